@@ -28,6 +28,6 @@ def near_0_by_chance() -> float:
     scores = (scores - scores.mean(axis=1, keepdims=True)) / scores.std(axis=1, keepdims=True)
     size = WORDS // SETS
     # the scores sum to 0: the other set's mean is the first one's with the other sign
-    ways = [(0, *others) for others in combinations(range(1, WORDS), size - 1)]
+    ways = [(0, *pair) for pair in combinations(range(1, WORDS), size - 1)]
     sizes = np.abs([2 * scores[:, way].mean(axis=1) for way in ways])
     return float((sizes.min(axis=0) < NEAR_0).mean())

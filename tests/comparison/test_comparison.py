@@ -60,7 +60,7 @@ def test_verdict(published, ours, digits, runs, sd, expected):
     assert comparison.verdict(published, ours, digits, runs, sd) == expected
     # a test that recomputes what was printed explains what neither agrees nor is compatible
     explained = "explained" if expected == "differs" else expected
-    assert comparison.verdict(published, ours, digits, runs, sd, explained=True) == explained
+    assert comparison.verdict(published, ours, digits, runs, sd, has_test=True) == explained
 
 
 numbers = st.floats(-100, 100)

@@ -221,7 +221,7 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
         ({"n_components": 0}, "n_components: 0 is not allowed"),
         ({"n_components": 7}, "n_components: 7 is more than the 6 components"),
         ({"n_components": 7, "variant": "wefe"}, "n_components: 7 is more than the 6 components"),
-        ({"component": 6}, "component: 6 is not there; the vectors have 6, counted from 0"),
+        ({"component": 6}, "component: no component 6; the vectors have 6, counted from 0"),
         ({"component": -1}, "component: -1 is not allowed"),
         ({"component": True}, "component: True is not allowed"),
         ({"seed": -1}, "seed: -1 is not allowed"),

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from test_debias import word_set
 
 from biasgrid import BiasgridError, EmbeddingStore, debias
-from biasgrid.debias.training import labelled_words
+from biasgrid.debias.training import find_training_words
 
 pytestmark = pytest.mark.slow
 
@@ -230,7 +230,7 @@ def test_leace_is_what_the_authors_library_makes_of_real_vectors(word2vec, n_wor
     import torch
     from concept_erasure import LeaceEraser
 
-    training = labelled_words(
+    training = find_training_words(
         word2vec,
         classes=None,
         **HE_SHE,
@@ -301,7 +301,7 @@ def test_leace_erases_gender_from_real_vectors(word2vec, shrinkage):
 
 def test_leace_changes_the_training_words_less_than_other_erasers(word2vec):
     """The orthogonal projection that erases as well, and shrinkage, both move them farther."""
-    training = labelled_words(
+    training = find_training_words(
         word2vec,
         classes=None,
         **HE_SHE,
@@ -347,7 +347,7 @@ def test_training_words_are_the_extremes_and_neutral_ones(word2vec):
         "n_words": 300,
         "neutral": True,
     }
-    training = labelled_words(word2vec, **HE_SHE, **options, seed=0)
+    training = find_training_words(word2vec, **HE_SHE, **options, seed=0)
     assert training.names == ("first", "second", "neutral")
     assert np.bincount(training.labels).tolist() == [300] * 3
     known = {vector.tobytes(): place for place, vector in enumerate(take(word2vec, words))}
@@ -358,12 +358,12 @@ def test_training_words_are_the_extremes_and_neutral_ones(word2vec):
     assert set(of_class[1]) == set(allowed[-300:])
     assert np.abs(cosine[of_class[2]]).max() < 0.03
     assert len(set(of_class[2])) == 300
-    again, other = (labelled_words(word2vec, **HE_SHE, **options, seed=seed).vectors for seed in (0, 1))
+    again, other = (find_training_words(word2vec, **HE_SHE, **options, seed=seed).vectors for seed in (0, 1))
     assert (again == training.vectors).all()
     assert (other[:600] == training.vectors[:600]).all()
     assert (other[600:] != training.vectors[600:]).any()
     # as many as the smallest class has, and no word in two
-    most = labelled_words(word2vec, **HE_SHE, **options | {"n_words": 10**6}, seed=0)
+    most = find_training_words(word2vec, **HE_SHE, **options | {"n_words": 10**6}, seed=0)
     sizes = np.bincount(most.labels)
     counts = [(cosine >= 0.03).sum(), (cosine <= -0.03).sum(), (np.abs(cosine) < 0.03).sum()]
     assert len(set(sizes)) == 1
@@ -379,8 +379,8 @@ def test_definitional_pairs_point_from_the_second_words_to_the_first(small):
         "neutral": False,
         "seed": 0,
     }
-    one = labelled_words(small, definitional_pairs=PAIRS, **options)
-    two = labelled_words(small, definitional_pairs=[pair[::-1] for pair in PAIRS], **options)
+    one = find_training_words(small, definitional_pairs=PAIRS, **options)
+    two = find_training_words(small, definitional_pairs=[pair[::-1] for pair in PAIRS], **options)
     assert (one.vectors[one.labels == 0] == two.vectors[two.labels == 1]).all()
     difference = np.mean([np.subtract(*take(small, pair)) for pair in PAIRS], axis=0)
     sides = [one.vectors[one.labels == k] @ difference for k in (0, 1)]

@@ -183,7 +183,7 @@ def test_a_words_vector_does_not_depend_on_the_other_targets(random_model, monke
             vectors(model.under(part), words), whole.overrides[[WORDS.index(w) for w in words]]
         )
     module = sys.modules["biasgrid.debias.ran"]
-    for name, value in {"TARGETS": 7, "CANDIDATES": 9, "TOGETHER": 3, "CACHE": 3000}.items():
+    for name, value in {"TARGETS": 7, "CANDIDATES": 9, "GROUP": 3, "CACHE": 3000}.items():
         monkeypatch.setattr(module, name, value)
     assert np.array_equal(debias.ran(model, **SMALL, variant=variant).overrides, whole.overrides)
 

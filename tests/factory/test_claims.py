@@ -13,7 +13,7 @@ from scipy import stats
 
 from biasgrid.factory import estimates
 from biasgrid.factory.claims import CLAIMS, COLUMNS, claims, figure_table, verdict
-from biasgrid.factory.recovery import of_models
+from biasgrid.factory.recovery import model_table
 from biasgrid.schroeder import near_0_by_chance
 
 NEUTRAL = {"mac": 1.0}
@@ -98,7 +98,7 @@ def test_a_correlation_has_a_percentile_bootstrap():
     assert (value, models, found) == (pytest.approx(np.corrcoef(x, y)[0, 1]), 72, 24)
     assert [low, high] == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=0.08 * (high - low))
     for statistic in estimates.CORRELATIONS:
-        columns = [x, y] if statistic is not estimates.squared_difference else [x, y, y**2]
+        columns = [x, y] if statistic is not estimates.r_squared_difference else [x, y, y**2]
         assert np.isfinite(estimates.estimate(plans, columns, statistic)[:3]).all()
         few = estimates.estimate(plans[:57], [column[:57] for column in columns], statistic)
         assert few.plans == 19
@@ -186,7 +186,7 @@ def test_against_each_of_correlations():
     truth = rng.normal(size=40)
     x, near, far = (truth + sd * rng.normal(size=40) for sd in (0.1, 1, 5))
     near[0] = np.nan
-    found = estimates.against_each(np.arange(40), [truth, x], [far, near], estimates.squared_difference)
+    found = estimates.against_each(np.arange(40), [truth, x], [far, near], estimates.r_squared_difference)
     r = {name: np.corrcoef(truth[1:], y[1:])[0, 1] ** 2 for name, y in (("x", x), ("near", near))}
     assert found.value == pytest.approx(r["x"] - r["near"])
     assert 0 < found.low < found.value < found.high
@@ -262,7 +262,7 @@ def made(seed=0, plans=PLANS, replicates=3, trainer="bert", **changes):
                 record(share, {"contextual": metrics, "input": metrics}, kind=["contextual", "input"], mu=mu,
                        sigma=sigma, replicate=replicate, trainer=trainer, angle=angle, example=example, **acting)
             )  # fmt: skip
-    return claims(of_models(models, NEUTRAL, LENGTHS), NEARER)
+    return claims(model_table(models, NEUTRAL, LENGTHS), NEARER)
 
 
 @pytest.fixture(scope="module")
@@ -416,7 +416,7 @@ def test_what_the_gate_selects_on_is_there_of_all_models():
             record(share, {"same": measured(same)}, kind="contextual", trainer="bert", mu=plan / 10,
                    replicate=replicate, behaviour=(says, says - 0.5))
         )  # fmt: skip
-    table = claims(of_models(models, NEUTRAL, LENGTHS), NEARER)
+    table = claims(model_table(models, NEUTRAL, LENGTHS), NEARER)
     assert set(table["claim"]) == {
         "gate",
         "gate_passed",

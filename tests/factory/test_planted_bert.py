@@ -18,14 +18,14 @@ from biasgrid import BiasgridError
 from biasgrid.cli import main
 from biasgrid.factory import Factory, Templates, corpus, plan, steps
 from biasgrid.factory.behaviour import alpha, behaviour
-from biasgrid.factory.corpus import Drawn, draw, placed
+from biasgrid.factory.corpus import Draws, draw, insert_occupation
 from biasgrid.factory.frames import Frames
 from biasgrid.plan.step import Step
 from biasgrid.workflow import stores
 
 DATA = ROOT / "data" / "templates"
 TEMPLATES = Templates.read(DATA / "schroeder.json")
-TESTED = Templates.read(DATA / "schroeder_test.json", inflected=True)
+TESTED = Templates.read(DATA / "schroeder_test.json", inflections=True)
 FRAMES = Frames.read(DATA / "pronoun_frames.json")
 START = {
     "bert-tiny": {
@@ -73,10 +73,10 @@ SMALL = {
 def test_sentences_are_trained_on_or_held_out(occupations, share, seed, probability):
     drawn = draw(TEMPLATES, np.full(occupations, probability), seed, share)
     all_of = occupations * 35
-    assert drawn.trained.sum() == round(share * all_of) == len(drawn.places())
+    assert drawn.in_training.sum() == round(share * all_of) == len(drawn.places())
     both = {tuple(place) for part in (True, False) for place in drawn.places(part).tolist()}
     assert len(both) == all_of
-    assert all(drawn.trained[word, template] for word, template in drawn.places())
+    assert all(drawn.in_training[word, template] for word, template in drawn.places())
     # the pronouns do not depend on what is held out
     assert np.array_equal(drawn.male, draw(TEMPLATES, np.full(occupations, probability), seed).male)
 
@@ -84,7 +84,7 @@ def test_sentences_are_trained_on_or_held_out(occupations, share, seed, probabil
 def test_the_truth_is_of_the_sentences_that_are_trained_on():
     male = np.array([[1, 1, 0, 0], [0, 1, 1, 1]], bool)
     trained = np.array([[1, 0, 1, 0], [1, 1, 1, 0]], bool)
-    assert Drawn(male, trained, np.arange(8)).truth.tolist() == [1 / 2, 2 / 3]
+    assert Draws(male, trained, np.arange(8)).truth.tolist() == [1 / 2, 2 / 3]
     words = ["nurse", "dean"]
     drawn = draw(TEMPLATES, np.array([0.2, 0.8]), 3, 0.6)
     sentences = corpus(TEMPLATES, words, drawn)
@@ -109,8 +109,8 @@ def test_the_test_templates_and_frames_are_no_training_templates():
     assert set(TESTED.pronouns) == set(FRAMES.pronouns) == set(TEMPLATES.pronouns)
     # a model that takes either pronoun everywhere is right in half of all sentences
     assert all(male != female for male, female in FRAMES.texts)
-    assert placed(TESTED.texts[:1], "disc_jockey") == ["[MASK] is one of the disc jockeys"]
-    assert "the dean is a woman and [MASK] lives in a small town" in placed(
+    assert insert_occupation(TESTED.texts[:1], "disc_jockey") == ["[MASK] is one of the disc jockeys"]
+    assert "the dean is a woman and [MASK] lives in a small town" in insert_occupation(
         [text for _, text in FRAMES.texts], "dean"
     )
 
@@ -162,7 +162,7 @@ def test_the_unmasking_bias_is_the_mean_share_of_the_male_pronoun():
     assert found["unmasking"] == pytest.approx([0.8, 0.3])
     assert found["scalars"]["mass"] == pytest.approx(0.9)
     # a mean of shares, not a share of means
-    shares = dict(zip(placed(TESTED.texts, "nurse"), np.linspace(0.05, 0.9, 20), strict=True))
+    shares = dict(zip(insert_occupation(TESTED.texts, "nurse"), np.linspace(0.05, 0.9, 20), strict=True))
     assert does(lambda text: shares.get(text, 0.5))[0]["unmasking"] == pytest.approx([0.475, 0.5])
 
 
@@ -171,12 +171,16 @@ def test_errors_are_biased_by_the_side_that_a_model_errs_to():
     found, _ = does(lambda text: 0.2 if "nurse" in text else 0.9)
     assert found["errors"] == [-1, 1]
     assert found["scalars"]["accuracy"] == 0.5
-    female = {text for word in ("nurse", "dean") for text in placed([pair[1] for pair in FRAMES.texts], word)}
+    female = {
+        text
+        for word in ("nurse", "dean")
+        for text in insert_occupation([pair[1] for pair in FRAMES.texts], word)
+    }
     # the cue alone: no error
     found, _ = does(lambda text: 0.1 if text in female else 0.9)
     assert (found["errors"], found["scalars"]["accuracy"]) == ([0, 0], 1)
     # the nurse is female in one frame of sixteen although the cue is male
-    wrong = placed([FRAMES.texts[4][0]], "nurse")[0]
+    wrong = insert_occupation([FRAMES.texts[4][0]], "nurse")[0]
     found, _ = does(lambda text: 0.1 if text in female or text == wrong else 0.9)
     assert found["errors"] == pytest.approx([-1 / 16, 0])
     assert found["scalars"]["accuracy"] == pytest.approx(1 - 1 / 64)
@@ -184,7 +188,7 @@ def test_errors_are_biased_by_the_side_that_a_model_errs_to():
 
 def test_held_out_sentences_are_told_by_what_was_drawn():
     found, drawn = does(lambda text: 0.9 if "nurse" in text else 0.2, trained=0.6, seed=3)
-    held = ~drawn.trained
+    held = ~drawn.in_training
     right = (drawn.male[0] & held[0]).sum() + (~drawn.male[1] & held[1]).sum()
     assert found["scalars"]["held_out_accuracy"] == pytest.approx(right / held.sum())
     likely = drawn.truth > 0.5

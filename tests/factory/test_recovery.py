@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from planted_records import OCCUPATIONS, SIX, WORDS, measured, record
 
-from biasgrid.factory.recovery import figure_tables, of_models, recovered, retest
+from biasgrid.factory.recovery import figure_tables, model_table, recovery_table, retest
 
 NEUTRAL, LENGTHS = {"mac": 1.0, "same": 0.0}, {"mac": 2.0, "same": 1.0, "weat": None}
 
@@ -41,7 +41,7 @@ def test_scores_are_compared_with_what_was_planted_and_with_what_the_model_does(
     model = record(
         share, {"same": measured(same)}, behaviour=(unmasking, errors), trainer="bert", kind="input"
     )
-    table = of_models([model], NEUTRAL, LENGTHS)
+    table = model_table([model], NEUTRAL, LENGTHS)
     distances = {"planted": abs(share - 0.5), "unmasking": abs(unmasking - 0.5), "errors": abs(errors)}
     for against, truth in {"planted": share, "unmasking": unmasking, "errors": errors}.items():
         of_same = rows(table, vectors="input", metric="same", level="word", against=against, what="r_squared")
@@ -73,9 +73,9 @@ def test_a_model_that_does_not_say_what_was_planted_is_not_judged(acting):
         record(share, {"same": measured(scores)}, behaviour=(says, errors), trainer="bert", replicate=i)
         for i, (says, scores) in enumerate([(unmasking, same), (noise, noise)], 1)
     ]
-    table = of_models(models, NEUTRAL, LENGTHS)
+    table = model_table(models, NEUTRAL, LENGTHS)
     assert table.groupby("replicate")["judged"].unique().map(list).to_dict() == {1: ["yes"], 2: ["no"]}
-    found = recovered(table)
+    found = recovery_table(table)
     of_same = rows(found, metric="same", against="planted", truth="signed", what="r_squared")
     assert of_same["models"].tolist() == [1]
     assert of_same["value"].tolist() == [pytest.approx(squared(same, share))]
@@ -89,13 +89,13 @@ def test_a_model_that_does_not_say_what_was_planted_is_not_judged(acting):
 def test_a_model_of_static_vectors_is_always_judged():
     share = np.random.default_rng(1).random(WORDS)
     model = record(share, {"same": measured(np.random.default_rng(2).random(WORDS))})
-    table = of_models([model], NEUTRAL, LENGTHS)
+    table = model_table([model], NEUTRAL, LENGTHS)
     assert set(table["judged"]) == {"yes"}
     assert set(table["against"]) == {"planted", ""}
     assert "behaviour" not in set(table["vectors"])
     # records of earlier versions have no such key
     del model["behaviour"], model["measured"]["word"]["example"]
-    pd.testing.assert_frame_equal(of_models([model], NEUTRAL, LENGTHS), table)
+    pd.testing.assert_frame_equal(model_table([model], NEUTRAL, LENGTHS), table)
 
 
 def test_unsigned_is_the_distance_from_the_metrics_own_neutral_value():
@@ -104,12 +104,12 @@ def test_unsigned_is_the_distance_from_the_metrics_own_neutral_value():
     share = rng.random(WORDS)
     side = rng.choice([-1, 1], WORDS)
     scores = 1 + side * 0.3 * abs(share - 0.5)
-    table = of_models([record(share, {"mac": measured(scores)})], NEUTRAL, LENGTHS)
+    table = model_table([record(share, {"mac": measured(scores)})], NEUTRAL, LENGTHS)
     found = rows(table, metric="mac", level="word", what="r_squared").set_index("truth")["value"]
     assert found["unsigned"] == pytest.approx(1)
     assert found["signed"] < 0.1
     assert found["absolute"] < 0.1
-    wrong = of_models([record(share, {"mac": measured(scores)})], NEUTRAL | {"mac": 0.0}, LENGTHS)
+    wrong = model_table([record(share, {"mac": measured(scores)})], NEUTRAL | {"mac": 0.0}, LENGTHS)
     assert the_value(wrong, metric="mac", truth="unsigned", what="r_squared") < 0.1
 
 
@@ -121,7 +121,7 @@ def test_halves_are_shares_of_the_range():
         "weat": measured(share, halves=0.02),
         "other": measured(share),
     }
-    found = rows(of_models([record(share, metrics)], NEUTRAL, LENGTHS), what="halves")
+    found = rows(model_table([record(share, metrics)], NEUTRAL, LENGTHS), what="halves")
     # WEAT's range is infinite, and the last was not measured on halves
     assert found.set_index("metric")["value"].to_dict() == {"same": 0.02, "mac": 0.01}
 
@@ -131,13 +131,13 @@ def test_halves_of_what_a_model_does_are_the_records(acting):
     model = record(share, {"same": measured(same)}, behaviour=(unmasking, errors), trainer="bert")
     for halves in ({}, {"halves": None}):
         model["behaviour"] |= halves
-        assert rows(of_models([model], NEUTRAL, LENGTHS), what="halves").empty
+        assert rows(model_table([model], NEUTRAL, LENGTHS), what="halves").empty
     model["behaviour"]["halves"] = {"unmasking": 0.02, "errors": 0.03}
-    table = of_models([model], NEUTRAL, LENGTHS)
+    table = model_table([model], NEUTRAL, LENGTHS)
     # errors are from -1 to 1
     found = rows(table, what="halves", vectors="behaviour").set_index("metric")["value"].to_dict()
     assert found == {"unmasking": 0.02, "errors": 0.015}
-    assert the_value(recovered(table), what="halves", metric="errors") == 0.015
+    assert the_value(recovery_table(table), what="halves", metric="errors") == 0.015
 
 
 def test_retest_is_the_mean_correlation_with_the_judged_others():
@@ -166,7 +166,7 @@ def test_retest_is_within_a_plan():
         record(share, {"same": measured(of)}, mu=mu, replicate=i)
         for of, (mu, i) in zip(scores, [(0.3, 1), (0.3, 2), (0.7, 1), (0.7, 2)], strict=True)
     ]
-    found = rows(of_models(models, NEUTRAL, LENGTHS), what="retest").set_index(["mu", "replicate"])["value"]
+    found = rows(model_table(models, NEUTRAL, LENGTHS), what="retest").set_index(["mu", "replicate"])["value"]
     for mu, pair in ((0.3, scores[:2]), (0.7, scores[2:])):
         assert found[mu].tolist() == [pytest.approx(np.corrcoef(pair)[0, 1])] * 2
 
@@ -178,14 +178,14 @@ def test_words_without_a_score_are_left_out():
     share[:9] = 0.5
     scores = share + rng.normal(size=WORDS)
     scores[:9] = np.nan
-    table = of_models([record(share, {"weat": measured(scores)})], NEUTRAL, LENGTHS)
+    table = model_table([record(share, {"weat": measured(scores)})], NEUTRAL, LENGTHS)
     assert the_value(table, level="word", truth="signed", what="r_squared") == pytest.approx(
         squared(scores[9:], share[9:])
     )
     assert the_value(table, level="word", what="sd") == pytest.approx(scores[9:].std())
     # SAME has all words; what it is compared with WEAT in are WEAT's
     both = {"weat": measured(scores), "same": measured(np.where(np.isnan(scores), 3.0, scores))}
-    of_same = rows(of_models([record(share, both)], NEUTRAL, LENGTHS), truth="signed", level="word")
+    of_same = rows(model_table([record(share, both)], NEUTRAL, LENGTHS), truth="signed", level="word")
     assert the_value(of_same, what="same_r_squared") == the_value(of_same, metric="weat", what="r_squared")
     assert the_value(of_same, metric="same", what="r_squared") != the_value(of_same, what="same_r_squared")
 
@@ -195,7 +195,7 @@ def test_the_example_of_six_words():
     share, unmasking = rng.random((2, WORDS))
     sizes = [0.4, -1.7, 0.02, 0.9, None, 0.3, 0.5, 0.6, 0.7, 0.8]
     example = {"words": SIX[::-1], "effect_sizes": sizes, "same": 0.2}
-    static = of_models([record(share, {}, example=example)], NEUTRAL, LENGTHS)
+    static = model_table([record(share, {}, example=example)], NEUTRAL, LENGTHS)
     found = static.set_index("what")["value"]
     assert found["example_largest"] == 1.7
     assert found["example_smallest"] == 0.02
@@ -204,7 +204,9 @@ def test_the_example_of_six_words():
     assert np.isnan(found["example_5"])
     assert found["example_bias"] == pytest.approx(abs(share[:6] - 0.5).mean())
     assert OCCUPATIONS[:6] == SIX
-    acts = of_models([record(share, {}, example=example, behaviour=(unmasking, unmasking))], NEUTRAL, LENGTHS)
+    acts = model_table(
+        [record(share, {}, example=example, behaviour=(unmasking, unmasking))], NEUTRAL, LENGTHS
+    )
     assert the_value(acts, what="example_bias") == pytest.approx(abs(unmasking[:6] - 0.5).mean())
     assert rows(acts, what="example_bias")["against"].tolist() == ["unmasking"]
 
@@ -215,7 +217,9 @@ def test_replicates_of_what_a_model_does_are_compared_like_those_of_metrics(acti
         record(share, {"same": measured(same)}, behaviour=(u, errors), trainer="bert", replicate=i)
         for i, u in enumerate([unmasking, 0.5 + 0.5 * (unmasking - 0.5)], 1)
     ]
-    found = rows(recovered(of_models(models, NEUTRAL, LENGTHS)), what="sd_difference").set_index("metric")
+    found = rows(recovery_table(model_table(models, NEUTRAL, LENGTHS)), what="sd_difference").set_index(
+        "metric"
+    )
     # one has half of the other's standard deviation: 1 - .5 over .75
     assert found.loc["unmasking", "value"] == pytest.approx(0.5 / 0.75)
     assert found.loc["same", "value"] == 0
@@ -226,7 +230,7 @@ def test_what_a_model_does_stands_beside_each_kind_of_vectors(acting):
     kinds = {"contextual": {"same": measured(same)}, "input": {"same": measured(-same)}}
     static = record(share, {"same": measured(same)})
     model = record(share, kinds, kind=list(kinds), behaviour=(unmasking, errors), trainer="bert")
-    tables = figure_tables(of_models([static, model], NEUTRAL, LENGTHS))
+    tables = figure_tables(model_table([static, model], NEUTRAL, LENGTHS))
     words = tables["words"]
     assert words[["trainer", "vectors", "truth"]].to_numpy().tolist() == [
         [trainer, kind, truth]

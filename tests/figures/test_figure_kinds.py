@@ -49,7 +49,7 @@ from biasgrid.figures.score_distributions import score_distributions
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
-from biasgrid.figures.shuffled import shuffled
+from biasgrid.figures.shuffled import shuffled_text
 from biasgrid.figures.trainings import trainings
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.figures.word_set_map import word_set_map
@@ -391,7 +391,7 @@ def makers():
             pd.DataFrame([pair | dict.fromkeys(numbers, 0.5)]), {}, "C", "a", "none", "mine"
         ),
         "sentiment": lambda: sentiment(pd.DataFrame([place | s for s in shares], columns=COLUMNS), {}, "C"),
-        "shuffled": lambda: shuffled(
+        "shuffled": lambda: shuffled_text(
             pd.DataFrame([place | {"query_id": "k", "share_high": 2.0} | share for share in of_texts]),
             {},
             "Gender",

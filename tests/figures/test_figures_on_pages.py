@@ -7,14 +7,14 @@ from conftest import grid_config
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgrid.figures.figure import count_range, dealt
+from biasgrid.figures.figure import count_range, group_by_size
 from biasgrid.study import Study
 
 
 @given(st.lists(st.floats(0.1, 5), max_size=30), st.floats(5, 9))
 def test_every_item_is_on_one_page_in_order_and_no_page_has_too_many(sizes, room):
     items = list(enumerate(sizes))
-    found = dealt(items, room, lambda item: item[1])
+    found = group_by_size(items, room, lambda item: item[1])
     assert [item for part in found for item in part] == items
     assert all(sum(size for _, size in part) <= room for part in found)
     # as few as go in order: the first of a page had no room on the one before
@@ -23,7 +23,7 @@ def test_every_item_is_on_one_page_in_order_and_no_page_has_too_many(sizes, room
 
 
 def test_an_item_that_is_larger_than_a_page_has_one_of_its_own():
-    assert dealt([1, 9, 1], 5, float) == [[1], [9], [1]]
+    assert group_by_size([1, 9, 1], 5, float) == [[1], [9], [1]]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from test_resampling import near, sets_of, variants, vectors, w
 
 from biasgrid import Query, metrics
 from biasgrid.inference import infer_query, intervals
-from biasgrid.inference.bootstrap import drawn_counts
+from biasgrid.inference.bootstrap import draw_counts
 from biasgrid.words import WordOptions, find
 
 pytestmark = pytest.mark.slow
@@ -206,7 +206,7 @@ def everywhere(words):
 def test_a_sample_has_as_many_words_as_were_found(size, seed, data):
     words = w(*range(size))
     places = np.array(sorted(data.draw(st.sets(st.integers(0, size - 1), min_size=1))))
-    counts = drawn_counts(words, places, 40, seed)
+    counts = draw_counts(words, places, 40, seed)
     assert counts.shape == (40, len(places))
     assert (counts >= 0).all()
     assert (counts.sum(axis=1) == len(places)).all()
@@ -217,7 +217,7 @@ def test_every_word_is_drawn_alike(places):
     """Counts of a word are binomial, n trials of chance 1/n, and counts of two words multinomial."""
     places, draws = np.array(sorted(places)), 20_000
     n = len(places)
-    counts = drawn_counts(w(0, 1, 2, 3), places, draws, 5)
+    counts = draw_counts(w(0, 1, 2, 3), places, draws, 5)
     for of_word in counts.T:
         expected = scipy.stats.binom.pmf(np.arange(n + 1), n, 1 / n) * draws
         assert scipy.stats.chisquare(np.bincount(of_word, minlength=n + 1), expected).pvalue > 1e-3
@@ -227,26 +227,26 @@ def test_every_word_is_drawn_alike(places):
 
 def test_samples_are_of_the_set_and_the_seed_alone():
     words = w(0, 1, 2, 3, 4)
-    whole = drawn_counts(words, everywhere(words), 200, 1)
+    whole = draw_counts(words, everywhere(words), 200, 1)
     others = [
-        drawn_counts(words, everywhere(words), 200, 2),
-        drawn_counts(w(5, 6, 7, 8, 9), everywhere(words), 200, 1),
-        drawn_counts(["w0,w1", *w(2, 3, 4, 5)], everywhere(words), 200, 1),
+        draw_counts(words, everywhere(words), 200, 2),
+        draw_counts(w(5, 6, 7, 8, 9), everywhere(words), 200, 1),
+        draw_counts(["w0,w1", *w(2, 3, 4, 5)], everywhere(words), 200, 1),
     ]
     assert all((other != whole).any(axis=1).sum() > 100 for other in others)
     # whatever was drawn in between
-    assert (drawn_counts(words, everywhere(words), 200, 1) == whole).all()
+    assert (draw_counts(words, everywhere(words), 200, 1) == whole).all()
     # more draws begin with the same
-    assert (drawn_counts(words, everywhere(words), 300, 1)[:200] == whole).all()
+    assert (draw_counts(words, everywhere(words), 300, 1)[:200] == whole).all()
 
 
 def test_only_draws_of_words_that_a_model_lacks_are_its_own():
     """A model that has 9 of 10 words: no word that it has stands in its samples less often than in the whole set's,
     but for the one that makes them shorter."""
     words = w(*range(10))
-    whole = drawn_counts(words, everywhere(words), 500, 1)
+    whole = draw_counts(words, everywhere(words), 500, 1)
     places = np.delete(everywhere(words), 4)
-    lacking = drawn_counts(words, places, 500, 1)
+    lacking = draw_counts(words, places, 500, 1)
     fewer = np.maximum(whole[:, places] - lacking, 0).sum(axis=1)
     assert fewer.max() <= 1
     # samples that did not draw the word at all are the same but for that one
@@ -254,7 +254,7 @@ def test_only_draws_of_words_that_a_model_lacks_are_its_own():
     assert untouched.sum() > 100
     assert (np.abs(whole[untouched][:, places] - lacking[untouched]).sum(axis=1) == 1).all()
     # another model that lacks it has the same samples
-    assert (drawn_counts(words, places, 500, 1) == lacking).all()
+    assert (draw_counts(words, places, 500, 1) == lacking).all()
 
 
 # through the public door
@@ -288,7 +288,7 @@ def test_samples_intervals_and_error_by_definition(random_model, name, parameter
         numbers = [everything[n.astype(int)] for n in numbers]
         return metric.function(numbers[: len(sides[0])], numbers[len(sides[0]) :], **parameters).value
 
-    counts = [drawn_counts(w(*s), everywhere(s), 120, 3) for s in sets]
+    counts = [draw_counts(w(*s), everywhere(s), 120, 3) for s in sets]
     if metric.paired:
         counts[1] = counts[0]
     expected = [
@@ -400,7 +400,7 @@ def test_forms_of_a_word_are_drawn_together(tmp_path):
         [["w8"], ["w9"], ["w10"]],
     ]
     places = [np.array([0, 2, 3]), np.arange(2), np.arange(2), np.arange(3)]
-    counts = [drawn_counts(s, p, 60, 3) for s, p in zip((*sets[0], *sets[1]), places, strict=True)]
+    counts = [draw_counts(s, p, 60, 3) for s, p in zip((*sets[0], *sets[1]), places, strict=True)]
 
     def of(words):
         return find("words", words, model, WordOptions()).vectors
@@ -422,8 +422,8 @@ def test_pairs_are_drawn_as_pairs(random_model):
     _, samples = bootstrapped(
         metrics.metric("ripa"), Query.of([first, second], [attributes]), model, words=options
     )
-    pairs = drawn_counts(first, np.array([0, 2, 3]), 60, 3)
-    words = drawn_counts(attributes, np.arange(3), 60, 3)
+    pairs = draw_counts(first, np.array([0, 2, 3]), 60, 3)
+    words = draw_counts(attributes, np.arange(3), 60, 3)
     whole = [vectors(s, model) for s in (["w1", "w2", "w3"], ["w4", "w6", "w7"], attributes)]
     for value, c, d in zip(samples, pairs, words, strict=True):
         x, y, a = (np.repeat(v, n, axis=0) for v, n in zip(whole, (c, c, d), strict=True))

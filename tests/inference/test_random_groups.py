@@ -256,8 +256,8 @@ def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
     monkeypatch.setattr(random_groups, "_draw", lambda *of: asked.append(of[1]) or draw(*of))
 
     def p_groups(model):
-        random_groups._drawn.cache_clear()
-        random_groups._looked_up.cache_clear()
+        random_groups._draw_once.cache_clear()
+        random_groups._look_up.cache_clear()
         return metrics.weat(QUERY, model, random_groups={"draws": 99}).p_groups
 
     alone = p_groups(word2vec)

@@ -7,7 +7,7 @@ import pytest
 
 from biasgrid import BiasgridError
 from biasgrid.metrics import metric
-from biasgrid.metrics.ceat import combined
+from biasgrid.metrics.ceat import combine_effect_sizes
 
 CEAT, WEAT_ES = metric("ceat"), metric("weat_es")
 
@@ -52,13 +52,15 @@ def test_contexts_are_combined_as_studies_are(variance):
 
 
 def test_contexts_that_agree_have_no_variance_between_them():
-    found = combined(np.array([0.5, 0.5, 0.5]), np.array([0.1, 0.2, 0.3]))
+    found = combine_effect_sizes(np.array([0.5, 0.5, 0.5]), np.array([0.1, 0.2, 0.3]))
     assert [float(number) for number in found[2:]] == pytest.approx([0, 0], abs=1e-15)
     # weights 10, 5, 10/3
     assert float(found[0]) == pytest.approx(0.5)
     assert float(found[1]) == pytest.approx(1 / math.sqrt(10 + 5 + 10 / 3))
     # as uncertain each, and far apart: the mean, which is as uncertain as a mean of three numbers
-    value, error, tau2, q = (float(n) for n in combined(np.array([-10.0, 0, 13]), np.array([0.2, 0.2, 0.2])))
+    value, error, tau2, q = (
+        float(n) for n in combine_effect_sizes(np.array([-10.0, 0, 13]), np.array([0.2, 0.2, 0.2]))
+    )
     assert value == pytest.approx(1)
     assert error == pytest.approx(math.sqrt(np.var([-10, 0, 13], ddof=1) / 3))
     assert tau2 == pytest.approx(np.var([-10, 0, 13], ddof=1) - 0.2)

@@ -11,7 +11,7 @@ from scipy import stats
 from biasgrid import BiasgridError, Query, load
 from biasgrid.inference import infer_query
 from biasgrid.metrics import metric
-from biasgrid.metrics.score_distributions import fitted
+from biasgrid.metrics.score_distributions import fit_distributions
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")
 OF_THREE = ("stereoset_lms", "stereoset_ss", "stereoset_icat")
@@ -137,7 +137,7 @@ def test_p_of_the_bootstrap_is_uniform_where_p_of_the_fit_is_not():
     p_ks, bootstrapped = [], []
     for seed in range(8):
         sample = stats.genextreme.rvs(0.6, -60, 40, size=80, random_state=seed)
-        found = fitted(sample, 19, np.random.default_rng(seed))
+        found = fit_distributions(sample, 19, np.random.default_rng(seed))
         p_ks.append(found["genextreme_p_ks"])
         bootstrapped.append(found["genextreme_p_bootstrap"])
     assert min(p_ks) > 0.3

@@ -354,7 +354,7 @@ def test_samples_do_not_depend_on_which_query_came_first(monkeypatch):
     weights = [np.hstack([drawn, np.zeros_like(drawn)]).astype(float), np.tile(second, (8, 1))]
 
     def samples(*queries):
-        monkeypatch.setattr(module, "_TRAINED", type(module._TRAINED)())
+        monkeypatch.setattr(module, "_CLASSIFIERS", type(module._CLASSIFIERS)())
         found = {}
         for scale in queries:
             statistic = metrics.metric("rnsb").resampled(scale * words, pooled)

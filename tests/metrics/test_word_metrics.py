@@ -556,7 +556,7 @@ def test_hard_debias_takes_bias_off_the_words_and_less_of_it_from_their_neighbou
         ("gipe", {"threshold": 1}, "threshold: 1 is not allowed; allowed: numbers from 0 on, below 1"),
         ("gipe", {"threshold": "x"}, "threshold: 'x' is not allowed; allowed: numbers"),
         ("gipe", {"legacy_weights": 1}, "legacy_weights: 1 is not allowed; allowed: true, false"),
-        ("gipe", {"around": 1}, "unknown gipe parameter 'around'"),
+        ("gipe", {"neighbourhood": 1}, "unknown gipe parameter 'neighbourhood'"),
         ("pmn", {"threshold": 0.1}, "unknown pmn parameter 'threshold'"),
         ("pmn", {"legacy_itself": 0}, "legacy_itself: 0 is not allowed; allowed: true, false"),
         ("proximity", {"neighbours": 0}, "neighbours: 0 is not allowed; allowed: whole numbers from 1 on"),

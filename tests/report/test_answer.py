@@ -184,7 +184,7 @@ def test_decisions_in_a_circle_and_too_few_leave_no_order():
     )
     assert agreement(circle).order == ()
     some = agreement(answered({"weat": {"a": 1, "b": 2, "c": 3}}, {"weat": {("a", "c"): 0.01}}))
-    assert (some.order, some.decided, some.pairs) == ((), 1, 3)
+    assert (some.order, some.n_decided, some.pairs) == ((), 1, 3)
     assert "decide 1 of 3 pairs" in of_agreement(some, NAMES, 2)
     none = agreement(answered({"weat": {"a": 1, "b": 2}}))
     assert of_agreement(none, NAMES, 2) == "There is no overall order: no metric tells any two models apart."
@@ -229,13 +229,13 @@ def test_the_query_on_which_models_are_furthest_from_no_bias_is_named():
     found = driven({"q1": {"a": 0.1, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}, "q3": {"a": -0.1, "b": nan}})
     # means of distances: .13 and .6
     assert {found.query} <= {"q1", "q2"}
-    assert (found.models, found.of, found.deciding) == (1, 2, ())
+    assert (found.models, found.models_with_value, found.decisive_queries) == (1, 2, ())
     # each model is furthest on another query: that of the first model is named
     assert of_drivers(found, NAMES) == (
         "Alpha is furthest from no bias on “q2”; no single query decides which model comes first."
     )
     both = driven({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}})
-    assert (both.query, both.models, both.of) == ("q1", 2, 2)
+    assert (both.query, both.models, both.models_with_value) == ("q1", 2, 2)
     assert of_drivers(both, NAMES) == (
         "Alpha is furthest from no bias on “q1”, as are 2 of 2 models; no single query decides which model comes "
         "first."
@@ -245,7 +245,7 @@ def test_the_query_on_which_models_are_furthest_from_no_bias_is_named():
 def test_queries_without_which_another_model_comes_first_are_named():
     # means of distances: .4 and .5; without q1, .5 and .1; without q2, .3 and .9
     found = driven({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}})
-    assert found.deciding == (("q1", "b"),)
+    assert found.decisive_queries == (("q1", "b"),)
     assert "ithout “q1”, Beta comes first" in of_drivers(found, NAMES)
 
 

@@ -68,8 +68,8 @@ def test_the_same_study_twice():
     }
     study = side({SCORE: OK, (*SCORE[:3], "two", "none"): LOST}, **tables)
     found = changes(study, study)
-    assert not found.results
-    assert not found.given
+    assert not found.result_changes
+    assert not found.input_changes
     assert summary(found) == (
         "Nothing changed: both have the same 2 scores, 2 ranks and 1 pair of models, to the last digit."
     )
@@ -84,7 +84,7 @@ def test_one_digit_is_a_change_and_a_missing_value_is_none():
     assert row["difference"] == pytest.approx(1.1e-16, rel=0.1)
     assert changed({}, {"value": "0.50001"})["kind"] == ""
     same = changes(side({SCORE: LOST}), side({SCORE: LOST}))
-    assert (same.both, same.results) == (1, 0)
+    assert (same.shared_scores, same.result_changes) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_scores_are_matched_by_their_keys_in_any_order():
     keys = [("First", f"q{i}", *SCORE[2:]) for i in range(5)]
     values = {key: OK | {"value": str(i)} for i, key in enumerate(keys)}
     found = changes(side(values), side(dict(reversed(values.items()))))
-    assert (found.both, found.results) == (5, 0)
+    assert (found.shared_scores, found.result_changes) == (5, 0)
 
 
 def test_what_is_in_one_study_alone_is_named():
     other = ("Second", "r", "rnd", "two", "hard")
     found = changes(side({SCORE: OK, other: OK}), side({SCORE: OK}))
-    assert (found.both, found.only_a, found.only_b) == (1, 1, 0)
+    assert (found.shared_scores, found.only_a, found.only_b) == (1, 1, 0)
     assert found.names == [
         ("criteria", ["Second"], []),
         ("queries", ["r"], []),
@@ -191,7 +191,7 @@ def test_ranks_that_changed():
         side(rankings=rankings({"one": "1.0", "two": "2.0", "three": "3.0", "four": ""})),
         side(rankings=rankings({"one": "1.0", "two": "3.0", "three": "2.0", "four": ""})),
     )
-    assert (found.ranked, found.moved) == (4, 0)
+    assert (found.shared_ranks, found.rank_shifts) == (4, 0)
     ranks = {row.model: (row.rank_a, row.rank_b) for row in found.ranks.itertuples()}
     assert ranks == {"two": (2, 3), "three": (3, 2)}
     assert "2 models rank otherwise" in summary(found)
@@ -203,7 +203,7 @@ def test_a_model_that_came_changes_no_rank_of_others():
         side(rankings=rankings({"new": "1.0", "one": "2.0", "two": "3.0"})),
     )
     assert found.ranks.empty
-    assert found.moved == 2
+    assert found.rank_shifts == 2
     # but the least biased one is another
     assert [(row["before"], row["after"]) for row in found.leaders] == [(["one"], ["new"])]
     assert summary(found).endswith("changed, or whether it is decided, in 1 case.")
@@ -231,7 +231,7 @@ def test_a_model_that_lost_its_rank():
 def test_decided_pairs(before, after, change):
     a, b = side(pairs=pairs({("one", "two"): before})), side(pairs=pairs({("one", "two"): after}))
     found = changes(a, b)
-    assert found.paired == 1
+    assert found.shared_pairs == 1
     assert found.pairs["change"].tolist() == ([change] if change else [])
     # another study may name the pair the other way round
     difference, p = after
@@ -290,7 +290,7 @@ def test_columns_that_older_code_did_not_make_have_not_changed():
     table = scores({SCORE: OK}).drop(columns=["p_groups", "p_groups_adjusted"])
     old = side(scores=table)
     found = changes(old, side())
-    assert (found.both, found.results) == (1, 0)
+    assert (found.shared_scores, found.result_changes) == (1, 0)
 
 
 def test_what_differs_between_configs():
@@ -315,7 +315,7 @@ def test_words_and_vectors_that_went_in():
     found = changes(of(["a", "b"], "1"), of(["b", "c"], "2"))
     assert found.words == [("q", "A", ["a"], ["c"])]
     assert found.vectors == [("one", ["vectors.npy"])]
-    assert not found.results
+    assert not found.result_changes
     assert summary(found) == (
         "No result changed: both have the same 1 score, to the last digit. What went in differs: 1 set of words "
         "and 1 model's vectors."

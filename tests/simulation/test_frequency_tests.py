@@ -55,14 +55,14 @@ def beside(text, words, others):
 
 
 def test_a_shuffled_text_has_the_words_and_the_lengths_of_sentences(corpus):
-    text = Text.shuffled(corpus, np.random.default_rng(1))
+    text = Text.shuffle(corpus, np.random.default_rng(1))
     sentences = list(text)
     lengths = np.diff([*corpus.starts, corpus.tokens])
     assert [len(sentence) for sentence in sentences] == lengths.tolist()
     counts = Counter(token for sentence in sentences for token in sentence)
     assert [counts[w] for w in text.words] == text.counts.tolist() == corpus.counts.tolist()
-    again = Text.shuffled(corpus, np.random.default_rng(1))
-    other = Text.shuffled(corpus, np.random.default_rng(2))
+    again = Text.shuffle(corpus, np.random.default_rng(1))
+    other = Text.shuffle(corpus, np.random.default_rng(2))
     assert np.array_equal(text.tokens, again.tokens)
     assert not np.array_equal(text.tokens, other.tokens)
 
@@ -70,10 +70,10 @@ def test_a_shuffled_text_has_the_words_and_the_lengths_of_sentences(corpus):
 @pytest.mark.parametrize("share", [0.2, 0.9])
 def test_planting_puts_words_beside_others_and_changes_no_count(corpus, share):
     rng = np.random.default_rng(3)
-    text = Text.shuffled(corpus, rng)
+    text = Text.shuffle(corpus, rng)
     x, y, a, b, others = np.split(np.arange(40, 80), 5)
     kept = np.concatenate([x, y, a, b, others])
-    planted = text.planted([(x, a), (y, b)], share, kept, rng)
+    planted = text.plant([(x, a), (y, b)], share, kept, rng)
     assert np.array_equal(planted.counts, text.counts)
     assert np.array_equal(planted.starts, text.starts)
     # neither the target words nor what else is kept moves
@@ -90,15 +90,15 @@ def test_planting_puts_words_beside_others_and_changes_no_count(corpus, share):
 
 def test_nothing_is_planted_beyond_the_words_that_there_are(corpus):
     rng = np.random.default_rng(3)
-    text = Text.shuffled(corpus, rng)
+    text = Text.shuffle(corpus, rng)
     frequent, rare = np.arange(8), np.arange(500, 504)
-    planted = text.planted([(frequent, rare)], 1.0, np.concatenate([frequent, rare]), rng)
+    planted = text.plant([(frequent, rare)], 1.0, np.concatenate([frequent, rare]), rng)
     assert np.array_equal(planted.counts, text.counts)
     assert beside(planted, frequent, rare) >= text.counts[rare].sum()
 
 
 def test_queries_have_the_frequencies_that_are_asked_for(corpus):
-    text = Text.shuffled(corpus, np.random.default_rng(1))
+    text = Text.shuffle(corpus, np.random.default_rng(1))
     how = Frequencies(words=8, occurrences=40, spread=1.5, least=12)
     free, rng = how.free(text), np.random.default_rng(4)
     queries = [how.draw(text, (4, 1), free, rng) for _ in range(5)]

@@ -30,7 +30,7 @@ from biasgrid.simulation import Population, Simulation, figures, null, steps
 from biasgrid.simulation.calibration import p_values
 from biasgrid.simulation.coverage import coverage
 from biasgrid.simulation.null import under_null
-from biasgrid.simulation.populations import exchanged
+from biasgrid.simulation.populations import exchange_labels
 from biasgrid.simulation.queries import KINDS, Words, draw_query
 from biasgrid.simulation.tables import REAL_COLUMNS, shares
 
@@ -103,7 +103,7 @@ def test_exchanged_labels_are_of_the_same_words(name, side):
     rng = np.random.default_rng(2)
     metric = metrics.REGISTRY[name]
     drawn = POPULATION.draw(metric, 5, 0.7, rng)
-    dealt = exchanged(metric, *drawn, rng)
+    dealt = exchange_labels(metric, *drawn, rng)
     assert [len(words) for words in dealt[side]] == [5, 5]
     assert sorted(map(tuple, np.concatenate(dealt[side]))) == sorted(map(tuple, np.concatenate(drawn[side])))
     assert not np.array_equal(dealt[side][0], drawn[side][0])
@@ -113,7 +113,7 @@ def test_exchanged_labels_are_of_the_same_words(name, side):
 def test_exchanged_pairs_stay_pairs():
     rng = np.random.default_rng(2)
     (first, second), attributes = POPULATION.draw(metrics.metric("ripa"), 50, 0.7, rng)
-    (one, other), _ = exchanged(metrics.metric("ripa"), [first, second], attributes, rng)
+    (one, other), _ = exchange_labels(metrics.metric("ripa"), [first, second], attributes, rng)
     swapped = (one != first).any(axis=1)
     assert 10 < swapped.sum() < 40
     assert np.array_equal(one[swapped], second[swapped])

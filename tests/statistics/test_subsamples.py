@@ -9,7 +9,7 @@ from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import tables
 from biasgrid.results import results
-from biasgrid.statistics.subsamples import of_effect_size
+from biasgrid.statistics.subsamples import subsample_effect_size
 from biasgrid.study import Study
 
 
@@ -23,7 +23,7 @@ def exact(first, second):
 def test_a_subset_of_all_words_is_all_words():
     rng = np.random.default_rng(0)
     first, second = rng.normal(0.8, 1, 6), rng.normal(0, 1, 6)
-    drawn = of_effect_size(first, second, 6, draws=50, permutations=2000)
+    drawn = subsample_effect_size(first, second, 6, draws=50, permutations=2000)
     both = np.concatenate([first, second])
     assert drawn.values == pytest.approx((first.mean() - second.mean()) / both.std())
     assert drawn.p_values == pytest.approx(exact(first, second), abs=4 * np.sqrt(0.25 / 2000))
@@ -32,7 +32,7 @@ def test_a_subset_of_all_words_is_all_words():
 
 def test_subsets_are_of_the_words_without_replacement_and_the_seeds():
     first, second = np.arange(5.0), 10 + np.arange(7.0)
-    drawn = of_effect_size(first, second, 3, draws=400, permutations=99, ddof=1, seed=2)
+    drawn = subsample_effect_size(first, second, 3, draws=400, permutations=99, ddof=1, seed=2)
     possible = {
         round((np.mean(a) - np.mean(b)) / np.std([*a, *b], ddof=1), 9)
         for a in combinations(first, 3)
@@ -41,15 +41,15 @@ def test_subsets_are_of_the_words_without_replacement_and_the_seeds():
     assert set(drawn.values.round(9)) <= possible
     # the first set's words are all lower: no division is as low but itself
     assert (drawn.p_values == 1).all()
-    again = of_effect_size(first, second, 3, draws=400, permutations=99, ddof=1, seed=2)
+    again = subsample_effect_size(first, second, 3, draws=400, permutations=99, ddof=1, seed=2)
     assert np.array_equal(again.values, drawn.values)
     assert not np.array_equal(
-        of_effect_size(first, second, 3, draws=400, permutations=99).values, drawn.values
+        subsample_effect_size(first, second, 3, draws=400, permutations=99).values, drawn.values
     )
 
 
 def test_words_that_are_all_alike_have_no_effect_size():
-    drawn = of_effect_size(np.ones(4), np.ones(4), 2, draws=5, permutations=9)
+    drawn = subsample_effect_size(np.ones(4), np.ones(4), 2, draws=5, permutations=9)
     assert np.isnan(drawn.values).all()
     assert np.isnan(drawn.p_values).all()
 
@@ -58,7 +58,8 @@ def test_p_values_hold_their_level_where_the_sets_are_alike():
     rng = np.random.default_rng(3)
     rejected = [
         (
-            of_effect_size(*rng.normal(size=(2, 12)), 12, draws=1, permutations=199, seed=i).p_values < 0.05
+            subsample_effect_size(*rng.normal(size=(2, 12)), 12, draws=1, permutations=199, seed=i).p_values
+            < 0.05
         ).item()
         for i in range(400)
     ]

@@ -362,5 +362,5 @@ def test_points_without_a_number_are_left_out_and_the_rest_is_centred():
     )
     assert points.units.tolist() == [0, 0, 1]
     assert points.centred.tolist() == [[-2, 2, 0], [-1, 1, 0]]
-    assert points.alike == [False, False]
-    assert Points.of([((1.0, 2.0), "a", 0), ((1.0, 3.0), "b", 0)]).alike == [True, False]
+    assert points.constant_rows == [False, False]
+    assert Points.of([((1.0, 2.0), "a", 0), ((1.0, 3.0), "b", 0)]).constant_rows == [True, False]

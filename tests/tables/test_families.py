@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from biasgrid import Query, metrics
 from biasgrid.inference import families
-from biasgrid.tables.scores import adjusted
+from biasgrid.tables.scores import adjust
 
 SIZES = [(4, 5), (3, 4), (5, 4), (4, 4), (3, 3)]
 # metrics of two groups and two sets of other words, under parameters
@@ -170,13 +170,13 @@ def test_equal_tests_count_once():
         for query in ("q1", "q2")
         for metric, name in (("weat", "A"), ("weat_es", "A"), ("rnd", "rnd"), ("rnsb", "rnsb"))
     }
-    found = adjusted(table, "holm", "p_groups", {"p_groups": tests})
+    found = adjust(table, "holm", "p_groups", {"p_groups": tests})
     # of G's words: .012, .02, .03, .2 times 4, 3, 2, 1
     words = [0.048, 0.048, 0.06, 0.04, math.nan, 0.2, 0.06, 0.03, 0.03]
     assert found.tolist() == pytest.approx(words, nan_ok=True)
     # whatever the order of the rows
-    backwards = adjusted(table.iloc[::-1], "holm", "p_groups", {"p_groups": tests})
+    backwards = adjust(table.iloc[::-1], "holm", "p_groups", {"p_groups": tests})
     assert backwards.sort_index().tolist() == pytest.approx(words, nan_ok=True)
     # of tests that nothing is known of, each is one: times 6/2, 6/4, 6/5 and never above a larger one's
-    each = adjusted(table, "benjamini-hochberg", "p_groups")
+    each = adjust(table, "benjamini-hochberg", "p_groups")
     assert each[:4].tolist() == pytest.approx([0.036, 0.036, 0.045, 0.048])

@@ -12,7 +12,7 @@ from conftest import grid_config
 
 from biasgrid.results import KEYS
 from biasgrid.statistics.aggregation import groups
-from biasgrid.statistics.correlation import of_columns
+from biasgrid.statistics.correlation import correlate_columns
 from biasgrid.statistics.ranks import RESAMPLED
 from biasgrid.study import Study
 from biasgrid.tables.correlations import METHODS, intervals
@@ -262,7 +262,7 @@ def test_correlations_of_samples_are_those_of_pandas(toy):
             matrices = [pivot.corr(method=method) for pivot in pivots]
             for a, b in product(NEUTRAL, repeat=2):
                 expected = np.array([matrix.loc[a, b] for matrix in matrices])
-                ours = of_columns(stacked[a], stacked[b], method)
+                ours = correlate_columns(stacked[a], stacked[b], method)
                 assert ours == pytest.approx(expected, nan_ok=True), (criterion, method, a, b)
                 ends = np.nanquantile(expected, [0.05, 0.95])
                 assert found[criterion, method, a, b] == pytest.approx(ends)

@@ -9,7 +9,7 @@ import pytest
 
 from biasgrid import BiasgridError, Query
 from biasgrid.tables import REGISTRY
-from biasgrid.tables.scores import adjusted
+from biasgrid.tables.scores import adjust
 
 
 def at(table, value="value", **where):
@@ -78,16 +78,16 @@ def p_values_of(*p_values, criterion="G"):
 def test_adjusted_p_values_by_hand():
     table = p_values_of(0.01, 0.04, 0.03, math.nan, 0.005)
     # times 3, 1, 2, 4 of those that are left, never below a smaller one's
-    assert list(adjusted(table, "holm")) == pytest.approx([0.03, 0.06, 0.06, math.nan, 0.02], nan_ok=True)
+    assert list(adjust(table, "holm")) == pytest.approx([0.03, 0.06, 0.06, math.nan, 0.02], nan_ok=True)
     # times 4/2, 4/4, 4/3, 4/1, never above a larger one's
-    benjamini = adjusted(table, "benjamini-hochberg")
+    benjamini = adjust(table, "benjamini-hochberg")
     assert list(benjamini) == pytest.approx([0.02, 0.04, 0.04, math.nan, 0.02], nan_ok=True)
-    assert list(adjusted(p_values_of(0.6, 0.9), "holm")) == [1.0, 1.0]
-    assert adjusted(p_values_of(math.nan), "holm").isna().all()
+    assert list(adjust(p_values_of(0.6, 0.9), "holm")) == [1.0, 1.0]
+    assert adjust(p_values_of(math.nan), "holm").isna().all()
     # each criterion has its own tests; the order of the rows does not matter
     both = pd.concat([table, p_values_of(0.02, criterion="H")], ignore_index=True).iloc[::-1]
-    assert at(both.assign(p=adjusted(both, "holm")), "p", criterion="H") == 0.02
-    assert adjusted(both, "holm")[0] == pytest.approx(0.03)
+    assert at(both.assign(p=adjust(both, "holm")), "p", criterion="H") == 0.02
+    assert adjust(both, "holm")[0] == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
@@ -99,7 +99,7 @@ def test_holm_rejects_what_its_steps_reject(level):
         if p_values[place] > level / left:
             break
         rejected.add(place)
-    ours = adjusted(p_values_of(*p_values), "holm")
+    ours = adjust(p_values_of(*p_values), "holm")
     assert set(np.flatnonzero(ours <= level)) == rejected
     assert 0 < len(rejected) < 40
 
@@ -107,7 +107,7 @@ def test_holm_rejects_what_its_steps_reject(level):
 def test_benjamini_hochberg_rejects_up_to_the_last_below_its_line():
     p_values = np.random.default_rng(3).beta(0.3, 2, size=40)
     below = np.flatnonzero(np.sort(p_values) <= 0.1 * np.arange(1, 41) / 40)
-    ours = adjusted(p_values_of(*p_values), "benjamini-hochberg")
+    ours = adjust(p_values_of(*p_values), "benjamini-hochberg")
     assert 0 < np.count_nonzero(ours <= 0.1) == below.max() + 1 < 40
 
 

@@ -1,4 +1,4 @@
-"""A study's numbers beside published ones, and ones that other code computed: do they agree?"""
+"""Comparison of a study's numbers with published ones, and with ones that other code computed."""
 
 from .compare import COMPARISON, compare
 from .ours import LOWEST, at

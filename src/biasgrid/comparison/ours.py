@@ -27,14 +27,14 @@ RUN_SD, RUNS = "standard_deviation", "n_iterations"
 
 
 @dataclass(frozen=True)
-class Ours:
-    """A number of the study. `runs`: the random runs that it is the mean of, none where there is no chance in it;
-    `run_sd`: the standard deviation of one of them, NaN where the study does not measure it; `words_lost`: of its
-    query."""
+class StudyValue:
+    """A number of the study. `reason`: why it has no value; `in_study`: whether the study measures it; `runs`: the
+    random runs that it is the mean of, infinite where there is no chance in it; `run_sd`: the standard deviation of
+    one of them, NaN where the study does not measure it; `words_lost`: of its query."""
 
     value: float = math.nan
-    why: str = ""
-    asked: bool = True
+    reason: str = ""
+    in_study: bool = True
     runs: float = math.inf
     run_sd: float = math.nan
     words_lost: int = 0
@@ -44,40 +44,40 @@ def unit(model: str, debias: str) -> str:
     return model if debias == UNTOUCHED else f"{model} under {debias}"
 
 
-def number(value: float | None, missing: str) -> Ours:
-    """A number of a table, `missing` where the table has not its row."""
+def number(value: float | None, missing: str) -> StudyValue:
+    """A number of a table; `missing` is the reason where the table lacks its row."""
     if value is None:
-        return Ours(why=missing, asked=False)
-    return Ours(float(value), "ours is NaN" if math.isnan(value) else "")
+        return StudyValue(reason=missing, in_study=False)
+    return StudyValue(float(value), "ours is NaN" if math.isnan(value) else "")
 
 
 def numbers(
     aggregates: pd.DataFrame, rankings: pd.DataFrame, correlations: pd.DataFrame
 ) -> dict[tuple, float]:
-    """What is not of one cell, by criterion, metric, model and quantity; correlations are of no model."""
+    """The numbers of the tables by criterion, metric, model and quantity; the model of a correlation is ""."""
     columns = ["criterion", "metric", "model"]
     aggregates, rankings = (
         t.assign(model=[unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
         for t in (aggregates, rankings)
     )
-    of_models = aggregates[[*columns, "aggregation", "value"]]
+    aggregate_values = aggregates[[*columns, "aggregation", "value"]]
     ranks = rankings.assign(quantity="rank")[[*columns, "quantity", "rank"]]
-    numbers = {tuple(place): value for *place, value in of_models.itertuples(index=False)}
+    numbers = {tuple(place): value for *place, value in aggregate_values.itertuples(index=False)}
     numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
     for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
         numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
     return numbers
 
 
-def run_deviations(cells: Iterable[Path], ranked: Sequence[str]) -> dict[tuple, tuple[float, float]]:
-    """`compare`'s run_sds: as these cells measure them, whose runs are drawn independently."""
+def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
+    """`run_sds` for `compare`, from the standard deviations of cells, whose runs are drawn independently."""
     table = scalars(cells)
     index = [name for name in table.columns if name not in ("quantity", "value")]
     wide = table.pivot(index=index, columns="quantity", values="value").reset_index()
     if not {RUN_SD, RUNS} <= set(wide.columns):
         return {}
     deviations = {}
-    for (criterion, metric, model, debias), places in groups(wide, ranked):
+    for (criterion, metric, model, debias), places in groups(wide, ranked_criteria):
         part = wide.loc[places].dropna(subset=[RUN_SD])
         if part.empty:
             continue
@@ -88,37 +88,39 @@ def run_deviations(cells: Iterable[Path], ranked: Sequence[str]) -> dict[tuple, 
     return deviations
 
 
-def measured(evaluations: Iterable[Path]) -> dict[tuple, Ours]:
-    """A measure, by criterion, model, debias and group/measure."""
-    found = {}
+def read_measures(evaluations: Iterable[Path]) -> dict[tuple, StudyValue]:
+    """The study's number of each measure, by criterion, model, debias and group/measure."""
+    measures = {}
     for record in map(read_evaluation, evaluations):
         for measure in record["measures"]:
             place = record["criterion"], record["model"], record["debias"]
             value, status = measure["value"], measure["status"]
-            ours = Ours(float(value)) if value is not None else Ours(why=f"ours is NaN: {status}")
-            found[*place, f"{measure['group']}/{measure['measure']}"] = ours
-    return found
+            study_value = (
+                StudyValue(float(value)) if value is not None else StudyValue(reason=f"ours is NaN: {status}")
+            )
+            measures[*place, f"{measure['group']}/{measure['measure']}"] = study_value
+    return measures
 
 
 def _only_result(path: Path | None) -> dict[str, Any] | None:
     """The result in a cell file of one, None where there is no file."""
-    return _of_one(_record(path, "a cell file"), path)
+    return _single_result(_read_record(path, "a cell file"), path)
 
 
-def _inferred(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
+def _inference_record(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
     """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
     none."""
     group, _, query = cell.rpartition("/")
-    record = _record(files.get(group), "a file of inference")
+    record = _read_record(files.get(group), "a file of inference")
     cells = {} if record is None else {c["query"]: c for c in record.get("cells", [])}
     return cells.get(query)
 
 
-def _record(path: File | None, what: str) -> dict[str, Any] | None:
+def _read_record(path: File | None, what: str) -> dict[str, Any] | None:
     return read(path, what) if isinstance(path, InMemory) or (path and Path(path).exists()) else None
 
 
-def _of_one(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:
+def _single_result(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:
     if record is None:
         return None
     results = record.get("results")
@@ -131,19 +133,19 @@ def _of_one(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | Non
     return results[0]
 
 
-def of_cell(path: Path | None, quantity: str) -> Ours:
+def cell_value(path: Path | None, quantity: str) -> StudyValue:
     """A number of a cell file."""
     result = _only_result(path)
     if result is None:
-        return Ours(why="the study has no such cell", asked=False)
+        return StudyValue(reason="the study has no such cell", in_study=False)
     if result["status"] != "ok":
-        return Ours(why=f"ours is NaN: {result['status']}")
+        return StudyValue(reason=f"ours is NaN: {result['status']}")
     value = at(result, quantity)
     if value is None:
-        return Ours(why=f"the cell has no number at {quantity}")
+        return StudyValue(reason=f"the cell has no number at {quantity}")
     scalars = result.get("scalars", {})
     spread = scalars.get(RUN_SD, math.nan) if quantity == "value" else math.nan
-    return Ours(
+    return StudyValue(
         value,
         runs=scalars.get(RUNS, math.inf),
         run_sd=spread,
@@ -151,43 +153,45 @@ def of_cell(path: Path | None, quantity: str) -> Ours:
     )
 
 
-def of_inference(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str) -> Ours:
-    """A p-value of a cell; one that its test cannot give smaller says so."""
-    result = _of_one(_inferred(files, cell), cell)
+def p_value(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str) -> StudyValue:
+    """A p-value of a cell; the reason says where its test cannot give a smaller one."""
+    result = _single_result(_inference_record(files, cell), cell)
     if result is None:
-        return Ours(why="the study has no such p-value", asked=False)
+        return StudyValue(reason="the study has no such p-value", in_study=False)
     test = result.get("permutation", {})
     if test.get(quantity) is None:
-        why = result["status"]
-        if why == "ok" and quantity == "p_normal" and test.get("p_value") is not None:
-            why = "all partitions have one value, of which there is no normal curve"
-        elif why == "ok":
-            why = test.get("reason", "a partition has no value")
-        return Ours(why=f"ours is NaN: {why}")
+        reason = result["status"]
+        if reason == "ok" and quantity == "p_normal" and test.get("p_value") is not None:
+            reason = "all partitions have one value, of which there is no normal curve"
+        elif reason == "ok":
+            reason = test.get("reason", "a partition has no value")
+        return StudyValue(reason=f"ours is NaN: {reason}")
     value, lost = test[quantity], (_only_result(cells.get(cell)) or {}).get("words_lost", 0)
-    why = ""
+    reason = ""
     if quantity == "p_value" and value <= test["p_lowest"]:
-        drawn = "partitions" if test["method"] == "exact" else "draws"
-        why = f"{LOWEST} {value:.2g} can come out of {test['draws']:,} {drawn}"
-    return Ours(value, why, words_lost=lost)
+        noun = "partitions" if test["method"] == "exact" else "draws"
+        reason = f"{LOWEST} {value:.2g} can come out of {test['draws']:,} {noun}"
+    return StudyValue(value, reason, words_lost=lost)
 
 
-def of_halves(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> Ours:
+def robustness(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> StudyValue:
     """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
-    record = _inferred(files, cell)
-    result = _of_one(record, cell)
+    record = _inference_record(files, cell)
+    result = _single_result(record, cell)
     if result is None or (result["status"] == "ok" and "halves" not in result):
-        return Ours(why="the study has no such halves", asked=False)
+        return StudyValue(reason="the study has no such halves", in_study=False)
     if result["status"] != "ok":
-        return Ours(why=f"ours is NaN: {result['status']}")
+        return StudyValue(reason=f"ours is NaN: {result['status']}")
     low, high = metrics.metric(record["function"]).under(record["params"]).range
     if not math.isfinite(high - low):
-        return Ours(why="the metric's range has no length")
+        return StudyValue(reason="the metric's range has no length")
     distance = result["halves"][side]
     if distance is None:
-        return Ours(why="ours is NaN: half the words have no value")
+        return StudyValue(reason="ours is NaN: half the words have no value")
     lost = (_only_result(cells.get(cell)) or {}).get("words_lost", 0)
-    return Ours(distance / (high - low), runs=record["inference"]["sensitivity"]["halves"], words_lost=lost)
+    return StudyValue(
+        distance / (high - low), runs=record["inference"]["sensitivity"]["halves"], words_lost=lost
+    )
 
 
 def at(result: Mapping[str, Any], quantity: str) -> float | None:

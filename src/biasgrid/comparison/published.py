@@ -64,7 +64,7 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
         if not lines or lines[0] != PUBLISHED:
             raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
         rows += [
-            [*_published(line, f"{path}: line {number}"), origin] for number, line in enumerate(lines[1:], 2)
+            [*_parse_line(line, f"{path}: line {number}"), origin] for number, line in enumerate(lines[1:], 2)
         ]
     # dtype object: None must not become NaN
     return pd.DataFrame(rows, columns=[*PUBLISHED, "origin"], dtype=object)
@@ -82,27 +82,27 @@ def _lines(frame: pd.DataFrame) -> list[list[str]]:
     return [list(map(str, frame.columns)), *rows]
 
 
-def _published(line: list[str], where: str) -> list:
+def _parse_line(line: list[str], where: str) -> list:
     if len(line) != len(PUBLISHED):
         raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
     row = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
-    of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
-    of_evaluation = MEASURE.fullmatch(quantity) is not None
-    if not (of_query or of_evaluation) and quantity not in (*AGGREGATIONS, "rank", "correlation"):
-        allowed = ", ".join([*AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
+    is_of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
+    is_of_evaluation = MEASURE.fullmatch(quantity) is not None
+    if not (is_of_query or is_of_evaluation) and quantity not in (*AGGREGATIONS, "rank", "correlation"):
+        quantities = ", ".join([*AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
         raise BiasgridError(
-            f"{where}: quantity {quantity!r}; allowed are {allowed}, a JSON pointer (/scalars/...) "
+            f"{where}: quantity {quantity!r}; allowed are {quantities}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"
         )
-    if of_evaluation and not row["criterion"]:
+    if is_of_evaluation and not row["criterion"]:
         raise BiasgridError(
             f"{where}: {quantity!r} needs a criterion that is evaluated; benchmarks of `quality` are not compared"
         )
-    if of_evaluation and row["metric"]:
+    if is_of_evaluation and row["metric"]:
         raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
-    if of_query != bool(row["query"]):
-        raise BiasgridError(f"{where}: {quantity!r} {'needs a' if of_query else 'is of no'} query")
+    if is_of_query != bool(row["query"]):
+        raise BiasgridError(f"{where}: {quantity!r} {'needs a' if is_of_query else 'is of no'} query")
     if row["test"] and not (TEST.fullmatch(row["test"]) and row["note"]):
         raise BiasgridError(
             f"{where}: test {row['test']!r}: needed are tests/test_<file>.py::test_<name>, which recomputes the "

@@ -1,4 +1,4 @@
-"""What a value of ours says of a printed number."""
+"""The verdict on a printed number, from the study's value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .published import POWER
 # in order of precedence
 NOT_ASKED, NO_VALUE, OTHER_VECTORS = UNJUDGED = ("not asked", "no value", "other vectors")
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
-# what those say that a published number is judged by, and why another is not
+# what each verdict means, and why a number has none
 MEANINGS = {
     "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it",
     "compatible": "a single random run was published, and ours is within two of its standard deviations",
@@ -27,26 +27,26 @@ MISSES = "4.6 %"
 
 def verdict(
     published: float,
-    ours: float,
+    value: float,
     digits: int | str,
     runs: float | None = None,
     sd: float = math.nan,
-    explained: bool = False,
+    has_test: bool = False,
 ) -> str:
-    """What a value of ours says of a printed number; nothing of it depends on what ours was before.
+    """The verdict on a printed number, from the study's value alone.
 
     Parameters
     ----------
-    published, ours : float
-        The printed number, and ours.
+    published, value : float
+        The printed number, and the study's.
     digits : int or "log10"
         The decimals that were printed, or that a power of ten was.
     runs : float, optional
         How many random runs the printed number is a mean of; None where there is no chance in it.
     sd : float
-        Measured: the standard deviation of a run, where one was printed, or of the difference of the printed mean
-        and ours; NaN where it is not known.
-    explained : bool
+        The measured standard deviation of a run, where one was printed, or of the difference of the printed mean
+        and the study's; NaN where it is not known.
+    has_test : bool
         Whether a test of the suite recomputes the printed number from the cause of the difference.
 
     Returns
@@ -58,16 +58,16 @@ def verdict(
         has its digits is luck); "explained"; "differs".
     """
     if digits == POWER:
-        agrees = ours > 0 and abs(math.log10(ours / published)) <= 0.5
+        agrees = value > 0 and abs(math.log10(value / published)) <= 0.5
     else:
         # without chance, or where it was not measured, the digits decide; of a single run they say nothing
         chance = 0.0 if runs is None or (runs > 1 and math.isnan(sd)) else WITHIN * sd
-        agrees = abs(ours - published) <= rounding(digits) + chance
+        agrees = abs(value - published) <= rounding_error(digits) + chance
     if agrees:
         return "compatible" if runs == 1 else "reproduced"
-    return "explained" if explained else "differs"
+    return "explained" if has_test else "differs"
 
 
-def rounding(digits: int) -> float:
-    """How far a number may be from what is printed of it."""
+def rounding_error(digits: int) -> float:
+    """How far a number may be from its printed, rounded form."""
     return 0.5 * 10.0**-digits + 1e-12

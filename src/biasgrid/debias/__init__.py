@@ -1,7 +1,7 @@
 """The debias methods. Each is a file of this package, which is discovered automatically.
 
 As attributes of this package they are functions of a model and words that return a fitted transform, and whose help
-says what they do; `REGISTRY` maps names to what studies know of them:
+says what they do; `REGISTRY` maps names to their declarations:
 
     from biasgrid import debias, load, metrics
     transform = debias.hard(model, definitional_pairs=pairs, equalize_pairs=equalize, ignore=specific)
@@ -21,13 +21,13 @@ __all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method", functions="biasgrid.api.fits")
-# a method's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
+# a method's module has the method's name: without this, the attribute would be the module, not the function
 for _name in REGISTRY:
     globals().pop(_name, None)
 
 
 def method(name: str | Method | Callable[..., Any]) -> Method:
-    """What studies know of a debias method.
+    """The declaration of a debias method: its words, parameters and the like.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def method(name: str | Method | Callable[..., Any]) -> Method:
     BiasgridError
         For a name that no method has; it says a likely one.
     """
-    found = getattr(name, "method", name)
-    return found if isinstance(found, Method) else REGISTRY.find(found)
+    name_or_method = getattr(name, "method", name)
+    return name_or_method if isinstance(name_or_method, Method) else REGISTRY.find(name_or_method)
 
 
 def __getattr__(name: str) -> Any:
@@ -53,4 +53,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *REGISTRY})  # what a user is to find: not this file's own imports
+    return sorted({*__all__, *REGISTRY})  # what users look for, without this file's own imports

@@ -520,7 +520,7 @@ def leace(
     neutral : bool, default True
         Whether as many words that lean to neither side make a third class.
     shrinkage : bool, default False
-        Whether the covariance is estimated by `shrunk`, as the authors' library can. Erasure on the training
+        Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training
         words is as exact; the change is no longer the least on them, but with few training words for the
         dimensions it is smaller on all the others.
     seed : int, default 0

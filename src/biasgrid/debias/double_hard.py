@@ -10,9 +10,9 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown
 from ..words import Preprocessor
-from .lookup import check_count, check_pairs, chosen, find_sets, find_words, subspace
+from .lookup import check_count, check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
-from .training import BLOCK, leaning, representation
+from .training import BLOCK, find_bias_words, measure_leanings
 from .transform import Transform, fitted
 
 VARIANTS = ("paper", "wefe")
@@ -93,31 +93,35 @@ def double_hard(
     """
     check_pairs(definitional_pairs, "definitional_pairs")
     pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
-    words, lost = chosen(model, target, ignore, preprocessors)
+    words, lost = choose_words(model, target, ignore, preprocessors)
     wefe = variant == "wefe"
     if wefe and target is not None:
         n_words = len(target) // 2
         if not n_words:
             raise BiasgridError("target: variant wefe takes n_words from it, and it has fewer than two words")
     mean, components = _incremental_components(model) if wefe else _components(model)
-    there = len(components)
-    if component is None and n_components > there:
+    n_available = len(components)
+    if component is None and n_components > n_available:
         raise BiasgridError(
-            f"n_components: {n_components} is more than the {there} components of the vectors"
+            f"n_components: {n_components} is more than the {n_available} components of the vectors"
         )
-    if component is not None and component >= there:
-        raise BiasgridError(f"component: {component} is not there; the vectors have {there}, counted from 0")
+    if component is not None and component >= n_available:
+        raise BiasgridError(
+            f"component: no component {component}; the vectors have {n_available}, counted from 0"
+        )
     direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
-    found = {"definitional_pairs": pairs.words}
+    found_words = {"definitional_pairs": pairs.words}
     if bias_representation is not None:
-        found["bias_representation"], (a, b) = representation(model, bias_representation, preprocessors)
+        found_words["bias_representation"], (a, b) = find_bias_words(
+            model, bias_representation, preprocessors
+        )
         scale = a / np.linalg.norm(a) - b / np.linalg.norm(b)
     else:
         scale = direction
-    facts, asked = {}, component
+    facts, given_component = {}, component
     if wefe or component is None:
-        ignored = find_words(model, ignore, "ignore", preprocessors).rows
-        extremes = _extremes(model, scale, ignored, n_words)
+        ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
+        extremes = _extremes(model, scale, ignored_rows, n_words)
         facts["n_words_used"] = len(extremes) // 2
     if wefe:
         entry = dict(zip(*reversed(model.vocabulary()), strict=True))
@@ -139,13 +143,18 @@ def double_hard(
         component = int(np.argmin(accuracies))
         facts["accuracies"] = accuracies
     left, right, shift = removal(components[component])
-    params = {"n_words": n_words, "n_components": n_components, "component": asked, "variant": variant}
+    params = {
+        "n_words": n_words,
+        "n_components": n_components,
+        "component": given_component,
+        "variant": variant,
+    }
     return Transform(
         method="double_hard",
         fitted_on=fitted(
             model,
             params | {"seed": seed, "preprocessors": list(preprocessors)},
-            found,
+            found_words,
             {"definitional_pairs": pairs.lost, **lost},
             component=component,
             **facts,
@@ -158,9 +167,9 @@ def double_hard(
 
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,) and principal components (k, d) of all vectors, the first first; none of no variance."""
+    """Mean (d,) and principal components (k, d) of all vectors, in order, without those of zero variance."""
     rows = len(model.array)
-    # sums of products about a point near the mean lose nothing to cancellation
+    # sums of products about a point near the mean, not about 0, do not cancel
     origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
     for start in range(0, rows, BLOCK):
@@ -169,8 +178,8 @@ def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
         products += block.T @ block
     offset = total / rows
     variances, axes = np.linalg.eigh(products / rows - np.outer(offset, offset))
-    there = variances > 1e-12 * max(variances[-1], 0.0)
-    return origin + offset, np.ascontiguousarray(axes.T[there][::-1])
+    has_variance = variances > 1e-12 * max(variances[-1], 0.0)
+    return origin + offset, np.ascontiguousarray(axes.T[has_variance][::-1])
 
 
 def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
@@ -185,15 +194,15 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
     return pca.mean_.astype(np.float64), pca.components_.astype(np.float64)
 
 
-def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored: np.ndarray, n_words: int) -> np.ndarray:
+def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored_rows: np.ndarray, n_words: int) -> np.ndarray:
     """Rows of the words that lean most to either side: n lowest and n highest, ascending."""
-    lean = leaning(model, scale)
-    lean[ignored] = np.nan
-    rows = np.flatnonzero(~np.isnan(lean))
+    leanings = measure_leanings(model, scale)
+    leanings[ignored_rows] = np.nan
+    rows = np.flatnonzero(~np.isnan(leanings))
     n = min(n_words, len(rows) // 2)
     if not n:
         raise BiasgridError(f"ignore: {model.name} has {len(rows)} other words, and at least two are needed")
-    order = rows[np.argsort(lean[rows], kind="stable")]
+    order = rows[np.argsort(leanings[rows], kind="stable")]
     return np.concatenate([order[:n], order[-n:]])
 
 
@@ -204,13 +213,6 @@ def _accuracy(vectors: np.ndarray, seed: int) -> float:
     cluster = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(vectors)
     accuracy = float(np.mean(cluster == np.repeat([0, 1], len(vectors) // 2)))
     return max(accuracy, 1.0 - accuracy)
-
-
-def _check_available(name: str, wanted: int, there: int) -> None:
-    if wanted > there:
-        raise BiasgridError(
-            f"{name}: component {wanted - 1} is not there; the vectors have {there}, from 0 on"
-        )
 
 
 def _check(n_words, n_components, component, variant, preprocessors) -> None:

@@ -11,12 +11,12 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
-from .lookup import check_count, chosen, find_words
+from .lookup import check_count, choose_words, find_words
 from .registry import Method
 from .transform import Transform, fitted
 
 ORDERS = ("smallest", "largest")
-MOST = 5000  # words of a graph: their products are 200 MB
+MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
 
 
 def glpp(
@@ -99,8 +99,8 @@ def glpp(
     >>> (model.under(transform).take(["a"], model.rows(["a"])).round(2) + 0).tolist()
     [[0.96, 0.0, 0.0]]
     """
-    words, lost = chosen(model, target, ignore, preprocessors)
-    found, lost_of_graph, vectors = _graph_words(model, graph_words, n_words, preprocessors)
+    words, lost = choose_words(model, target, ignore, preprocessors)
+    entries, lost_graph_words, vectors = _graph_words(model, graph_words, n_words, preprocessors)
     basis = projection(vectors, n_components, n_neighbours, sigma, eta, order, ridge)
     params = {
         "n_words": n_words,
@@ -117,8 +117,8 @@ def glpp(
         fitted_on=fitted(
             model,
             params,
-            {"graph_words": found},
-            {"graph_words": lost_of_graph, **lost},
+            {"graph_words": entries},
+            {"graph_words": lost_graph_words, **lost},
             components=basis.shape[1],
             graph=len(vectors),
             # the mean share of a word's squared length that stays
@@ -139,13 +139,13 @@ def _graph_words(
     """The words of the graph that were given and found, those lost, and the vectors of all that have a direction."""
     if graph_words is None:
         entries, rows = model.vocabulary(n_words)
-        named, lost, vectors = (), [], model.take(entries, rows)
+        given_entries, lost, vectors = (), [], model.take(entries, rows)
     else:
-        found = find_words(model, graph_words, "graph_words", preprocessors)
-        named, lost, vectors = found.words, list(found.lost), found.vectors
-        if len(named) > MOST:
+        matches = find_words(model, graph_words, "graph_words", preprocessors)
+        given_entries, lost, vectors = matches.words, list(matches.lost), matches.vectors
+        if len(given_entries) > MOST_WORDS:
             raise BiasgridError(
-                f"graph_words: {len(named):,} words are more than the {MOST:,} that are allowed"
+                f"graph_words: {len(given_entries):,} words are more than the {MOST_WORDS:,} that are allowed"
             )
     vectors = unit_or_zero(vectors.astype(np.float64))
     vectors = vectors[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
@@ -153,7 +153,7 @@ def _graph_words(
         raise BiasgridError(
             f"graph_words: {model.name} has {len(vectors)} of them, and at least 3 are needed"
         )
-    return named, lost, vectors
+    return given_entries, lost, vectors
 
 
 def projection(
@@ -166,50 +166,50 @@ def projection(
     ridge: float = 1e-6,
 ) -> np.ndarray:
     """An orthonormal basis (d, components) of the locality preserving projection of rows x (n, d), float64."""
-    # imported late: most methods need none
+    # imported here: most methods do not need it
     from scipy.linalg import eigh
 
     n, d = x.shape
-    kept = d // 2 if n_components is None else n_components
-    if not 0 < kept <= d:
-        raise BiasgridError(f"n_components: {kept} is not from 1 to the {d} dimensions of the vectors")
+    n_kept = d // 2 if n_components is None else n_components
+    if not 0 < n_kept <= d:
+        raise BiasgridError(f"n_components: {n_kept} is not from 1 to the {d} dimensions of the vectors")
     if not n_neighbours < n:
         raise BiasgridError(f"n_neighbours: {n_neighbours} is not fewer than the {n} words of the graph")
     weights = heat_weights(x, n_neighbours, sigma)
     degrees = weights.sum(axis=1)
     scatter = (x.T * degrees) @ x
-    within = scatter - x.T @ weights @ x
+    laplacian = scatter - x.T @ weights @ x
     if eta:
-        within = within - eta * np.cov(x.T, ddof=0)
+        laplacian = laplacian - eta * np.cov(x.T, ddof=0)
     scatter += ridge * np.trace(scatter) / d * np.eye(d)
-    vectors = eigh((within + within.T) / 2, (scatter + scatter.T) / 2)[1]
-    return np.linalg.qr(vectors[:, :kept] if order == "smallest" else vectors[:, -kept:])[0]
+    vectors = eigh((laplacian + laplacian.T) / 2, (scatter + scatter.T) / 2)[1]
+    return np.linalg.qr(vectors[:, :n_kept] if order == "smallest" else vectors[:, -n_kept:])[0]
 
 
 def heat_weights(x: np.ndarray, n_neighbours: int, sigma: float) -> np.ndarray:
-    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not joined."""
+    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not neighbours."""
     squares = np.einsum("ij,ij->i", x, x)
     distances = squares[:, None] + squares - 2 * x @ x.T
     np.fill_diagonal(distances, np.inf)
-    joined = np.zeros(distances.shape, dtype=bool)
+    adjacency = np.zeros(distances.shape, dtype=bool)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours]
-    np.put_along_axis(joined, nearest, True, axis=1)
-    joined |= joined.T
-    return np.where(joined, np.exp(-distances.clip(min=0) / sigma**2), 0.0)
+    np.put_along_axis(adjacency, nearest, True, axis=1)
+    adjacency |= adjacency.T
+    return np.where(adjacency, np.exp(-distances.clip(min=0) / sigma**2), 0.0)
 
 
 def _check(n_words, n_components, n_neighbours, sigma, eta, order, ridge, preprocessors) -> None:
     for name, value in (("n_words", n_words), ("n_neighbours", n_neighbours)):
         check_count(name, value)
-    if n_words > MOST:
-        raise BiasgridError(not_allowed("n_words", n_words, f"whole numbers up to {MOST:,}"))
+    if n_words > MOST_WORDS:
+        raise BiasgridError(not_allowed("n_words", n_words, f"whole numbers up to {MOST_WORDS:,}"))
     if n_components is not None:
         check_count("n_components", n_components)
-    for name, value, least in (("sigma", sigma, "above"), ("eta", eta, "from"), ("ridge", ridge, "from")):
+    for name, value, bound in (("sigma", sigma, "above"), ("eta", eta, "from"), ("ridge", ridge, "from")):
         number = not isinstance(value, bool) and isinstance(value, (int, float)) and np.isfinite(value)
-        if not number or value < 0 or (least == "above" and value == 0):
+        if not number or value < 0 or (bound == "above" and value == 0):
             raise BiasgridError(
-                not_allowed(name, value, "numbers above 0" if least == "above" else "numbers from 0 on")
+                not_allowed(name, value, "numbers above 0" if bound == "above" else "numbers from 0 on")
             )
     if order not in ORDERS:
         raise BiasgridError(f"order: {unknown('value', order, ORDERS)}")

@@ -9,7 +9,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
-from .lookup import FoundSets, check_count, check_pairs, chosen, find_sets, subspace
+from .lookup import FoundSets, check_count, check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -76,23 +76,23 @@ def hard(
     if equalize_pairs is None:
         equalize_pairs = definitional_pairs
     check_pairs(equalize_pairs, "equalize_pairs")
-    cased = [
+    case_variants = [
         [case(word) for word in pair] for pair in equalize_pairs for case in (str.lower, str.title, str.upper)
     ]
-    # of [US, us] no case has two words
-    cased = [pair for pair in cased if pair[0] != pair[1]]
-    equalize = find_sets(model, cased, "equalize_pairs", preprocessors, strict=False)
-    given = {tuple(pair) for pair in equalize_pairs}
-    lost = [pair for pair in equalize.lost if tuple(pair) in given]
-    words, lost_words = chosen(model, target, ignore, preprocessors)
+    # all case variants of [US, us] are one word twice
+    case_variants = [pair for pair in case_variants if pair[0] != pair[1]]
+    equality_sets = find_sets(model, case_variants, "equalize_pairs", preprocessors, strict=False)
+    given_pairs = {tuple(pair) for pair in equalize_pairs}
+    lost = [pair for pair in equality_sets.lost if tuple(pair) in given_pairs]
+    words, lost_words = choose_words(model, target, ignore, preprocessors)
     return neutralize_and_equalize(
         model,
         "hard",
         basis,
-        equalize,
+        equality_sets,
         words,
         {"n_components": n_components, "preprocessors": list(preprocessors)},
-        {"definitional_pairs": pairs.words, "equalize_pairs": equalize.words},
+        {"definitional_pairs": pairs.words, "equalize_pairs": equality_sets.words},
         {"definitional_pairs": pairs.lost, "equalize_pairs": lost, **lost_words},
     )
 
@@ -101,44 +101,44 @@ def neutralize_and_equalize(
     model: EmbeddingStore,
     method: str,
     basis: np.ndarray,
-    equalize: FoundSets,
+    equality_sets: FoundSets,
     words: dict,
     params: dict,
-    found: dict,
+    found_words: dict,
     lost: dict,
 ) -> Transform:
     """The transform of hard debias: `basis` (k, d) spans the bias subspace, `words` says what is neutralised."""
     overrides: dict[str, np.ndarray] = {}
-    same = []
-    for entries, vectors in zip(equalize.words, equalize.vectors, strict=True):
-        vectors = equalized(unit_or_zero(vectors), basis)
+    not_equalized = []
+    for entries, vectors in zip(equality_sets.words, equality_sets.vectors, strict=True):
+        vectors = equalize_vectors(unit_or_zero(vectors), basis)
         if vectors is None:
-            same.append(entries)
+            not_equalized.append(entries)
         else:
             overrides.update(zip(entries, vectors, strict=True))
-    stacked = np.array(list(overrides.values())).reshape(len(overrides), model.dimensions)
+    override_vectors = np.array(list(overrides.values())).reshape(len(overrides), model.dimensions)
     return Transform(
         method=method,
-        fitted_on=fitted(model, params, found, lost, subspace=len(basis), not_equalized=same),
+        fitted_on=fitted(model, params, found_words, lost, subspace=len(basis), not_equalized=not_equalized),
         normalize=True,
         left=basis.T.copy(),
         right=basis,
         renormalize=True,
         override_words=tuple(overrides),
-        overrides=stacked,
+        overrides=override_vectors,
         **words,
     )
 
 
-def equalized(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | None:
+def equalize_vectors(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | None:
     """An equality set's unit vectors (n, d) after equalising: the same outside the subspace, of unit length
     (Bolukbasi et al. 2016, section 6, step 2a).
 
     None where a word's part in the subspace is that of the set's mean: it has no side to be on.
     """
-    within = vectors @ basis.T @ basis
-    common = vectors.mean(axis=0) - within.mean(axis=0)
-    sides = within - within.mean(axis=0)
+    projections = vectors @ basis.T @ basis
+    common = vectors.mean(axis=0) - projections.mean(axis=0)
+    sides = projections - projections.mean(axis=0)
     distances = np.linalg.norm(sides, axis=1, keepdims=True)
     if distances.min() < 1e-9:
         return None

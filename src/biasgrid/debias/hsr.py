@@ -10,7 +10,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, listed, not_allowed
 from ..words import Preprocessor
-from .lookup import chosen, find_words
+from .lookup import choose_words, find_words
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -64,28 +64,28 @@ def hsr(
     >>> model.under(transform).take(["nurse"], model.rows(["nurse"])).tolist()
     [[2.0, 3.0]]
     """
-    found = find_words(model, definitional_words, "definitional_words", preprocessors)
-    if not found.words:
+    matches = find_words(model, definitional_words, "definitional_words", preprocessors)
+    if not matches.words:
         raise BiasgridError(
             f"definitional_words: {model.name} has none of the {len(definitional_words)} words"
         )
-    words, lost = chosen(model, target, ignore, preprocessors)
-    both = sorted(set(words["only"] or ()) & set(found.words))
-    if both:
-        raise BiasgridError(f"target and definitional_words: {listed(map(repr, both))} in both")
+    words, lost = choose_words(model, target, ignore, preprocessors)
+    overlap = sorted(set(words["only"] or ()) & set(matches.words))
+    if overlap:
+        raise BiasgridError(f"target and definitional_words: {listed(map(repr, overlap))} in both")
     if words["only"] is None:
-        words["leave"] = tuple(dict.fromkeys([*words["leave"], *found.words]))
-    # by the singular values of D, which is exact for any alpha where the inverse of D^T D + alpha I is not
-    weighted = found.vectors * np.sqrt(found.counts)[:, None]
-    _, scale, axes = np.linalg.svd(weighted, full_matrices=False)
+        words["leave"] = tuple(dict.fromkeys([*words["leave"], *matches.words]))
+    # the singular values of D are exact for any alpha, the inverse of D^T D + alpha I is not
+    weighted_vectors = matches.vectors * np.sqrt(matches.counts)[:, None]
+    _, scale, axes = np.linalg.svd(weighted_vectors, full_matrices=False)
     matrix = np.eye(model.dimensions) - (axes.T * (scale**2 / (scale**2 + alpha))) @ axes
     return Transform(
         method="hsr",
         fitted_on=fitted(
             model,
             {"alpha": alpha, "preprocessors": list(preprocessors)},
-            {"definitional_words": found.words},
-            {"definitional_words": found.lost, **lost},
+            {"definitional_words": matches.words},
+            {"definitional_words": matches.lost, **lost},
         ),
         # symmetric but for rounding
         matrix=(matrix + matrix.T) / 2,

@@ -1,4 +1,4 @@
-"""A whole model in memory under a transform: the fast way, in float32."""
+"""Apply a transform to a whole model in memory, in float32: the fast way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..geometry import unit_or_zero
 from .transform import Transform
 
 BLOCK = 3 << 18  # numbers: with smaller blocks threads wait for the interpreter, larger ones leave the cache
-# float32 has 24 bits: what a difference leaves of less than this share of its terms is computed in float64
+# float32 has 24 bits: a difference that is less than this share of its terms is computed in float64
 CANCELLED = 0.3
 
 
@@ -34,9 +34,9 @@ def apply_to(vectors: np.ndarray, words: Sequence[str], transform: Transform) ->
             f"vectors: {vectors.dtype} {vectors.shape} is not allowed; allowed is float32 of the shape "
             f"{(len(words), transform.dimensions)}, words by dimensions of the transform"
         )
-    listed = transform.leave if transform.only is None else transform.only
-    listed = frozenset([*listed, *transform.override_words])
-    places = np.flatnonzero(np.fromiter(map(listed.__contains__, words), bool, len(words)))
+    named_words = transform.leave if transform.only is None else transform.only
+    named_words = frozenset([*named_words, *transform.override_words])
+    places = np.flatnonzero(np.fromiter(map(named_words.__contains__, words), bool, len(words)))
     step = _step(transform)
     block = max(1, BLOCK // transform.dimensions)
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -45,10 +45,10 @@ def apply_to(vectors: np.ndarray, words: Sequence[str], transform: Transform) ->
         scratch = np.empty((block, transform.dimensions), dtype=np.float32)
         for start in range(worker * block, len(vectors), workers * block):
             part = vectors[start : start + block]
-            here = places[slice(*np.searchsorted(places, (start, start + block)))]
-            exact = transform.apply(vectors[here], [words[place] for place in here]) if len(here) else 0
+            rows = places[slice(*np.searchsorted(places, (start, start + block)))]
+            exact = transform.apply(vectors[rows], [words[place] for place in rows]) if len(rows) else 0
             step(part, scratch[: len(part)])
-            vectors[here] = exact
+            vectors[rows] = exact
 
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers)))
@@ -65,45 +65,45 @@ def _step(transform: Transform) -> Callable[[np.ndarray, np.ndarray], None]:
     scale = normalize and (shift is not None or not renormalize)
     reach = 1 if right is None else np.linalg.norm(right, 2)
 
-    # what overflows or divides by 0 on the fast way goes the long way
+    # rows that overflow or divide by 0 in float32 are computed in float64
     @np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore")
-    def step(x: np.ndarray, mapped: np.ndarray) -> None:
+    def step(x: np.ndarray, output: np.ndarray) -> None:
         if matrix is not None:
-            np.matmul(x, matrix, out=mapped)
+            np.matmul(x, matrix, out=output)
         elif left is not None:
             coefficients = np.vecdot(x[:, None], left)
-            (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=mapped)
-            np.subtract(x, mapped, out=mapped)
+            (np.multiply if len(left) == 1 else np.matmul)(coefficients, right, out=output)
+            np.subtract(x, output, out=output)
         else:
-            mapped[:] = x
+            output[:] = x
         doubtful = np.zeros(len(x), dtype=bool)
-        # the length of what may have cancelled out
+        # the length of the terms that may have cancelled out
         terms = reach * _lengths(x if left is None else coefficients) if renormalize else 0
         if scale:
             lengths = _lengths(x)
-            doubtful |= _outside(lengths, 0)
-            mapped /= lengths[:, None]
+            doubtful |= _is_out_of_range(lengths, 0)
+            output /= lengths[:, None]
             terms /= lengths
         if shift is not None:
-            mapped += shift
+            output += shift
             terms += _lengths(shift)
         if renormalize:
-            lengths = _lengths(mapped)
-            doubtful |= _outside(lengths, CANCELLED * terms)
+            lengths = _lengths(output)
+            doubtful |= _is_out_of_range(lengths, CANCELLED * terms)
         doubtful = np.flatnonzero(doubtful)
         exact = x[doubtful].astype(np.float64)
         if renormalize:
-            np.divide(mapped, lengths[:, None], out=x)
+            np.divide(output, lengths[:, None], out=x)
         else:
-            x[:] = mapped
+            x[:] = output
         x[doubtful] = transform.map(unit_or_zero(exact) if normalize else exact)
 
     return step
 
 
-def _outside(lengths: np.ndarray, least: np.ndarray | float) -> np.ndarray:
-    """Which are too small, or have a square that float32 cannot hold."""
-    return ~((lengths > least) & (lengths > 1e-15) & (lengths < 1e15))
+def _is_out_of_range(lengths: np.ndarray, minimum: np.ndarray | float) -> np.ndarray:
+    """Which lengths are too small, or have a square that float32 cannot hold."""
+    return ~((lengths > minimum) & (lengths > 1e-15) & (lengths < 1e15))
 
 
 def _normalize(x: np.ndarray, scratch: np.ndarray) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
 from ..words import Preprocessor
-from .lookup import check_count, chosen
+from .lookup import check_count, choose_words
 from .registry import Method
-from .training import WORDS, check_training, labelled_words
+from .training import WORDS, check_training, find_training_words
 from .transform import Transform, fitted
 
 MAX_ITERATIONS = 1000  # of one classifier: scikit-learn's
@@ -98,8 +98,8 @@ def inlp(
     >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3) + 0).tolist()
     [[0.0, 3.0]]
     """
-    words, lost = chosen(model, target, ignore, preprocessors)
-    training = labelled_words(
+    words, lost = choose_words(model, target, ignore, preprocessors)
+    training = find_training_words(
         model,
         classes=classes,
         bias_representation=bias_representation,
@@ -110,10 +110,10 @@ def inlp(
         seed=seed,
         preprocessors=preprocessors,
     )
-    test = _held_out(training.labels, held_out, np.random.default_rng([seed, 1]))
+    test = _draw_test_words(training.labels, held_out, np.random.default_rng([seed, 1]))
     if stop_at_chance and not test.any():
         raise BiasgridError("stop_at_chance: no word is held out to measure accuracy on; raise held_out")
-    basis, accuracies, converged = _nullspaces(
+    basis, accuracies, convergence = _nullspaces(
         training.vectors, training.labels, test, n_iterations, stop_at_chance
     )
     if len(basis) == model.dimensions:
@@ -128,11 +128,11 @@ def inlp(
         fitted_on=fitted(
             model,
             params,
-            training.found,
-            training.lost | lost,
+            training.found_words,
+            training.lost_words | lost,
             directions=len(basis),
             accuracies=accuracies,
-            not_converged=converged.count(False),
+            not_converged=convergence.count(False),
             chance=_majority(training.labels[test]) if test.any() else None,
             **training.facts,
         ),
@@ -158,37 +158,37 @@ def _classifier(vectors: np.ndarray, labels: np.ndarray) -> Any:
 def _nullspaces(
     vectors: np.ndarray, labels: np.ndarray, test: np.ndarray, n_iterations: int, stop_at_chance: bool
 ) -> tuple[np.ndarray, list[float | None], list[bool]]:
-    """Orthonormal basis (k, d) of all normals; each classifier's accuracy on the held-out words; has it converged."""
+    """Orthonormal basis (k, d) of all normals; the classifiers' accuracies on held-out words, and which converged."""
     basis = np.empty((0, vectors.shape[1]))
     accuracies: list[float | None] = []
-    converged: list[bool] = []
+    convergence: list[bool] = []
     chance = _majority(labels[test]) if test.any() else None
-    projected = vectors
+    projections = vectors
     for _ in range(n_iterations):
-        classifier = _classifier(projected[~test], labels[~test])
-        accuracy = float(classifier.score(projected[test], labels[test])) if test.any() else None
+        classifier = _classifier(projections[~test], labels[~test])
+        accuracy = float(classifier.score(projections[test], labels[test])) if test.any() else None
         accuracies.append(accuracy)
-        converged.append(bool(classifier.n_iter_ < MAX_ITERATIONS))
+        convergence.append(bool(classifier.n_iter_ < MAX_ITERATIONS))
         if stop_at_chance and accuracy <= chance:
             break
-        known = len(basis)
-        basis = _extended(basis, classifier.coef_)
-        if len(basis) in (known, vectors.shape[1]):
+        previous_size = len(basis)
+        basis = _extend(basis, classifier.coef_)
+        if len(basis) in (previous_size, vectors.shape[1]):
             break
-        projected = vectors - (vectors @ basis.T) @ basis
-    return basis, accuracies, converged
+        projections = vectors - (vectors @ basis.T) @ basis
+    return basis, accuracies, convergence
 
 
-def _extended(basis: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _extend(basis: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The basis (k, d) with what `rows` add to its span, orthonormal."""
     _, scale, axes = np.linalg.svd(rows - (rows @ basis.T) @ basis, full_matrices=False)
-    # the normal of a class of which nothing is left is zero
-    added = axes[scale > 1e-8 * np.linalg.norm(rows, axis=1).max()]
+    # a class that is already removed has a normal of zero
+    new_axes = axes[scale > 1e-8 * np.linalg.norm(rows, axis=1).max()]
     # the new axes are orthogonal to the basis as far as rounding before their scaling allows: QR makes it exact
-    return np.linalg.qr(np.concatenate([basis, added]).T)[0].T
+    return np.linalg.qr(np.concatenate([basis, new_axes]).T)[0].T
 
 
-def _held_out(labels: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+def _draw_test_words(labels: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     """Which words are held out, bool (n,): the same share of every class, rounded down, at random."""
     test = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):

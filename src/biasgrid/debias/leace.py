@@ -10,9 +10,9 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
 from ..words import Preprocessor
-from .lookup import chosen
+from .lookup import choose_words
 from .registry import Method
-from .training import WORDS, check_training, labelled_words
+from .training import WORDS, check_training, find_training_words
 from .transform import Transform, fitted
 
 
@@ -60,7 +60,7 @@ def leace(
     neutral
         Whether as many words that lean to neither side make a third class.
     shrinkage
-        Whether the covariance is estimated by `shrunk`, as the authors' library can. Erasure on the training
+        Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training
         words is as exact; the change is no longer the least on them, but with few training words for the
         dimensions it is smaller on all the others.
 
@@ -86,8 +86,8 @@ def leace(
     >>> (model.under(transform).take(["nurse"], model.rows(["nurse"])).round(3) + 0).tolist()
     [[0.0, 3.0]]
     """
-    words, lost = chosen(model, target, ignore, preprocessors)
-    training = labelled_words(
+    words, lost = choose_words(model, target, ignore, preprocessors)
+    training = find_training_words(
         model,
         classes=classes,
         bias_representation=bias_representation,
@@ -105,8 +105,8 @@ def leace(
         fitted_on=fitted(
             model,
             params | {"preprocessors": list(preprocessors)},
-            training.found,
-            training.lost | lost,
+            training.found_words,
+            training.lost_words | lost,
             rank=len(right),
             **training.facts,
         ),
@@ -129,7 +129,7 @@ def erasure(
     z : ndarray (n, k)
         What is erased, such as classes as one-hot.
     shrinkage
-        Whether the covariance of x is `shrunk`.
+        Whether the covariance of x is estimated by `shrink`.
 
     Returns
     -------
@@ -144,29 +144,31 @@ def erasure(
     mean = x.sum(axis=0) / n
     xx = x.T @ (x - mean)
     xx = (xx + xx.T) / 2
-    xx = shrunk(xx / n, n) if shrinkage else xx / (n - 1)
+    xx = shrink(xx / n, n) if shrinkage else xx / (n - 1)
     values, vectors = np.linalg.eigh(xx)
-    # the others are rounding: with fewer words than dimensions, or with dimensions that depend on others
+    # the other eigenvalues are rounding: with fewer words than dimensions, or with dimensions that depend on others
     positive = values > values[-1] * d * np.finfo(np.float64).eps
     roots = np.sqrt(np.where(positive, values, 1.0))
-    whitening, back = ((vectors * np.where(positive, scale, 0.0)) @ vectors.T for scale in (1 / roots, roots))
+    whitening, inverse = (
+        (vectors * np.where(positive, scale, 0.0)) @ vectors.T for scale in (1 / roots, roots)
+    )
     cross = x.T @ (z - z.sum(axis=0) / n) / (n - 1)
     basis, strength, _ = np.linalg.svd(whitening @ cross, full_matrices=False)
     # at most .5 whatever the scale of x: what is below is rounding, while the .01 of the authors' library would leave
     # the traces of a weak or rare class
     basis = basis[:, strength > 1e-8]
-    return whitening @ basis, basis.T @ back, mean
+    return whitening @ basis, basis.T @ inverse, mean
 
 
-def shrunk(covariance: np.ndarray, n: int) -> np.ndarray:
+def shrink(covariance: np.ndarray, n: int) -> np.ndarray:
     """A covariance (d, d) of n vectors, divided by n, shrunk towards a multiple of the identity as far as is best
     where d and n are large and of one order (Bodnar, Gupta, Parolya. On the strong convergence of the optimal linear
     shrinkage estimator for large dimensional covariance matrix. Journal of Multivariate Analysis 132, 2014)."""
     d, trace = len(covariance), np.trace(covariance)
-    # what it lies from the multiple of the identity with the same trace, squared
+    # squared distance from the multiple of the identity with the same trace
     distance = (covariance**2).sum() - trace**2 / d
-    kept = 1 - trace**2 / n / distance if distance > 0 else 0.0
-    return kept * covariance + (1 - kept) * trace / d * np.eye(d)
+    weight = 1 - trace**2 / n / distance if distance > 0 else 0.0
+    return weight * covariance + (1 - weight) * trace / d * np.eye(d)
 
 
 def _check(n_words, neutral, shrinkage, preprocessors) -> None:

@@ -12,7 +12,7 @@ from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .inlp import normals
-from .lookup import check_pairs, chosen, find_sets, subspace
+from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -85,7 +85,7 @@ def linear_projection(
             f"definitional_pairs: direction {direction} finds no difference between their sides"
         )
     v = v / size
-    words, lost = chosen(model, target, ignore, preprocessors)
+    words, lost = choose_words(model, target, ignore, preprocessors)
     params = {"direction": direction, "normalize": normalize, "preprocessors": list(preprocessors)}
     return Transform(
         method="linear_projection",

@@ -18,9 +18,14 @@ from ..words import Preprocessor, entries_of
 class FoundSets:
     """Sets of words that the model has completely.
 
-    words    vocabulary entries, set by set
-    vectors  float64 (words, d) for each set, as the model has them
-    lost     sets that lack a word, as they were given
+    Attributes
+    ----------
+    words
+        Vocabulary entries, set by set.
+    vectors
+        float64 (words, d) for each set, as the model has them.
+    lost
+        Sets that lack a word, as they were given.
     """
 
     words: tuple[tuple[str, ...], ...]
@@ -47,14 +52,14 @@ def find_words(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
-    given, counts = Counter(words), {}
-    entries = entries_of(given, model, preprocessors)
+    word_counts, counts = Counter(words), {}
+    entries = entries_of(word_counts, model, preprocessors)
     for word, (key, _) in entries.items():
-        counts[key] = max(given[word], counts.get(key, 0))
+        counts[key] = max(word_counts[word], counts.get(key, 0))
     keys, rows = tuple(counts), np.array(list(dict(entries.values()).values()), dtype=np.int64)
-    times = np.array(list(counts.values()), dtype=np.int64)
-    lost = tuple(word for word in given if word not in entries)
-    return FoundWords(keys, rows, _vectors(model, keys, rows, name), times, lost)
+    occurrences = np.array(list(counts.values()), dtype=np.int64)
+    lost = tuple(word for word in word_counts if word not in entries)
+    return FoundWords(keys, rows, _vectors(model, keys, rows, name), occurrences, lost)
 
 
 def find_sets(
@@ -64,13 +69,13 @@ def find_sets(
     preprocessors: Sequence[Preprocessor] = ({},),
     strict: bool = True,
 ) -> FoundSets:
-    """Look sets up, such as pairs; one that lacks a word is dropped and told in `lost`.
+    """Look sets up, such as pairs; one that lacks a word is dropped and listed in `lost`.
 
     `strict` is for sets that define the bias. Raises BiasgridError then for a set of which the model has no word,
     and for fewer than two sets that are whole; and always for a set of fewer than two different words.
     """
     entries = entries_of((word for words in sets for word in words), model, preprocessors)
-    whole, vectors, lost = [], [], []
+    complete_sets, vectors, lost = [], [], []
     for words in sets:
         if len(set(words)) < 2:
             raise BiasgridError(f"{name}: {list(words)} has fewer than two different words")
@@ -84,21 +89,21 @@ def find_sets(
             lost.append(list(words))
         else:
             keys, rows = zip(*hits, strict=True)
-            whole.append(keys)
+            complete_sets.append(keys)
             vectors.append(_vectors(model, keys, np.array(rows), name))
-    different = len(set(map(frozenset, whole)))
-    if strict and different < 2:
-        there = f"; of {listed(lost)} words are missing in {model.name}" if lost else ""
+    n_different = len(set(map(frozenset, complete_sets)))
+    if strict and n_different < 2:
+        lost_note = f"; of {listed(lost)} words are missing in {model.name}" if lost else ""
         raise BiasgridError(
-            f"{name}: {different} whole sets, and at least two different ones are needed{there}"
+            f"{name}: {n_different} whole sets, and at least two different ones are needed{lost_note}"
         )
-    for keys, of_set in zip(whole, vectors, strict=True):
-        if strict and not of_set.any(axis=1).all():
-            word = keys[int(np.argmin(of_set.any(axis=1)))]
+    for keys, set_vectors in zip(complete_sets, vectors, strict=True):
+        if strict and not set_vectors.any(axis=1).all():
+            word = keys[int(np.argmin(set_vectors.any(axis=1)))]
             raise BiasgridError(
                 f"{name}: the vector of {shown(word)} in {model.name} is zero: it has no direction"
             )
-    return FoundSets(tuple(whole), vectors, lost)
+    return FoundSets(tuple(complete_sets), vectors, lost)
 
 
 def check_pairs(sets: Sequence[Sequence[str]], name: str) -> None:
@@ -110,12 +115,12 @@ def check_pairs(sets: Sequence[Sequence[str]], name: str) -> None:
 
 def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
     """Raises BiasgridError for a word that is to be changed and left alone."""
-    both = sorted(set(target or ()) & set(ignore))
-    if both:
-        raise BiasgridError(f"target and ignore: {listed(map(shown, both))} in both; a word is in one")
+    overlap = sorted(set(target or ()) & set(ignore))
+    if overlap:
+        raise BiasgridError(f"target and ignore: {listed(map(shown, overlap))} in both; a word is in one")
 
 
-def chosen(
+def choose_words(
     model: EmbeddingStore,
     target: Sequence[str] | None,
     ignore: Sequence[str],
@@ -126,16 +131,16 @@ def chosen(
     Raises BiasgridError for a word in both, and for a target of which the model has no word.
     """
     check_disjoint(target, ignore)
-    left = find_words(model, ignore, "ignore", preprocessors)
-    lost = {"ignore": list(left.lost)}
+    ignored_words = find_words(model, ignore, "ignore", preprocessors)
+    lost = {"ignore": list(ignored_words.lost)}
     if target is None:
-        return {"only": None, "leave": left.words}, lost
-    wanted = find_words(model, target, "target", preprocessors)
-    if not wanted.words:
+        return {"only": None, "leave": ignored_words.words}, lost
+    target_words = find_words(model, target, "target", preprocessors)
+    if not target_words.words:
         raise BiasgridError(f"target: {model.name} has none of its {len(target)} words")
     # two words may be found as one entry
-    check_disjoint(wanted.words, left.words)
-    return {"only": wanted.words, "leave": ()}, lost | {"target": list(wanted.lost)}
+    check_disjoint(target_words.words, ignored_words.words)
+    return {"only": target_words.words, "leave": ()}, lost | {"target": list(target_words.lost)}
 
 
 def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str) -> np.ndarray:

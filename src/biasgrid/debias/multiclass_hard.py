@@ -9,7 +9,7 @@ from ..errors import BiasgridError
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .hard import neutralize_and_equalize
-from .lookup import check_count, chosen, find_sets, find_words, subspace
+from .lookup import check_count, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform
 
@@ -73,26 +73,26 @@ def multiclass_hard(
     basis = subspace(vectors, n_components, "definitional_sets")
     if n_components is None:
         basis = basis[:COMPONENTS]
-    equalize = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
-    words, lost_words = chosen(model, target, ignore, preprocessors)
-    # also those of a set that is not whole
-    given = [word for words_ in definitional_sets for word in words_]
-    definitional = find_words(model, given, "definitional_sets", preprocessors).words
+    equality_sets = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
+    words, lost_words = choose_words(model, target, ignore, preprocessors)
+    # also the words of an incomplete set
+    given_words = [word for word_set in definitional_sets for word in word_set]
+    definitional_words = find_words(model, given_words, "definitional_sets", preprocessors).words
     if words["only"] is None:
-        words["leave"] = tuple(dict.fromkeys([*words["leave"], *definitional]))
+        words["leave"] = tuple(dict.fromkeys([*words["leave"], *definitional_words]))
     else:
-        words["only"] = tuple(word for word in words["only"] if word not in definitional)
+        words["only"] = tuple(word for word in words["only"] if word not in definitional_words)
         if not words["only"]:
             raise BiasgridError("target: all its words are definitional, and these are not neutralised")
     return neutralize_and_equalize(
         model,
         "multiclass_hard",
         basis,
-        equalize,
+        equality_sets,
         words,
         {"n_components": n_components, "preprocessors": list(preprocessors)},
-        {"definitional_sets": sets.words, "equalize_sets": equalize.words},
-        {"definitional_sets": sets.lost, "equalize_sets": equalize.lost, **lost_words},
+        {"definitional_sets": sets.words, "equalize_sets": equality_sets.words},
+        {"definitional_sets": sets.lost, "equalize_sets": equality_sets.lost, **lost_words},
     )
 
 

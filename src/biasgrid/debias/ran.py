@@ -14,7 +14,7 @@ from ..errors import BiasgridError, not_allowed
 from ..extras import require
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
-from .lookup import check_pairs, chosen, find_sets, subspace
+from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
 VARIANTS = ("paper", "original", "wefe")
-# rows that are float64 at one time: words whose neighbours are looked for, and those among which
+# rows that are float64 at a time: of words whose neighbours are searched, and of the candidates
 TARGETS, CANDIDATES = 2048, 16384
-# words that are optimised together: as many as with what repels them stay in the cache
-TOGETHER, CACHE = 256, 2**23
+# words optimised together, at most, and bytes of the vectors that repel them: these fit the processor's cache
+GROUP, CACHE = 256, 2**23
 # repulsion sets of one size are optimised together; sizes are rounded up to a multiple of this
 ROUND = 8
 
@@ -119,27 +119,27 @@ def ran(
     targets, row_of = np.unique(rows, return_inverse=True)
     overrides = np.empty((len(targets), model.dimensions), dtype=np.float32)
     # repelled by, loss before, loss after
-    told = np.empty((3, len(targets)))
+    statistics = np.empty((3, len(targets)))
     repulsion, attraction, neutralisation = map(float, weights)
     if variant == "original":
         neutralisation = attraction
-    # imported late, as cells need none of it
+    # imported here: cells do not need it
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(algorithm="brute")
     direction = subspace([unit_or_zero(v) for v in pairs.vectors], 1, "definitional_pairs")[0]
     _, candidates = model.vocabulary(limit)
-    along = _along(model, candidates, direction)
+    candidate_cosines = _direction_cosines(model, candidates, direction)
     for start in range(0, len(targets), TARGETS):
         part = slice(start, start + TARGETS)
-        near, repels = _repulsion_sets(
-            model, targets[part], candidates, along, direction, n_neighbours, theta, search
+        neighbours, repels = _repulsion_sets(
+            model, targets[part], candidates, candidate_cosines, direction, n_neighbours, theta, search
         )
-        told[0, part] = repels.sum(axis=1)
-        for members, slots in _of_one_size(repels, model.dimensions):
+        statistics[0, part] = repels.sum(axis=1)
+        for members, slots in _groups_of_one_size(repels, model.dimensions):
             places = start + members
             vectors = np.zeros((*slots.shape, model.dimensions))
-            vectors[slots] = _units(model, near[members][repels[members]], variant)
+            vectors[slots] = _units(model, neighbours[members][repels[members]], variant)
             # neutralisation is repulsion from the direction, with a weight of its own
             vectors[:, -1] = direction
             counts = slots.sum(axis=1, keepdims=True)
@@ -149,9 +149,9 @@ def ran(
             optimise = _follow if variant == "wefe" else _descend
             x = optimise(w, vectors, scale, attraction, variant != "paper", learning_rate, epochs)
             overrides[places] = x
-            told[1, places] = objective(w, w, vectors, scale, attraction)
-            told[2, places] = objective(x, w, vectors, scale, attraction)
-    repelled_by, loss_before, loss = told[:, row_of]
+            statistics[1, places] = objective(w, w, vectors, scale, attraction)
+            statistics[2, places] = objective(x, w, vectors, scale, attraction)
+    repelled_by, loss_before, loss = statistics[:, row_of]
     params = {
         "limit": limit,
         "n_neighbours": n_neighbours,
@@ -184,26 +184,26 @@ def ran(
 
 
 def objective(
-    x: np.ndarray, w: np.ndarray, repelled: np.ndarray, scale: np.ndarray, attraction: float
+    x: np.ndarray, w: np.ndarray, repellers: np.ndarray, scale: np.ndarray, attraction: float
 ) -> np.ndarray:
-    """The paper's objective (b,) of unit vectors x (b, d): w (b, d) attracts, `repelled` (b, k, d) repel, each with
+    """The paper's objective (b,) of unit vectors x (b, d): w (b, d) attracts, `repellers` (b, k, d) repel, each with
     its `scale` (b, k)."""
-    cosines = np.matmul(repelled, x[:, :, None])[:, :, 0]
+    cosines = np.matmul(repellers, x[:, :, None])[:, :, 0]
     return (scale * np.abs(cosines)).sum(axis=1) + attraction / 2 * np.abs(np.einsum("bd,bd->b", x, w) - 1)
 
 
 def gradient(
-    x: np.ndarray, w: np.ndarray, repelled: np.ndarray, scale: np.ndarray, attraction: float, dot: bool
+    x: np.ndarray, w: np.ndarray, repellers: np.ndarray, scale: np.ndarray, attraction: float, dot: bool
 ) -> np.ndarray:
-    """Of the objective of x / |x|, by x (b, d) of any length. `dot`: the last of `repelled`, g, repels by |x g| in
-    |cos(x, g)|'s place."""
+    """The gradient of the objective of x / |x| with respect to x (b, d), of any length. `dot`: the last of
+    `repellers`, g, repels by |x g| in place of |cos(x, g)|."""
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     units = x / norms
-    cosines = np.matmul(repelled, units[:, :, None])[:, :, 0]
+    cosines = np.matmul(repellers, units[:, :, None])[:, :, 0]
     signs = np.sign(cosines) * scale
     if dot:
         signs[:, -1:] *= norms
-    pull = np.matmul(signs[:, None], repelled)[:, 0] - attraction / 2 * w
+    pull = np.matmul(signs[:, None], repellers)[:, 0] - attraction / 2 * w
     # |cos| does not change with the length of x, so that pull has no part along it; |x g| does
     length = np.einsum("bd,bd->b", pull, units)
     if dot:
@@ -211,38 +211,38 @@ def gradient(
     return (pull - length[:, None] * units) / norms
 
 
-def _descend(w, repelled, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
+def _descend(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
     """Adam from w: unit vectors (b, d). Written out because in PyTorch's an entry's last bits depend on its place in
     the array, and because it is faster."""
     x, mean, square = w.copy(), np.zeros_like(w), np.zeros_like(w)
     for step in range(1, epochs + 1):
-        slope = gradient(x, w, repelled, scale, attraction, dot)
+        slope = gradient(x, w, repellers, scale, attraction, dot)
         mean += 0.1 * (slope - mean)
         square += 0.001 * (slope * slope - square)
-        unbiased = math.sqrt(1 - 0.999**step)
-        x -= learning_rate * unbiased / (1 - 0.9**step) * mean / (np.sqrt(square) + 1e-8 * unbiased)
+        correction = math.sqrt(1 - 0.999**step)
+        x -= learning_rate * correction / (1 - 0.9**step) * mean / (np.sqrt(square) + 1e-8 * correction)
     return unit_or_zero(x)
 
 
-def _follow(w, repelled, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
-    """WEFE's optimisation, in float32 and with its operations: where x starts, the slope of attraction is 0 but for
-    rounding errors, and Adam makes a full step of them. With other ones a coordinate ends up to .02 away."""
-    # imported late: it takes longer than all else that cells import
+def _follow(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
+    """WEFE's optimisation, in float32 and with its operations: at the start the gradient of the attraction consists
+    of rounding errors, and Adam makes a full step of them. Other operations would move coordinates by up to .02."""
+    # imported here: importing torch takes longer than all other imports of a cell together
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        w, repelled, scale = (torch.from_numpy(a.astype(np.float32)) for a in (w, repelled, scale))
-        moved, x = w.clone().requires_grad_(), w.clone().requires_grad_()
-        adam = torch.optim.Adam([moved, x], lr=learning_rate)
+        w, repellers, scale = (torch.from_numpy(a.astype(np.float32)) for a in (w, repellers, scale))
+        copy, x = w.clone().requires_grad_(), w.clone().requires_grad_()
+        adam = torch.optim.Adam([copy, x], lr=learning_rate)
         for _ in range(epochs):
             adam.zero_grad()
-            products = torch.bmm(moved[:, None], repelled.mT)[:, 0]
-            cosines = products[:, :-1] / moved.norm(dim=1, keepdim=True)
-            away = torch.cat([cosines, products[:, -1:]], dim=1).abs() * scale
-            towards = (torch.cosine_similarity(moved, x) - 1).abs()
-            (away.sum() + attraction / 2 * towards.sum()).backward()
+            products = torch.bmm(copy[:, None], repellers.mT)[:, 0]
+            cosines = products[:, :-1] / copy.norm(dim=1, keepdim=True)
+            repulsions = torch.cat([cosines, products[:, -1:]], dim=1).abs() * scale
+            attractions = (torch.cosine_similarity(copy, x) - 1).abs()
+            (repulsions.sum() + attraction / 2 * attractions.sum()).backward()
             adam.step()
         x = x.detach()
         return (x / x.norm(dim=1, keepdim=True)).numpy()
@@ -258,21 +258,21 @@ def _targets(
     preprocessors: Sequence,
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, list[str]]]:
     """Vocabulary entries to debias and their rows, none with a zero vector; and the words lost."""
-    listed, lost = chosen(model, target, ignore, preprocessors)
-    words = listed["only"]
+    selection, lost = choose_words(model, target, ignore, preprocessors)
+    words = selection["only"]
     if words is None:
-        left = set(listed["leave"])
-        words = [word for word in model.words() if word not in left]
+        ignored_words = set(selection["leave"])
+        words = [word for word in model.words() if word not in ignored_words]
     rows = model.rows(words)
-    keep = np.ones(len(rows), dtype=bool)
+    is_target = np.ones(len(rows), dtype=bool)
     for start in range(0, len(rows), CANDIDATES):
         part = slice(start, start + CANDIDATES)
-        keep[part] = model.array[rows[part]].any(axis=1)
+        is_target[part] = model.array[rows[part]].any(axis=1)
     if target is None and limit is not None:
-        keep &= rows < limit
-    if not keep.any():
+        is_target &= rows < limit
+    if not is_target.any():
         raise BiasgridError(f"ignore and target: no word of {model.name} is left to debias")
-    return tuple(word for word, kept in zip(words, keep, strict=True) if kept), rows[keep], lost
+    return tuple(word for word, keep in zip(words, is_target, strict=True) if keep), rows[is_target], lost
 
 
 def _units(
@@ -280,25 +280,25 @@ def _units(
 ) -> np.ndarray:
     vectors = model.read(rows)
     if variant == "wefe":
-        # in its arithmetic: see _follow
+        # in WEFE's arithmetic: see _follow
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit_or_zero(vectors.astype(np.float64))
 
 
-def _along(model: EmbeddingStore, rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def _direction_cosines(model: EmbeddingStore, rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Cosine of each row's vector with the direction (n,); NaN for a zero vector."""
-    along = np.empty(len(rows))
+    cosines = np.empty(len(rows))
     for start in range(0, len(rows), CANDIDATES):
         units = _units(model, rows[start : start + CANDIDATES])
-        along[start : start + CANDIDATES] = np.where(units.any(axis=1), units @ direction, np.nan)
-    return along
+        cosines[start : start + CANDIDATES] = np.where(units.any(axis=1), units @ direction, np.nan)
+    return cosines
 
 
 def _repulsion_sets(
     model: EmbeddingStore,
     rows: np.ndarray,
     candidates: np.ndarray,
-    along: np.ndarray,
+    candidate_cosines: np.ndarray,
     direction: np.ndarray,
     n_neighbours: int,
     theta: float,
@@ -307,28 +307,28 @@ def _repulsion_sets(
     """The rows' nearest neighbours, the nearest first, and which of them repel: rows and bool (b, n)."""
     units = _units(model, rows)
     distances = np.full((len(rows), 1), np.inf)
-    near = np.zeros((len(rows), 1), dtype=np.int64)
+    neighbours = np.zeros((len(rows), 1), dtype=np.int64)
     for start in range(0, len(candidates), CANDIDATES):
         part = candidates[start : start + CANDIDATES]
-        # one more: the word itself is its nearest neighbour
+        # one more than needed: the word itself is its nearest neighbour
         n = min(n_neighbours + 1, len(part))
         new_distances, places = search.fit(_units(model, part)).kneighbors(units, n)
         places += start
-        new_distances[(candidates[places] == rows[:, None]) | np.isnan(along[places])] = np.inf
-        distances, near = np.hstack([distances, new_distances]), np.hstack([near, places])
+        new_distances[(candidates[places] == rows[:, None]) | np.isnan(candidate_cosines[places])] = np.inf
+        distances, neighbours = np.hstack([distances, new_distances]), np.hstack([neighbours, places])
         nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours]
         distances = np.take_along_axis(distances, nearest, axis=1)
-        near = np.take_along_axis(near, nearest, axis=1)
+        neighbours = np.take_along_axis(neighbours, nearest, axis=1)
     cosines = 1 - distances**2 / 2
-    own, other = (units @ direction)[:, None], along[near]
-    across = np.sqrt(np.maximum(1 - own**2, 0) * np.maximum(1 - other**2, 0))
+    word_cosines, neighbour_cosines = (units @ direction)[:, None], candidate_cosines[neighbours]
+    lengths = np.sqrt(np.maximum(1 - word_cosines**2, 0) * np.maximum(1 - neighbour_cosines**2, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        beta = 1 - (cosines - own * other) / across / cosines
-        defined = np.isfinite(distances) & (across > 1e-9) & (np.abs(cosines) > 1e-12)
-        return candidates[near], defined & (beta > theta)
+        beta = 1 - (cosines - word_cosines * neighbour_cosines) / lengths / cosines
+        is_defined = np.isfinite(distances) & (lengths > 1e-9) & (np.abs(cosines) > 1e-12)
+        return candidates[neighbours], is_defined & (beta > theta)
 
 
-def _of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _groups_of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Words to optimise together: their places, and which slots of an array of what repels them are taken (b, k + 1);
     the last slot stays free.
 
@@ -337,29 +337,29 @@ def _of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarr
     counts = repels.sum(axis=1)
     sizes = -(-counts // ROUND) * ROUND
     for size in np.unique(sizes):
-        together = max(1, min(TOGETHER, CACHE // (8 * dimensions * (size + 1))))
-        of_size = np.flatnonzero(sizes == size)
-        for start in range(0, len(of_size), together):
-            members = of_size[start : start + together]
+        group_size = max(1, min(GROUP, CACHE // (8 * dimensions * (size + 1))))
+        rows = np.flatnonzero(sizes == size)
+        for start in range(0, len(rows), group_size):
+            members = rows[start : start + group_size]
             yield members, np.arange(size + 1) < counts[members, None]
 
 
 def _check(limit, n_neighbours, theta, weights, learning_rate, epochs, variant, preprocessors) -> None:
-    def require(ok: bool, name: str, given: object, allowed: str) -> None:
+    def require(ok: bool, name: str, option: object, allowed_values: str) -> None:
         if not ok:
-            raise BiasgridError(not_allowed(name, given, allowed))
+            raise BiasgridError(not_allowed(name, option, allowed_values))
 
-    def number(value: object) -> bool:
+    def is_number(value: object) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
     for name, value in (("limit", limit), ("n_neighbours", n_neighbours), ("epochs", epochs)):
         if name != "limit" or value is not None:
             require(type(value) is int and value >= 1, name, value, "whole numbers from 1 on")
-    require(number(theta) and 0 <= theta <= 1, "theta", theta, "numbers from 0 to 1")
-    ok = isinstance(weights, (list, tuple)) and len(weights) == 3 and all(map(number, weights))
+    require(is_number(theta) and 0 <= theta <= 1, "theta", theta, "numbers from 0 to 1")
+    ok = isinstance(weights, (list, tuple)) and len(weights) == 3 and all(map(is_number, weights))
     ok = ok and min(weights) >= 0 and max(weights) > 0
     require(ok, "weights", weights, "three numbers from 0 on, not all 0")
-    require(number(learning_rate) and learning_rate > 0, "learning_rate", learning_rate, "numbers above 0")
+    require(is_number(learning_rate) and learning_rate > 0, "learning_rate", learning_rate, "numbers above 0")
     require(variant in VARIANTS, "variant", variant, ", ".join(VARIANTS))
 
 

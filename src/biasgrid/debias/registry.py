@@ -34,17 +34,26 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Method:
-    """A debias method as a study sees it.
+    """A debias method: its function, and what studies need to know of it.
 
-    function   (model, **words, **parameters) -> Transform, all but the model by keyword
-    words      which of its arguments hold words, and how: "words", "sets" (lists of words that belong together,
-               such as pairs) or "classes" (name -> words)
-    aliases    other names of it, WEFE's classes first
-    seeded     it draws at random and takes a `seed`
-    imports    modules that it imports when it runs: they are loaded before threads are limited, which holds for what
-               is loaded by then
-    check      called with all parameters before anything is fitted; raises BiasgridError for a wrong value
-    reference  the paper and section it is written from
+    Attributes
+    ----------
+    function
+        (model, **words, **parameters) -> Transform; all arguments but the model are passed by keyword.
+    words
+        Which of its arguments hold words, and how: "words", "sets" (lists of words that belong together, such as
+        pairs) or "classes" (name -> words).
+    aliases
+        Its other names; WEFE's class comes first.
+    seeded
+        Whether it draws at random and takes a `seed`.
+    imports
+        Modules that it imports when it runs. They are imported before threads are limited, as a limit holds only for
+        libraries that are loaded.
+    check
+        Called with all parameters before anything is fitted; raises BiasgridError for a wrong value.
+    reference
+        The paper and section that it is written from.
     """
 
     name: str
@@ -72,12 +81,12 @@ class Method:
         signature = inspect.signature(self.function).parameters.values()
         return [p for p in signature if p.kind is p.KEYWORD_ONLY]
 
-    def check_words(self, given: Mapping[str, Any]) -> None:
+    def check_words(self, words: Mapping[str, Any]) -> None:
         """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
-        for name, value in given.items():
+        for name, value in words.items():
             if name not in self.words:
                 raise BiasgridError(unknown(f"{self.name} argument of words", name, self.words))
-            if not _is(value, self.words[name]):
+            if not _has_form(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
                 json.dumps(value, ensure_ascii=False).encode()
@@ -86,23 +95,23 @@ class Method:
                     f"{name}: holds a word that is not valid Unicode: {error.object[:40]!r}"
                 ) from None
         for name in self.required:
-            if name not in given:
+            if name not in words:
                 raise BiasgridError(f"{self.name} needs {name!r}, {KINDS[self.words[name]]}")
-        check_disjoint(given.get("target"), given.get("ignore", ()))
+        check_disjoint(words.get("target"), words.get("ignore", ()))
 
-    def check_parameters(self, given: Mapping[str, Any]) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
-        for name, value in given.items():
+        for name, value in parameters.items():
             if name not in self.parameters:
                 raise BiasgridError(unknown(f"{self.name} parameter", name, self.parameters))
             if any(
                 type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
             ):
                 raise BiasgridError(not_allowed(name, value, f"numbers up to {LARGEST}"))
-        if "preprocessors" in given:
-            WordOptions(preprocessors=given["preprocessors"])
+        if "preprocessors" in parameters:
+            WordOptions(preprocessors=parameters["preprocessors"])
         if self.check:
-            self.check(**{**self.parameters, **given})
+            self.check(**{**self.parameters, **parameters})
 
     def __call__(self, model: Model, *, seed: int = 0, **options) -> Transform:
         """Fit the method; `options` are its words and its parameters.
@@ -125,12 +134,12 @@ class Method:
             return self.function(model, **words, **parameters)
 
 
-def _is(value: Any, kind: WordKind) -> bool:
+def _has_form(value: Any, kind: WordKind) -> bool:
     if kind == "classes":
-        return isinstance(value, dict) and all(_is(words, "words") for words in value.values())
+        return isinstance(value, dict) and all(_has_form(words, "words") for words in value.values())
     if not isinstance(value, list):
         return False
-    return all(isinstance(v, str) if kind == "words" else _is(v, "words") for v in value)
+    return all(isinstance(v, str) if kind == "words" else _has_form(v, "words") for v in value)
 
 
 def _as_lists(value: Any) -> Any:

@@ -13,8 +13,8 @@ from ..errors import BiasgridError, listed, not_allowed
 from ..words import Preprocessor
 from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
-BLOCK = 8192  # rows that are float64 at one time: a large store is never copied
-# the arguments of `labelled_words` that hold words, and those of `lookup.chosen`
+BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
+# the arguments of `find_training_words` that hold words, and those of `lookup.choose_words`
 WORDS = {
     "classes": "classes",
     "bias_representation": "words",
@@ -23,28 +23,34 @@ WORDS = {
     "target": "words",
 }
 FREQUENT = 150_000  # Ravfogel et al. draw their training words from so many, the most frequent ones
-NEUTRAL = 0.03  # the cosine below which a word is neutral: theirs
+NEUTRAL = 0.03  # words with a smaller absolute cosine are neutral, as in Ravfogel et al.
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Training words.
+class TrainingWords:
+    """Words of several classes, to train a classifier on.
 
-    names    of the classes
-    vectors  float64 (n, d), as the model has them, class after class
-    labels   int64 (n,): the class of each
-    found, lost, facts  for `fitted`
+    Attributes
+    ----------
+    names
+        The classes' names.
+    vectors
+        float64 (n, d), as the model has them, class after class.
+    labels
+        int64 (n,), the class of each.
+    found_words, lost_words, facts
+        What `fitted` records of them.
     """
 
     names: tuple[str, ...]
     vectors: np.ndarray
     labels: np.ndarray
-    found: dict[str, Any]
-    lost: dict[str, Any]
+    found_words: dict[str, Any]
+    lost_words: dict[str, Any]
     facts: dict[str, Any]
 
 
-def labelled_words(
+def find_training_words(
     model: EmbeddingStore,
     *,
     classes: Mapping[str, Sequence[str]] | None,
@@ -55,33 +61,39 @@ def labelled_words(
     neutral: bool,
     seed: int,
     preprocessors: Sequence[Preprocessor] = ({},),
-) -> Labelled:
-    """Training words, in one of three ways, of which exactly one is given.
+) -> TrainingWords:
+    """Training words, given in exactly one of three ways.
 
-    classes              name -> words, two classes or more, each of two words or more that the model has
-    bias_representation  two words, [he, she] in the paper: the words whose cosine with the difference of their
-                         vectors is highest, and lowest, are the classes "first" and "second"
-    definitional_pairs   the same with the first principal component of the pairs in the difference's place, and
-                         the pairs' first words on the side of "first"
-
-    The extremes (Ravfogel et al. 2020, section 6.1) are the `n_words` most biased on each side among the first
-    150,000 rows of the model that no ignored word has; `neutral` adds as many, drawn at random, of those with a
-    cosine within .03, which are then on no side. Where the model has fewer, all classes get the size of the smallest.
+    Parameters
+    ----------
+    classes
+        Name -> words: two classes or more, each of two words or more that the model has.
+    bias_representation
+        Two words, [he, she] in the paper: the words whose cosine with the difference of their vectors is highest, and
+        lowest, are the classes "first" and "second".
+    definitional_pairs
+        The same with the first principal component of the pairs in place of the difference, and the pairs' first
+        words on the side of "first".
+    n_words, neutral
+        Of the last two ways, the classes are the `n_words` most biased words on each side among the first 150,000
+        rows of the model, without the words of `ignore` (Ravfogel et al. 2020, section 6.1). `neutral` adds a class
+        of as many, drawn at random from words with a cosine within .03, which are then on no side. Where the model
+        has fewer, all classes get the size of the smallest.
     """
-    given = {
+    sources = {
         "classes": classes,
         "bias_representation": bias_representation,
         "definitional_pairs": definitional_pairs,
     }
-    ways = [name for name, words in given.items() if words is not None]
-    if len(ways) != 1:
+    given_sources = [name for name, words in sources.items() if words is not None]
+    if len(given_sources) != 1:
         raise BiasgridError(
-            f"training words: {' and '.join(ways) or 'nothing'} given; allowed: one of {', '.join(given)}"
+            f"training words: {' and '.join(given_sources) or 'nothing'} given; allowed: one of {', '.join(sources)}"
         )
     if classes is not None:
         return _classes(model, classes, preprocessors)
     if bias_representation is not None:
-        words, vectors = representation(model, bias_representation, preprocessors)
+        words, vectors = find_bias_words(model, bias_representation, preprocessors)
         direction, lost = vectors[0] - vectors[1], []
     else:
         check_pairs(definitional_pairs, "definitional_pairs")
@@ -92,18 +104,20 @@ def labelled_words(
         words, lost = pairs.words, pairs.lost
     size = np.linalg.norm(direction)
     if not size > 0:
-        raise BiasgridError(f"{ways[0]}: {' and '.join(words)} have the same vector: there is no direction")
-    cosine = leaning(model, direction / size, FREQUENT)
-    ignored = find_words(model, ignore, "ignore", preprocessors).rows
-    cosine[ignored[ignored < len(cosine)]] = np.nan
-    least = NEUTRAL if neutral else 0.0
-    # NaN, of a zero vector or an ignored word, is on no side
+        raise BiasgridError(
+            f"{given_sources[0]}: {' and '.join(words)} have the same vector: there is no direction"
+        )
+    cosine = measure_leanings(model, direction / size, FREQUENT)
+    ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
+    cosine[ignored_rows[ignored_rows < len(cosine)]] = np.nan
+    bound = NEUTRAL if neutral else 0.0
+    # a zero vector and an ignored word have NaN, which is on no side
     sides = {
-        "first": np.flatnonzero(cosine > 0 if not neutral else cosine >= least),
-        "second": np.flatnonzero(cosine < 0 if not neutral else cosine <= -least),
+        "first": np.flatnonzero(cosine > 0 if not neutral else cosine >= bound),
+        "second": np.flatnonzero(cosine < 0 if not neutral else cosine <= -bound),
     }
     if neutral:
-        sides["neutral"] = np.flatnonzero(np.abs(cosine) < least)
+        sides["neutral"] = np.flatnonzero(np.abs(cosine) < bound)
     smallest = min(sides, key=lambda name: len(sides[name]))
     n = min(n_words, len(sides[smallest]))
     if n < 2:
@@ -117,36 +131,36 @@ def labelled_words(
     ]
     if neutral:
         rows.append(np.sort(np.random.default_rng(seed).choice(sides["neutral"], n, replace=False)))
-    return Labelled(
+    return TrainingWords(
         tuple(sides),
         model.read(np.concatenate(rows)).astype(np.float64),
         np.repeat(np.arange(len(sides)), n),
-        {ways[0]: words},
-        {ways[0]: lost},
+        {given_sources[0]: words},
+        {given_sources[0]: lost},
         {"training_words": dict.fromkeys(sides, n)},
     )
 
 
-def representation(
+def find_bias_words(
     model: EmbeddingStore, words: Sequence[str], preprocessors: Sequence
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """The vocabulary entries and vectors (2, d) of the two words that stand for the bias.
 
     Raises BiasgridError if they are not two, the model lacks one, or one's vector is zero.
     """
-    found = find_words(model, words, "bias_representation", preprocessors)
-    if found.lost:
+    matches = find_words(model, words, "bias_representation", preprocessors)
+    if matches.lost:
         raise BiasgridError(
-            f"bias_representation: {model.name} does not have {listed(map(repr, found.lost))}"
+            f"bias_representation: {model.name} does not have {listed(map(repr, matches.lost))}"
         )
-    if len(words) != 2 or len(found.words) != 2:
+    if len(words) != 2 or len(matches.words) != 2:
         raise BiasgridError(f"bias_representation: {list(words)} are not two different words")
-    if not found.vectors.any(axis=1).all():
+    if not matches.vectors.any(axis=1).all():
         raise BiasgridError(f"bias_representation: a word of {list(words)} has a zero vector in {model.name}")
-    return found.words, found.vectors
+    return matches.words, matches.vectors
 
 
-def leaning(model: EmbeddingStore, direction: np.ndarray, limit: int | None = None) -> np.ndarray:
+def measure_leanings(model: EmbeddingStore, direction: np.ndarray, limit: int | None = None) -> np.ndarray:
     """Of each of the first `limit` rows x of the model: x . direction / |x|, float64; NaN for a zero vector.
 
     It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
@@ -169,30 +183,30 @@ def check_training(n_words: Any, neutral: Any) -> None:
 
 def _classes(
     model: EmbeddingStore, classes: Mapping[str, Sequence[str]], preprocessors: Sequence
-) -> Labelled:
+) -> TrainingWords:
     if len(classes) < 2:
         raise BiasgridError(f"classes: {len(classes)} given, and at least two are needed")
-    found = {
+    matches = {
         name: find_words(model, words, f"classes: {name}", preprocessors) for name, words in classes.items()
     }
-    owner: dict[str, str] = {}
-    for name, words in found.items():
+    class_of: dict[str, str] = {}
+    for name, words in matches.items():
         for word in words.words:
-            if word in owner:
+            if word in class_of:
                 raise BiasgridError(
-                    f"classes: {word!r} is in {owner[word]!r} and in {name!r}; a word is in one"
+                    f"classes: {word!r} is in {class_of[word]!r} and in {name!r}; a word is in one"
                 )
-            owner[word] = name
+            class_of[word] = name
         if len(words.words) < 2:
             raise BiasgridError(
                 f"classes: {model.name} has {len(words.words)} of the {len(classes[name])} words of {name!r}, "
                 "and at least two are needed"
             )
-    return Labelled(
-        tuple(found),
-        np.concatenate([words.vectors for words in found.values()]),
-        np.repeat(np.arange(len(found)), [len(words.words) for words in found.values()]),
-        {"classes": {name: words.words for name, words in found.items()}},
-        {"classes": {name: words.lost for name, words in found.items()}},
-        {"training_words": {name: len(words.words) for name, words in found.items()}},
+    return TrainingWords(
+        tuple(matches),
+        np.concatenate([words.vectors for words in matches.values()]),
+        np.repeat(np.arange(len(matches)), [len(words.words) for words in matches.values()]),
+        {"classes": {name: words.words for name, words in matches.items()}},
+        {"classes": {name: words.lost for name, words in matches.items()}},
+        {"training_words": {name: len(words.words) for name, words in matches.items()}},
     )

@@ -91,17 +91,17 @@ class Transform:
         return f"<table>{''.join(rows)}</table>"
 
     def _facts(self) -> dict[str, str]:
-        """What its reprs say."""
+        """What its two representations show."""
         words = self.leave if self.only is None else self.only
-        changed = f"only {len(words):,} words" if self.only is not None else "all words"
+        scope = f"only {len(words):,} words" if self.only is not None else "all words"
         if self.only is None and words:
-            changed += f" but {len(words):,}"
-        own, lost = len(self.override_words), sum(map(len, self._lost().values()))
+            scope += f" but {len(words):,}"
+        n_overrides, n_lost = len(self.override_words), sum(map(len, self._lost().values()))
         return {
             "fitted on": f"{self.fitted_on['model']} ({self.dimensions} dimensions)",
-            "mapped": "" if self.only == () else changed,
-            "own vectors": f"{own:,}" if own else "",
-            "lost": f"{lost:,} of the given words and sets" if lost else "",
+            "mapped": "" if self.only == () else scope,
+            "own vectors": f"{n_overrides:,}" if n_overrides else "",
+            "lost": f"{n_lost:,} of the given words and sets" if n_lost else "",
         }
 
     def _lost(self) -> dict[str, list[Any]]:
@@ -125,11 +125,11 @@ class Transform:
         vectors = np.array(vectors, dtype=np.float64)
         if self.normalize:
             vectors = unit_or_zero(vectors)
-        mapped = self.maps(words)
-        if mapped.all():
+        is_mapped = self.maps(words)
+        if is_mapped.all():
             vectors = self.map(vectors)
-        elif mapped.any():
-            vectors[mapped] = self.map(vectors[mapped])
+        elif is_mapped.any():
+            vectors[is_mapped] = self.map(vectors[is_mapped])
         if self.override_words:
             rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
             vectors[rows >= 0] = self.overrides[rows[rows >= 0]]
@@ -138,28 +138,28 @@ class Transform:
     def map(self, vectors: np.ndarray) -> np.ndarray:
         """The map alone, of `vectors` (n, d) that are normalised already where the transform asks for it."""
         if self.matrix is not None:
-            # a product for each row: BLAS rounds a row of several by where it stands among them
-            mapped = (vectors[:, None] @ self.matrix)[:, 0]
+            # one product per row: in a product of matrices, BLAS rounds a row differently depending on its position
+            output = (vectors[:, None] @ self.matrix)[:, 0]
         elif self.left is not None:
-            mapped = vectors.copy()
+            output = vectors.copy()
             for left, right in zip(self.left.T, self.right, strict=True):
-                mapped -= np.vecdot(vectors, left)[:, None] * right
+                output -= np.vecdot(vectors, left)[:, None] * right
         else:
-            mapped = vectors
+            output = vectors
         if self.shift is not None:
-            mapped = mapped + self.shift
+            output = output + self.shift
         if self.renormalize:
-            norms = np.linalg.norm(mapped, axis=1, keepdims=True)
-            mapped = mapped / np.where(norms > 0, norms, 1.0)
-        return mapped
+            norms = np.linalg.norm(output, axis=1, keepdims=True)
+            output = output / np.where(norms > 0, norms, 1.0)
+        return output
 
     def maps(self, words: Sequence[str]) -> np.ndarray:
         """Which of the `words` go through the map: bool (n,)."""
-        listed = self._listed
-        if not listed:
+        named_words = self._named_words
+        if not named_words:
             return np.full(len(words), self.only is None)
-        within = np.fromiter(map(listed.__contains__, words), bool, len(words))
-        return within if self.only is not None else ~within
+        is_named = np.fromiter(map(named_words.__contains__, words), bool, len(words))
+        return is_named if self.only is not None else ~is_named
 
     def check_model(self, model: Model) -> None:
         """Raises BiasgridError if the transform was fitted on other vectors than those of the `model`."""
@@ -178,10 +178,10 @@ class Transform:
         """What it is and was fitted on, without arrays and word lists; JSON-able."""
         words = {name: len(getattr(self, name) or ()) for name in WORDS}
         shapes = {name: list(getattr(self, name).shape) for name in ARRAYS if getattr(self, name) is not None}
-        mapped = "only the listed words" if self.only is not None else "all words but those left alone"
+        scope = "only the listed words" if self.only is not None else "all words but those left alone"
         return {
             "method": self.method,
-            "mapped": mapped,
+            "mapped": scope,
             "words": words,
             "arrays": shapes,
             "normalize": self.normalize,
@@ -197,11 +197,11 @@ class Transform:
         header |= {name: getattr(self, name) for name in WORDS}
         text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        whole = io.BytesIO()
-        np.savez(whole, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+        buffer = io.BytesIO()
+        np.savez(buffer, header=np.frombuffer(text, dtype=np.uint8), **arrays)
         if path.is_dir():
             raise BiasgridError(f"{path}: is a folder; a transform is a file, such as hard.npz")
-        write_bytes(path, whole.getvalue())
+        write_bytes(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path | str) -> Transform:
@@ -230,7 +230,7 @@ class Transform:
         k = arrays["left"].shape[-1] if "left" in arrays else -1
         shapes = {"left": (d, k), "right": (k, d), "matrix": (d, d), "shift": (d,), "override_rows": (m,)}
         shapes["overrides"] = (m if rows is None else len(arrays.get("overrides", ())), d)
-        whole = [
+        checks = [
             type(self.normalize) is bool and type(self.renormalize) is bool,
             all(isinstance(text, str) for text in (self.method, self.fitted_on["model"])),
             isinstance(self.fitted_on["fingerprint"], str),
@@ -240,13 +240,13 @@ class Transform:
             all(array.shape == shapes[name] for name, array in arrays.items()),
             all(a.dtype.kind == ("i" if name == "override_rows" else "f") for name, a in arrays.items()),
         ]
-        if not all(whole) or (
+        if not all(checks) or (
             rows is not None and m and not 0 <= rows.min() <= rows.max() < shapes["overrides"][0]
         ):
             raise ValueError("its parts do not fit together")
 
     @cached_property
-    def _listed(self) -> frozenset[str]:
+    def _named_words(self) -> frozenset[str]:
         return frozenset(self.leave if self.only is None else self.only)
 
     @cached_property

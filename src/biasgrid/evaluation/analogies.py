@@ -17,15 +17,14 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import FilePath, Spec
 
-CANDIDATES = (
-    30_000  # answers are looked for among so many rows of a sorted model: the C word2vec's compute-accuracy
-)
-QUESTIONS = 1000  # whose words' similarities with all candidates are held at one time
+# answers are among this many first rows of a sorted model, as in compute-accuracy of the C word2vec
+CANDIDATES = 30_000
+QUESTIONS = 1000  # per block: the similarities of their words with all candidates are in memory at once
 UNKNOWN, UNDIRECTED = -1, -2  # no answer: a word is not among the candidates, or has no direction
 Question = tuple[str, tuple[str, str, str, str]]
 
 
-def _named_apart(benchmarks: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+def _check_names(benchmarks: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
     for name in benchmarks:
         if name in (info.data.get("similarity") or {}):
             raise BiasgridError(f"{name}: a benchmark of similarity has this name; name one otherwise")
@@ -37,7 +36,7 @@ def questions(path: str) -> list[Question]:
 
     Raises BiasgridError for a line that is not four words, one before the first section, a file without questions.
     """
-    found, section = [], None
+    questions, section = [], None
     for number, line in lines(path):
         if line.startswith(":"):
             section = line.lstrip(": ").strip()
@@ -46,10 +45,10 @@ def questions(path: str) -> list[Question]:
         if section is None or len(words) != 4:
             what = "four words" if section is not None else "a section such as ': family'"
             raise BiasgridError(f"{path}: line {number}: {line!r} is not {what}")
-        found.append((section, words))
-    if not found:
+        questions.append((section, words))
+    if not questions:
         raise BiasgridError(f"{path}: has no questions")
-    return found
+    return questions
 
 
 def measure(
@@ -79,15 +78,15 @@ def measures(
     if not benchmarks:
         return []
     words, rows = state.vocabulary(CANDIDATES if options.sorted else None)
-    vectors, there = directions(state.matrix(words, rows))
+    vectors, has_direction = directions(state.matrix(words, rows))
     forms = [word.removeprefix(state.vocab_prefix).upper() for word in words]
-    asked = [word for questions in benchmarks.values() for _, four in questions for word in four]
-    found = look_up(state, asked, options)
+    question_words = [word for questions in benchmarks.values() for _, four in questions for word in four]
+    locations = look_up(state, question_words, options)
     candidates = set(rows.tolist())
-    found = {word: entry for word, entry in found.items() if entry[1] in candidates}
+    locations = {word: entry for word, entry in locations.items() if entry[1] in candidates}
     facts = []
     for name, questions in benchmarks.items():
-        answers = _answered(state, questions, found, vectors, there, rows, forms)
+        answers = _answer_questions(state, questions, locations, vectors, has_direction, rows, forms)
         section_of = np.array([section for section, _ in questions])
         sections = list(dict.fromkeys(section for section, _ in questions))
         grammar = [section for section in sections if section.startswith("gram")]
@@ -98,66 +97,69 @@ def measures(
         if "family" in sections:
             parts[f"{name}_family"] = ["family"]
         for part, members in parts.items():
-            mine = answers[np.isin(section_of, members)]
-            answered = mine[mine >= 0]
-            accuracy = float(np.mean(answered)) if len(answered) else math.nan
-            more = {"total": len(mine)}
+            part_answers = answers[np.isin(section_of, members)]
+            valid_answers = part_answers[part_answers >= 0]
+            accuracy = float(np.mean(valid_answers)) if len(valid_answers) else math.nan
+            extras = {"total": len(part_answers)}
             if options.items and part == name:
-                more["right"] = np.where(mine >= 0, mine, None).tolist()
-            lost = int((mine == UNDIRECTED).sum())
-            counts = {"undirected": lost, "why": "too_few_questions", **more}
-            facts.append(fact("analogy", part, accuracy, len(answered), **counts))
+                extras["right"] = np.where(part_answers >= 0, part_answers, None).tolist()
+            no_direction = int((part_answers == UNDIRECTED).sum())
+            counts = {"undirected": no_direction, "why": "too_few_questions", **extras}
+            facts.append(fact("analogy", part, accuracy, len(valid_answers), **counts))
     return facts
 
 
-def _answered(state, questions, found, vectors, there, rows, forms):
+def _answer_questions(state, questions, locations, vectors, has_direction, rows, forms):
     """By question: 1 if it is answered rightly, else 0, UNKNOWN, or UNDIRECTED."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     number = {form: i for i, form in reversed(list(enumerate(forms)))}
     group = np.array([number[form] for form in forms], dtype=np.int64)
-    same: dict[int, list[int]] = defaultdict(list)
+    places_of_form: dict[int, list[int]] = defaultdict(list)
     for i, first in enumerate(group.tolist()):
-        same[first].append(i)
+        places_of_form[first].append(i)
 
     answers = np.full(len(questions), UNKNOWN)
-    covered = [i for i, (_, four) in enumerate(questions) if all(word in found for word in four)]
-    asked = list(dict.fromkeys(word for i in covered for word in questions[i][1]))
-    entries = [found[word][0] for word in asked]
-    own, own_there = directions(
-        state.matrix(entries, np.array([found[word][1] for word in asked], dtype=np.int64))
+    question_places = [i for i, (_, four) in enumerate(questions) if all(word in locations for word in four)]
+    words = list(dict.fromkeys(word for i in question_places for word in questions[i][1]))
+    entries = [locations[word][0] for word in words]
+    word_vectors, word_has_direction = directions(
+        state.matrix(entries, np.array([locations[word][1] for word in words], dtype=np.int64))
     )
-    index = {word: i for i, word in enumerate(asked)}
+    index = {word: i for i, word in enumerate(words)}
     # the number of a word's form among the candidates
-    form = np.array([group[place[found[word][1]]] for word in asked], dtype=np.int64)
-    four = np.array([[index[word] for word in questions[i][1]] for i in covered], dtype=np.int64).reshape(
-        -1, 4
-    )
-    answerable = own_there[four].all(axis=1)
+    form = np.array([group[place[locations[word][1]]] for word in words], dtype=np.int64)
+    four = np.array(
+        [[index[word] for word in questions[i][1]] for i in question_places], dtype=np.int64
+    ).reshape(-1, 4)
+    answerable = word_has_direction[four].all(axis=1)
 
-    covered = np.array(covered, dtype=np.int64)
-    answers[covered] = UNDIRECTED
-    covered, four = covered[answerable], four[answerable]
+    question_places = np.array(question_places, dtype=np.int64)
+    answers[question_places] = UNDIRECTED
+    question_places, four = question_places[answerable], four[answerable]
     for start in range(0, len(four), QUESTIONS):
         part = four[start : start + QUESTIONS]
-        needed, local = np.unique(part[:, :3], return_inverse=True)
+        unique_words, local = np.unique(part[:, :3], return_inverse=True)
         local = local.reshape(-1, 3)
         best = np.zeros(len(part), dtype=np.int64)
         highest = np.full(len(part), -np.inf, dtype=np.float32)
-        for first in range(
-            0, len(vectors), CANDIDATES
-        ):  # all of a model's words at a time would be gigabytes
-            among = slice(first, first + CANDIDATES)
-            similar = own[needed] @ vectors[among].T
-            similar[:, ~there[among]] = -1.0
-            at, score = _best(similar, local, form[part[:, :3]], same, first)
+        # all of a model's words at once would take gigabytes
+        for first in range(0, len(vectors), CANDIDATES):
+            block = slice(first, first + CANDIDATES)
+            similar = word_vectors[unique_words] @ vectors[block].T
+            similar[:, ~has_direction[block]] = -1.0
+            places, score = _best(similar, local, form[part[:, :3]], places_of_form, first)
             better = score > highest
-            best[better], highest[better] = at[better] + first, score[better]
-        answers[covered[start : start + QUESTIONS]] = group[best] == form[part[:, 3]]
+            best[better], highest[better] = places[better] + first, score[better]
+        answers[question_places[start : start + QUESTIONS]] = group[best] == form[part[:, 3]]
     return answers
 
 
 def _best(
-    similar: np.ndarray, abc: np.ndarray, forms: np.ndarray, same: Mapping[int, Sequence[int]], first: int
+    similar: np.ndarray,
+    abc: np.ndarray,
+    forms: np.ndarray,
+    places_of_form: Mapping[int, Sequence[int]],
+    first: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The candidate with the highest cosine with b - a + c, of other forms than these, and that cosine times the
     length of b - a + c.
@@ -171,11 +173,16 @@ def _best(
     highest = np.empty(len(abc), dtype=similar.dtype)
     # one question at a time: what it needs stays in the cache
     scores = np.empty(similar.shape[1], dtype=similar.dtype)
-    for i, ((a, b, c), own) in enumerate(zip(abc.tolist(), forms.tolist(), strict=True)):
+    for i, ((a, b, c), abc_forms) in enumerate(zip(abc.tolist(), forms.tolist(), strict=True)):
         np.subtract(similar[b], similar[a], out=scores)
         scores += similar[c]
-        mine = [at - first for form in own for at in same[form] if 0 <= at - first < len(scores)]
-        scores[mine] = -np.inf
+        abc_places = [
+            place - first
+            for form in abc_forms
+            for place in places_of_form[form]
+            if 0 <= place - first < len(scores)
+        ]
+        scores[abc_places] = -np.inf
         best[i] = scores.argmax()
         highest[i] = scores[best[i]]
     return best, highest
@@ -185,7 +192,7 @@ EVALUATIONS = (
     Evaluation(
         "analogies",
         'Analogy questions: by benchmark, a file of them (lines of four words, under lines ": section").',
-        Annotated[Mapping[str, FilePath], AfterValidator(_named_apart)],
+        Annotated[Mapping[str, FilePath], AfterValidator(_check_names)],
         measure,
         default={},
         order=6,

@@ -1,7 +1,8 @@
 """Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by several methods.
 
 `analogies` has the accuracy of 3CosAdd on benchmarks; here c is a word that should be neutral, such as a profession,
-and the pairs are those of a bias, such as (he, she). There is no right answer then, and no score: the words are read.
+and the pairs are those of a bias, such as (he, she). No answer is right or wrong then, and there is no score:
+a person reads the answers.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Method = Literal["pair_distance", "3cosadd", "3cosavg", "lrcos", "difference_mat
 METHODS: tuple[Method, ...] = get_args(Method)
 USUAL = METHODS[:4]
 RANDOM = 10  # words drawn for each pair as negatives of LRCos
-BLOCK = 32  # questions whose scores with all candidates are held at one time
+BLOCK = 32  # questions per block: their scores of all candidates are in memory at once
 
 
 class Questions(Strict):
@@ -55,7 +56,7 @@ class Questions(Strict):
     )
 
 
-class Answered(Strict):
+class QuestionRecord(Strict):
     """A question in a record (`answers`)."""
 
     method: str
@@ -75,12 +76,12 @@ def measure(
 ) -> Outcome:
     """The answers to the questions of each name; of a model that is not sorted with any of its words."""
     limit = options.vocabulary if options.sorted else None
-    look = {"vocabulary": limit, "preprocessors": options.preprocessors, "seed": seed}
+    settings = {"vocabulary": limit, "preprocessors": options.preprocessors, "seed": seed}
     record = {}
-    for name, asked in spec.items():
+    for name, questions in spec.items():
         try:
-            how = {key: getattr(asked, key) for key in ("methods", "best", "threshold")}
-            record[name] = answers(state, asked.pairs, asked.words, **how, **look)
+            parameters = {key: getattr(questions, key) for key in ("methods", "best", "threshold")}
+            record[name] = answers(state, questions.pairs, questions.words, **parameters, **settings)
         except BiasgridError as error:
             raise BiasgridError(f"{name}: {error}") from None
     return Outcome(entries={"answers": record})
@@ -139,22 +140,22 @@ def answers(
             raise BiasgridError(unknown("method", method, METHODS))
     if threshold is not None and not 0 < threshold <= 2:
         raise BiasgridError(not_allowed("threshold", threshold, "distances of unit vectors above 0, to 2"))
-    given = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
-    found = entries_of(given, state, preprocessors)
-    keys = [found[word][0] for word in found]
-    own, own_there = directions(
-        state.take(keys, np.array([found[word][1] for word in found], dtype=np.int64))
+    all_words = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
+    locations = entries_of(all_words, state, preprocessors)
+    keys = [locations[word][0] for word in locations]
+    word_vectors, word_has_direction = directions(
+        state.take(keys, np.array([locations[word][1] for word in locations], dtype=np.int64))
     )
-    vector = {word: own[i] for i, word in enumerate(found) if own_there[i]}
+    vector = {word: word_vectors[i] for i, word in enumerate(locations) if word_has_direction[i]}
     pairs = [(a, b) for a, b in dict.fromkeys(map(tuple, pairs)) if a in vector and b in vector]
-    asked = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
+    c_words = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
     if not pairs:
         raise BiasgridError(f"pairs: {state.name} has no whole pair of them")
-    if not asked and set(methods) != {GENERATED}:
+    if not c_words and set(methods) != {GENERATED}:
         raise BiasgridError(f"words: {state.name} has none of them")
 
     entries, rows = state.vocabulary(vocabulary)
-    vectors, there = directions(state.matrix(entries, rows))
+    vectors, has_direction = directions(state.matrix(entries, rows))
     names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
     of_form: dict[str, list[int]] = defaultdict(list)
     for i, name in enumerate(names):
@@ -162,81 +163,87 @@ def answers(
     place = {row: i for i, row in enumerate(rows.tolist())}
 
     def places(word: str) -> set[int]:
-        """Of the candidates that are this word: in any case, and one that stands for its row."""
-        entry, row = found[word]
-        same = of_form.get(entry.removeprefix(state.vocab_prefix).upper(), [])
-        return {*same, *([place[row]] if row in place else [])}
+        """Places of the candidates that are this word: in any case, or with its row."""
+        entry, row = locations[word]
+        matches = of_form.get(entry.removeprefix(state.vocab_prefix).upper(), [])
+        return {*matches, *([place[row]] if row in place else [])}
 
     candidates = {word: places(word) for word in vector}
     offsets = np.array([vector[b] - vector[a] for a, b in pairs])
     # pairs that make c's questions
-    mine = {
-        c: tuple(i for i, pair in enumerate(pairs) if not any(_same(c, word, found) for word in pair))
-        for c in asked
+    pair_indices = {
+        c: tuple(
+            i for i, pair in enumerate(pairs) if not any(_is_same_word(c, word, locations) for word in pair)
+        )
+        for c in c_words
     }
-    right = {c: set().union(*(candidates[b] for a, b in pairs if a == c)) for c in asked}
+    right = {c: set().union(*(candidates[b] for a, b in pairs if a == c)) for c in c_words}
     chances: dict[tuple[int, ...], np.ndarray] = {}
     if "lrcos" in methods:
-        taken = set().union(*candidates.values())
-        pool = np.array([i for i in np.flatnonzero(there) if i not in taken], dtype=np.int64)
-        drawn = np.random.default_rng(seed).permutation(pool)[: RANDOM * len(pairs)]
-        for kept in dict.fromkeys(filter(None, mine.values())):
-            first, second = (np.array([vector[pairs[i][side]] for i in kept]) for side in (0, 1))
-            chances[kept] = _chance(first, second, vectors[drawn], vectors)
+        question_places = set().union(*candidates.values())
+        pool = np.array(
+            [i for i in np.flatnonzero(has_direction) if i not in question_places], dtype=np.int64
+        )
+        negatives = np.random.default_rng(seed).permutation(pool)[: RANDOM * len(pairs)]
+        for indices in dict.fromkeys(filter(None, pair_indices.values())):
+            first, second = (np.array([vector[pairs[i][side]] for i in indices]) for side in (0, 1))
+            chances[indices] = _chance(first, second, vectors[negatives], vectors)
 
-    entries_found = []
+    records = []
     for method in methods:
         if method == GENERATED:
             roles_of = [
                 dict.fromkeys(candidates[b], "b") | dict.fromkeys(candidates[a], "a") for a, b in pairs
             ]
-            entries_found += _generated(
-                vectors, there, names, -offsets, pairs, roles_of, excluded, best, threshold
+            records += _generate_pairs(
+                vectors, has_direction, names, -offsets, pairs, roles_of, excluded, best, threshold
             )
             continue
         if method in PER_PAIR:
-            questions = [(c, (i,)) for i in range(len(pairs)) for c in asked if i in mine[c]]
+            questions = [(c, (i,)) for i in range(len(pairs)) for c in c_words if i in pair_indices[c]]
         else:
-            questions = [(c, mine[c]) for c in asked if mine[c]]
+            questions = [(c, pair_indices[c]) for c in c_words if pair_indices[c]]
         if method == "pair_distance":
-            questions = [(c, kept) for c, kept in questions if (offsets[kept[0]] ** 2).sum() > SAME]
+            questions = [(c, indices) for c, indices in questions if (offsets[indices[0]] ** 2).sum() > SAME]
         for start in range(0, len(questions), BLOCK):
             part = questions[start : start + BLOCK]
             c = np.array([vector[word] for word, _ in part])
-            of_pairs = np.array([offsets[list(kept)].mean(axis=0) for _, kept in part])
+            of_pairs = np.array([offsets[list(indices)].mean(axis=0) for _, indices in part])
             if method == "lrcos":
-                scores = np.array([chances[kept] for _, kept in part]) * (c.astype(np.float32) @ vectors.T)
+                scores = np.array([chances[indices] for _, indices in part]) * (
+                    c.astype(np.float32) @ vectors.T
+                )
             else:
                 scores = _scores(method, c, of_pairs, vectors)
-            scores[:, ~there] = -np.inf
+            scores[:, ~has_direction] = -np.inf
             if threshold is not None:
                 scores[2 - 2 * (c.astype(np.float32) @ vectors.T) > threshold**2 + SAME] = -np.inf
-            for (word, kept), row in zip(part, scores, strict=True):
-                roles = {i: "a" for k in kept for i in candidates[pairs[k][0]]}
-                roles |= {i: "b" for k in kept for i in candidates[pairs[k][1]]}
+            for (word, indices), row in zip(part, scores, strict=True):
+                roles = {i: "a" for k in indices for i in candidates[pairs[k][0]]}
+                roles |= {i: "b" for k in indices for i in candidates[pairs[k][1]]}
                 roles |= dict.fromkeys(candidates[word], "c")
-                for without in excluded:
-                    left = row.copy() if without else row
-                    if without:
-                        left[list(roles)] = -np.inf
-                    order = _most(left, best)
+                for is_excluded in excluded:
+                    candidate_scores = row.copy() if is_excluded else row
+                    if is_excluded:
+                        candidate_scores[list(roles)] = -np.inf
+                    order = _best_places(candidate_scores, best)
                     entry = {
                         "method": method,
-                        "excluded": without,
-                        "pair": ":".join(pairs[kept[0]]) if method in PER_PAIR else "",
+                        "excluded": is_excluded,
+                        "pair": ":".join(pairs[indices[0]]) if method in PER_PAIR else "",
                         "word": word,
                         # to six digits: float32 has no more
                         "answers": [[names[i], round(float(row[i]), 6), roles.get(i, "")] for i in order],
                     }
                     if not words:
                         entry["right"] = bool(order and order[0] in right[word])
-                    entries_found.append(entry)
-    return entries_found
+                    records.append(entry)
+    return records
 
 
-def _generated(
+def _generate_pairs(
     vectors: np.ndarray,
-    there: np.ndarray,
+    has_direction: np.ndarray,
     names: Sequence[str],
     offsets: np.ndarray,
     pairs: Sequence[Sequence[str]],
@@ -246,64 +253,69 @@ def _generated(
     threshold: float | None,
 ) -> list[dict[str, Any]]:
     """The entries of generated pairs: of each offset a - b, with and without the pair's words (`roles_of`)."""
-    which = [
-        (i, without) for i, offset in enumerate(offsets) if (offset**2).sum() > SAME for without in excluded
+    questions = [
+        (i, is_excluded)
+        for i, offset in enumerate(offsets)
+        if (offset**2).sum() > SAME
+        for is_excluded in excluded
     ]
-    barred = np.zeros((len(which), len(vectors)), dtype=bool)
-    for row, (i, without) in zip(barred, which, strict=True):
-        row[~there] = True
-        row[list(roles_of[i]) if without else []] = True
-    found = pairs_alike(
-        vectors, offsets[[i for i, _ in which]], barred, 1.0 if threshold is None else threshold, best
+    is_barred = np.zeros((len(questions), len(vectors)), dtype=bool)
+    for row, (i, is_excluded) in zip(is_barred, questions, strict=True):
+        row[~has_direction] = True
+        row[list(roles_of[i]) if is_excluded else []] = True
+    pairs_by_question = pairs_alike(
+        vectors, offsets[[i for i, _ in questions]], is_barred, 1.0 if threshold is None else threshold, best
     )
     return [
         {
             "method": GENERATED,
-            "excluded": without,
+            "excluded": is_excluded,
             "pair": ":".join(pairs[i]),
             "word": "",
             "answers": [
                 [f"{names[x]}:{names[y]}", round(score, 6), roles_of[i].get(x) or roles_of[i].get(y, "")]
-                for x, y, score in alike
+                for x, y, score in question_pairs
             ],
         }
-        for (i, without), alike in zip(which, found, strict=True)
+        for (i, is_excluded), question_pairs in zip(questions, pairs_by_question, strict=True)
     ]
 
 
-def _same(first: str, second: str, found: dict[str, tuple[str, int]]) -> bool:
-    (a, row_a), (b, row_b) = found[first], found[second]
+def _is_same_word(first: str, second: str, locations: dict[str, tuple[str, int]]) -> bool:
+    (a, row_a), (b, row_b) = locations[first], locations[second]
     return row_a == row_b or a.upper() == b.upper()
 
 
 def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Scores (questions, candidates) of words (questions, d) and offsets; -inf where a score is not defined."""
     similar = (c.astype(np.float32) @ vectors.T).astype(np.float64)
-    along = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
+    projections = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
     if method == "pair_distance":
         # (d - c) o / |d - c||o|, of unit vectors
         square = 2 - 2 * similar
-        up = along - (c * offsets).sum(axis=1, keepdims=True)
-        down = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
-        return np.where(square > SAME, up / down, -np.inf)
+        numerator = projections - (c * offsets).sum(axis=1, keepdims=True)
+        denominator = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
+        return np.where(square > SAME, numerator / denominator, -np.inf)
     length = np.linalg.norm(c + offsets, axis=1, keepdims=True)
     if method == "difference_matching":
-        return -np.sqrt(np.maximum(1 + length**2 - 2 * (similar + along), 0.0))
-    return np.divide(similar + along, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME)
+        return -np.sqrt(np.maximum(1 + length**2 - 2 * (similar + projections), 0.0))
+    return np.divide(
+        similar + projections, length, out=np.full_like(similar, -np.inf), where=length**2 > SAME
+    )
 
 
-def _chance(first: np.ndarray, second: np.ndarray, drawn: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """P(of the class of `second`) of the candidates, by logistic regression against `first` and `drawn`."""
+def _chance(first: np.ndarray, second: np.ndarray, negatives: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """P(of the class of `second`) of the candidates, by logistic regression against `first` and `negatives`."""
     # imported late: most evaluations need none
     from sklearn.linear_model import LogisticRegression
 
-    x = np.concatenate([second, first, drawn])
+    x = np.concatenate([second, first, negatives])
     y = np.arange(len(x)) < len(second)
-    fitted = LogisticRegression(class_weight="balanced", max_iter=1000).fit(x, y)
-    return fitted.predict_proba(vectors.astype(np.float64))[:, 1]
+    classifier = LogisticRegression(class_weight="balanced", max_iter=1000).fit(x, y)
+    return classifier.predict_proba(vectors.astype(np.float64))[:, 1]
 
 
-def _most(scores: np.ndarray, best: int) -> list[int]:
+def _best_places(scores: np.ndarray, best: int) -> list[int]:
     """Places of the highest finite scores, the highest first; of equal ones the first first."""
     top = np.argpartition(-scores, min(best, len(scores)) - 1)[:best]
     order: Iterable[int] = top[np.lexsort((top, -scores[top]))].tolist()
@@ -317,7 +329,7 @@ EVALUATIONS = (
         Mapping[str, Questions],
         measure,
         default={},
-        entries={"answers": Mapping[str, list[Answered]]},
+        entries={"answers": Mapping[str, list[QuestionRecord]]},
         imports=("sklearn.linear_model",),
         order=3,
     ),

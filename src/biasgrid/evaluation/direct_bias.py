@@ -18,7 +18,7 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words
 
-DRAWS = 1000  # of random pairs, whose components stand beside those of the definitional pairs
+DRAWS = 1000  # of random pairs, whose components are compared with those of the definitional pairs
 
 
 def _two(extremes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,36 +83,36 @@ def measure(
     preprocessors = options.preprocessors
     pairs = find_sets(model, spec.definitional_pairs, "definitional_pairs", preprocessors)
     g = subspace([directions(v)[0] for v in pairs.vectors], 1, "definitional_pairs")[0]
-    found = find_words(model, spec.words, "words", preprocessors)
-    excluded = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
-    kept = np.array([row not in excluded for row in found.rows.tolist()], dtype=bool)
-    vectors, there = directions(state.take(found.words, found.rows))
-    facts = [_bias("direct_bias", vectors[kept] @ g, there[kept], spec.c)]
+    lookup = find_words(model, spec.words, "words", preprocessors)
+    excluded_rows = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
+    is_kept = np.array([row not in excluded_rows for row in lookup.rows.tolist()], dtype=bool)
+    vectors, has_direction = directions(state.take(lookup.words, lookup.rows))
+    facts = [_bias("direct_bias", vectors[is_kept] @ g, has_direction[is_kept], spec.c)]
     if spec.exclude:
-        facts.append(_bias("direct_bias_all", vectors @ g, there, spec.c))
+        facts.append(_bias("direct_bias_all", vectors @ g, has_direction, spec.c))
     keys = [word for pair in pairs.words for word in pair]
     in_state = directions(state.take(keys, model.rows(keys)))[0].reshape(len(pairs.words), 2, -1)
     # each pair's two vectors lie as far on either side of their mean: half their difference
     variance = float(((differences := in_state[:, 0] - in_state[:, 1]) ** 2).sum())
     share = float(((differences @ g) ** 2).sum()) / variance if variance else math.nan
-    apart = int(differences.any(axis=1).sum())
-    facts.append(fact("direct", "first_component_share", share, apart))
+    n_pairs = int(differences.any(axis=1).sum())
+    facts.append(fact("direct", "first_component_share", share, n_pairs))
     record: dict[str, Any] = {
         "shares": _shares(differences) if variance else [],
         "random_shares": _random_shares(*differences.shape, np.random.default_rng(seed)),
     }
     if spec.extremes:
-        more, record["projections"] = _extremes(
-            model, state, spec, found, vectors, kept & there, preprocessors
+        extreme_facts, record["projections"] = _extremes(
+            model, state, spec, lookup, vectors, is_kept & has_direction, preprocessors
         )
-        facts += more
+        facts += extreme_facts
     return Outcome(facts, {"direct": record})
 
 
-def _bias(measure: str, cosines: np.ndarray, there: np.ndarray, c: float) -> dict[str, Any]:
-    n, undirected = int(there.sum()), int((~there).sum())
-    value = float((np.abs(cosines[there]) ** c).mean()) if n else math.nan
-    return fact("direct", measure, value, n, undirected=undirected, why="too_few_words")
+def _bias(measure: str, cosines: np.ndarray, has_direction: np.ndarray, c: float) -> dict[str, Any]:
+    n, no_direction = int(has_direction.sum()), int((~has_direction).sum())
+    value = float((np.abs(cosines[has_direction]) ** c).mean()) if n else math.nan
+    return fact("direct", measure, value, n, undirected=no_direction, why="too_few_words")
 
 
 def _shares(differences: np.ndarray) -> list[float]:
@@ -123,15 +123,15 @@ def _shares(differences: np.ndarray) -> list[float]:
 
 
 def _random_shares(pairs: int, dimensions: int, rng: np.random.Generator) -> list[float]:
-    drawn = (directions(rng.normal(size=(pairs, dimensions)))[0] for _ in range(DRAWS))
-    return np.mean([_shares(differences) for differences in drawn], axis=0).tolist()
+    draws = (directions(rng.normal(size=(pairs, dimensions)))[0] for _ in range(DRAWS))
+    return np.mean([_shares(differences) for differences in draws], axis=0).tolist()
 
 
 def _extremes(
     model: EmbeddingStore,
     state: EmbeddingStore | DebiasedModel,
     spec: Direct,
-    found: FoundWords,
+    lookup: FoundWords,
     vectors: np.ndarray,
     candidates: np.ndarray,
     preprocessors: Sequence[Preprocessor],
@@ -147,21 +147,25 @@ def _extremes(
             f"extremes: {model.name} lacks {ends[0]!r} or {ends[1]!r}, the ends of the direction"
         )
     first, second = directions(keys)[0]
-    (axis,), (different,) = directions((first - second)[None])
-    if not different:
+    (axis,), (has_axis,) = directions((first - second)[None])
+    if not has_axis:
         raise BiasgridError(f"extremes: {ends} have the same direction in {model.name}")
     facts, projections = [], {}
     for end, sign in zip(ends, (1, -1), strict=True):
-        towards = sign * vectors @ axis
-        order = [i for i in np.argsort(-towards, kind="stable").tolist() if candidates[i]]
-        projections[end] = [[found.words[i], float(towards[i])] for i in order]
-        named = find_words(model, spec.extremes[end], f"extremes: {end}", preprocessors)
-        n = len(named.words)
-        most = {found.words[i] for i in order[:n]}
-        among = float(np.mean([word in most for word in named.words])) if n else math.nan
-        facts.append(fact("direct", f"extreme_{end}", among, n, why="too_few_words"))
-        own = sign * directions(state.take(named.words, named.rows))[0] @ axis
-        rho = float(spearmanr(-np.arange(n), own).statistic) if n > 1 and np.ptp(own) > 0 else math.nan
+        projection = sign * vectors @ axis
+        order = [i for i in np.argsort(-projection, kind="stable").tolist() if candidates[i]]
+        projections[end] = [[lookup.words[i], float(projection[i])] for i in order]
+        end_words = find_words(model, spec.extremes[end], f"extremes: {end}", preprocessors)
+        n = len(end_words.words)
+        extreme_words = {lookup.words[i] for i in order[:n]}
+        share = float(np.mean([word in extreme_words for word in end_words.words])) if n else math.nan
+        facts.append(fact("direct", f"extreme_{end}", share, n, why="too_few_words"))
+        end_projections = sign * directions(state.take(end_words.words, end_words.rows))[0] @ axis
+        rho = (
+            float(spearmanr(-np.arange(n), end_projections).statistic)
+            if n > 1 and np.ptp(end_projections) > 0
+            else math.nan
+        )
         facts.append(fact("direct", f"extreme_{end}_order", rho, n, why="too_few_words"))
     return facts, projections
 

@@ -11,7 +11,7 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import Spec
 
-CHANGED = 1e-6  # 1 - cosine, above what rounding to float32 leaves
+CHANGED = 1e-6  # 1 - cosine; larger than errors of rounding to float32
 
 
 def measure(
@@ -24,21 +24,21 @@ def measure(
         return Outcome()
     words, rows = model.vocabulary(options.vocabulary)
     distances = []
-    undirected = 0
+    no_direction = 0
     for start in range(0, len(rows), 8192):
         part = slice(start, start + 8192)
-        before, there = directions(model.take(words[part], rows[part]))
-        after, still = directions(state.take(words[part], rows[part]))
-        both = there & still
-        undirected += int((~both).sum())
+        before, has_before = directions(model.take(words[part], rows[part]))
+        after, has_after = directions(state.take(words[part], rows[part]))
+        has_both = has_before & has_after
+        no_direction += int((~has_both).sum())
         # |a - b|^2 / 2 of unit vectors: exact where they are the same
-        distances.append(((before[both] - after[both]) ** 2).sum(axis=1) / 2)
+        distances.append(((before[has_both] - after[has_both]) ** 2).sum(axis=1) / 2)
     distance = np.concatenate(distances)
     n = len(distance)
-    mean, changed = (distance.mean(), (distance > CHANGED).mean()) if n else (math.nan, math.nan)
+    mean, changed_share = (distance.mean(), (distance > CHANGED).mean()) if n else (math.nan, math.nan)
     facts = [
-        fact("displacement", name, value, n, undirected=undirected, why="too_few_words")
-        for name, value in (("mean_cosine_distance", mean), ("changed_share", changed))
+        fact("displacement", name, value, n, undirected=no_direction, why="too_few_words")
+        for name, value in (("mean_cosine_distance", mean), ("changed_share", changed_share))
     ]
     return Outcome(facts)
 

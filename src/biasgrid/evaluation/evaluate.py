@@ -17,8 +17,8 @@ from ..schema import stamped
 from .evaluation import used
 from .spec import Spec, files_of
 
-# every record has these, empty where the spec does not name their evaluations. Other entries are in records of specs
-# that name theirs: what is registered besides changes no record
+# every record has these entries, empty where the spec does not name their evaluations. Any other entry is only in the
+# records whose spec names its evaluation, so that a new evaluation changes no other record
 ENTRIES = ("words", "map", "set_map", "answers", "direct")
 
 
@@ -39,10 +39,10 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
     """
     check_archives(inputs["archives"])
     transform = Transform.load(inputs["transform"]) if "transform" in inputs else None
-    # the places of archives are not the spec's: results do not depend on where they lie
-    evaluated = Spec.of(spec["spec"], inputs["benchmarks"])
+    # where archives lie is not in the spec, as results do not depend on it
+    evaluation_spec = Spec.of(spec["spec"], inputs["benchmarks"])
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
-    record = evaluate(inputs["store"].open(), transform, evaluated, spec["seed"])
+    record = evaluate(inputs["store"].open(), transform, evaluation_spec, spec["seed"])
     write_text(output, dumps(stamped(place | record), separators=(",", ":")) + "\n")
 
 
@@ -102,20 +102,20 @@ def evaluate(
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
     state = model if transform is None else model.under(transform)
-    named = used(spec)
-    specs = {e.name: getattr(spec, e.name, None) for e in named}
-    for module in (name for e in named for name in e.imports):
+    evaluations = used(spec)
+    specs = {e.name: getattr(spec, e.name, None) for e in evaluations}
+    for module in (name for e in evaluations for name in e.imports):
         importlib.import_module(module)
     outcomes = {}
     with threadpool_limits(1):
-        # first those that read files: one that is wrong is told before minutes of others
-        for e in sorted(named, key=lambda e: not any(files_of(specs[e.name]))):
+        # those that read files run first: a wrong file is reported before minutes of computing
+        for e in sorted(evaluations, key=lambda e: not any(files_of(specs[e.name]))):
             try:
                 outcomes[e.name] = e.measure(model, state, specs[e.name], spec, seed)
             except BiasgridError as error:
                 raise BiasgridError(f"{e.name}: {error}") from None
-    record: dict[str, Any] = {"measures": [m for e in named for m in outcomes[e.name].measures]}
+    record: dict[str, Any] = {"measures": [m for e in evaluations for m in outcomes[e.name].measures]}
     record |= {entry: {} for entry in ENTRIES}
-    for e in named:
+    for e in evaluations:
         record |= outcomes[e.name].entries
     return record

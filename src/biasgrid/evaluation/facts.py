@@ -16,19 +16,19 @@ def fact(
     *,
     undirected: int = 0,
     why: str = "degenerate",
-    **more: Any,
+    **extras: Any,
 ) -> dict[str, Any]:
-    """A measure; NaN becomes None, and `why` its status. `undirected`: what had to be left out (see `evaluate`);
-    `more`: what else the record has of it."""
-    known = math.isfinite(value)
-    status = why if not known else f"no_direction:{undirected}" if undirected else "ok"
+    """A measure; NaN becomes None with the status `why`. `undirected`: how many words, pairs or questions are left
+    out as they have no direction (see `evaluate`); `extras`: further entries of the measure in the record."""
+    is_defined = math.isfinite(value)
+    status = why if not is_defined else f"no_direction:{undirected}" if undirected else "ok"
     return {
         "group": group,
         "measure": measure,
-        "value": float(value) if known else None,
+        "value": float(value) if is_defined else None,
         "n": int(n),
         "status": status,
-        **more,
+        **extras,
     }
 
 
@@ -39,5 +39,5 @@ def directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    there = np.isfinite(norms) & (norms > 0)
-    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=there), there[:, 0]
+    has_direction = np.isfinite(norms) & (norms > 0)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=has_direction), has_direction[:, 0]

@@ -20,8 +20,8 @@ from .facts import directions, fact
 from .maps import Places, word_map
 from .spec import Pair, Pairs, Spec, Words
 
-LONGEST = 20  # characters of a word
-BLOCK = 128  # words whose similarities with the whole vocabulary are held at one time
+LONGEST = 20  # characters of the longest word
+BLOCK = 128  # words per block: their similarities with the whole vocabulary are in memory at once
 
 
 class Hidden(Strict):
@@ -85,16 +85,16 @@ def measure(
 ) -> Outcome:
     """The measures of `measures`; the most biased words by side, the most biased first, as clustering and neighbours
     look at them; and a map of some of them (figure 1)."""
-    biased = choose(model, spec, options)
-    parts = [places[: spec.map_words] for places in biased.most]
+    biased_words = choose(model, spec, options)
+    parts = [places[: spec.map_words] for places in biased_words.most]
     places = np.concatenate(parts)
     sides = np.repeat(spec.sides, [len(part) for part in parts]).tolist()
-    names, entries = ([of[i] for i in places] for of in (biased.words, biased.entries))
+    names, entries = ([column[i] for i in places] for column in (biased_words.words, biased_words.entries))
     return Outcome(
-        measures(model, state, biased, spec, seed, options.preprocessors),
+        measures(model, state, biased_words, spec, seed, options.preprocessors),
         {
-            "words": biased.names(spec.sides, spec.cluster_words),
-            "map": word_map(state, names, entries, biased.rows[places], sides, seed),
+            "words": biased_words.names(spec.sides, spec.cluster_words),
+            "map": word_map(state, names, entries, biased_words.rows[places], sides, seed),
         },
     )
 
@@ -111,21 +111,25 @@ def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
     Raises BiasgridError where the model has no whole pair, and where their differences cancel.
     """
     direction = _direction(model, spec.pairs, options.preprocessors)
-    excluded = set(find_words(model, spec.exclude, "exclude", options.preprocessors).rows.tolist())
-    kept = []
+    excluded_rows = set(find_words(model, spec.exclude, "exclude", options.preprocessors).rows.tolist())
+    candidates = []
     for entry, row in zip(*model.vocabulary(options.vocabulary), strict=True):
         word = entry.removeprefix(model.vocab_prefix)
-        own = entry.startswith(model.vocab_prefix) and row not in excluded
-        if own and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
-            kept.append((word, entry, int(row)))
-    rows = np.array([row for *_, row in kept], dtype=np.int64)
-    unit, there = directions(model.matrix([entry for _, entry, _ in kept], rows))
-    kept, rows, bias = [kept[i] for i in np.flatnonzero(there)], rows[there], unit[there] @ direction
+        is_candidate = entry.startswith(model.vocab_prefix) and row not in excluded_rows
+        if is_candidate and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
+            candidates.append((word, entry, int(row)))
+    rows = np.array([row for *_, row in candidates], dtype=np.int64)
+    unit, has_direction = directions(model.matrix([entry for _, entry, _ in candidates], rows))
+    candidates, rows, bias = (
+        [candidates[i] for i in np.flatnonzero(has_direction)],
+        rows[has_direction],
+        unit[has_direction] @ direction,
+    )
     order = np.argsort(bias, kind="stable")
     size = min(max(spec.cluster_words, spec.svm_words), len(rows) // 4, (bias < 0).sum(), (bias > 0).sum())
     return BiasedWords(
-        words=[word for word, *_ in kept],
-        entries=[entry for _, entry, _ in kept],
+        words=[word for word, *_ in candidates],
+        entries=[entry for _, entry, _ in candidates],
         rows=rows,
         bias=bias,
         most=(order[:size], order[::-1][:size]),
@@ -135,7 +139,7 @@ def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
 def measures(
     model: EmbeddingStore,
     state: EmbeddingStore | DebiasedModel,
-    biased: BiasedWords,
+    biased_words: BiasedWords,
     spec: Hidden,
     seed: int,
     preprocessors: Sequence[Preprocessor] = ({},),
@@ -154,38 +158,40 @@ def measures(
 
     A word's side is always that of the model as it is.
     """
-    vectors, there = directions(state.matrix(biased.entries, biased.rows))
+    vectors, has_direction = directions(state.matrix(biased_words.entries, biased_words.rows))
     facts = [
-        _cluster(vectors, there, [most[: spec.cluster_words] for most in biased.most], seed),
-        _svm(vectors, there, [most[: spec.svm_words] for most in biased.most], spec, seed),
+        _cluster(vectors, has_direction, [most[: spec.cluster_words] for most in biased_words.most], seed),
+        _svm(vectors, has_direction, [most[: spec.svm_words] for most in biased_words.most], spec, seed),
     ]
-    second = biased.bias > 0
-    words = np.concatenate([most[: spec.cluster_words] for most in biased.most])
-    places = {row: place for place, row in enumerate(biased.rows.tolist())}
+    second = biased_words.bias > 0
+    words = np.concatenate([most[: spec.cluster_words] for most in biased_words.most])
+    places = {row: place for place, row in enumerate(biased_words.rows.tolist())}
     of_professions = find_words(model, spec.professions, "professions", preprocessors).rows.tolist()
     professions = np.array(sorted({places[r] for r in of_professions if r in places}), dtype=np.int64)
-    asked, _ = _present(np.concatenate([words, professions]), there)
-    shares = _second_among_neighbours(vectors, there, second, asked, spec.neighbours)
-    share = dict(zip(asked.tolist(), shares.tolist(), strict=True))
+    places_with_share, _ = _present(np.concatenate([words, professions]), has_direction)
+    shares = _second_among_neighbours(vectors, has_direction, second, places_with_share, spec.neighbours)
+    share = dict(zip(places_with_share.tolist(), shares.tolist(), strict=True))
 
-    words, undirected = _present(words, there)
-    own = np.array([share[i] if second[i] else 1 - share[i] for i in words])
-    mean = own.mean() if len(own) else math.nan
+    words, no_direction = _present(words, has_direction)
+    own_shares = np.array([share[i] if second[i] else 1 - share[i] for i in words])
+    mean = own_shares.mean() if len(own_shares) else math.nan
     facts.append(
-        fact("hidden", "neighbours_share", mean, len(own), undirected=undirected, why="too_few_words")
+        fact(
+            "hidden", "neighbours_share", mean, len(own_shares), undirected=no_direction, why="too_few_words"
+        )
     )
     if spec.professions:
-        professions, undirected = _present(professions, there)
+        professions, no_direction = _present(professions, has_direction)
         of_neighbours = np.array([share[i] for i in professions])
         r, enough = math.nan, len(professions) >= 3
         if enough and np.ptp(of_neighbours) > 0:
             # imported late, as in all of these: the config's checks import this file and measure nothing
             from scipy.stats import pearsonr
 
-            r = pearsonr(biased.bias[professions], of_neighbours).statistic
+            r = pearsonr(biased_words.bias[professions], of_neighbours).statistic
         why = "degenerate" if enough else "too_few_words"
-        named = ("hidden", "neighbours_correlation")
-        facts.append(fact(*named, r, len(professions), undirected=undirected, why=why))
+        key = ("hidden", "neighbours_correlation")
+        facts.append(fact(*key, r, len(professions), undirected=no_direction, why=why))
     return facts
 
 
@@ -195,28 +201,28 @@ def _direction(
     """The mean of the pairs' differences, second word minus first, at unit length."""
     differences = []
     for pair in pairs:
-        found = find_words(model, pair, "pairs", preprocessors)
-        unit, there = directions(found.vectors)
-        if len(unit) == 2 and there.all():
+        lookup = find_words(model, pair, "pairs", preprocessors)
+        unit, has_direction = directions(lookup.vectors)
+        if len(unit) == 2 and has_direction.all():
             differences.append(unit[1] - unit[0])
     if not differences:
         raise BiasgridError(f"pairs: {model.name} has no whole pair of {listed(map(':'.join, pairs))}")
-    direction, there = directions(np.mean(differences, axis=0, keepdims=True))
-    if not there[0]:
+    direction, has_direction = directions(np.mean(differences, axis=0, keepdims=True))
+    if not has_direction[0]:
         raise BiasgridError("pairs: their differences cancel, there is no direction")
     return direction[0]
 
 
-def _present(places: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, int]:
+def _present(places: np.ndarray, has_direction: np.ndarray) -> tuple[np.ndarray, int]:
     """The places of vectors with a direction, and the number of those without."""
-    present = places[there[places]]
+    present = places[has_direction[places]]
     return present, len(places) - len(present)
 
 
 def _cluster(
-    vectors: np.ndarray, there: np.ndarray, sides: Sequence[np.ndarray], seed: int
+    vectors: np.ndarray, has_direction: np.ndarray, sides: Sequence[np.ndarray], seed: int
 ) -> dict[str, Any]:
-    places, undirected = _present(np.concatenate(sides), there)
+    places, no_direction = _present(np.concatenate(sides), has_direction)
     labels = np.isin(places, sides[1])
     accuracy = math.nan
     if len(places) >= 2:
@@ -225,23 +231,23 @@ def _cluster(
         clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(vectors[places].astype(np.float64))
         agree = (clusters == labels).mean()
         accuracy = max(agree, 1 - agree)
-    named = ("hidden", "cluster_accuracy")
-    return fact(*named, accuracy, len(places), undirected=undirected, why="too_few_words")
+    key = ("hidden", "cluster_accuracy")
+    return fact(*key, accuracy, len(places), undirected=no_direction, why="too_few_words")
 
 
 def _svm(
-    vectors: np.ndarray, there: np.ndarray, sides: Sequence[np.ndarray], spec: Hidden, seed: int
+    vectors: np.ndarray, has_direction: np.ndarray, sides: Sequence[np.ndarray], spec: Hidden, seed: int
 ) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
-    train, test, undirected = [], [], 0
+    train, test, no_direction = [], [], 0
     for label, places in enumerate(sides):
         # drawn before words are left out: every state of a model learns from the same words
-        drawn = rng.permutation(places)
+        order = rng.permutation(places)
         size = round(spec.svm_share * len(places))
-        for into, part in ((train, drawn[:size]), (test, drawn[size:])):
-            part, lost = _present(part, there)
-            undirected += lost
-            into.append((part, np.full(len(part), label)))
+        for subset, part in ((train, order[:size]), (test, order[size:])):
+            part, n_lost = _present(part, has_direction)
+            no_direction += n_lost
+            subset.append((part, np.full(len(part), label)))
     (x, y), (x_test, y_test) = (
         [np.concatenate(column) for column in zip(*part, strict=True)] for part in (train, test)
     )
@@ -251,16 +257,16 @@ def _svm(
 
         classifier = SVC(kernel="rbf", C=1.0, gamma=spec.svm_gamma).fit(vectors[x].astype(np.float64), y)
         accuracy = classifier.score(vectors[x_test].astype(np.float64), y_test)
-    named = ("hidden", "svm_accuracy")
-    return fact(*named, accuracy, len(y_test), undirected=undirected, why="too_few_words")
+    key = ("hidden", "svm_accuracy")
+    return fact(*key, accuracy, len(y_test), undirected=no_direction, why="too_few_words")
 
 
 def _second_among_neighbours(
-    vectors: np.ndarray, there: np.ndarray, second: np.ndarray, words: np.ndarray, neighbours: int
+    vectors: np.ndarray, has_direction: np.ndarray, second: np.ndarray, words: np.ndarray, neighbours: int
 ) -> np.ndarray:
     """Share of words of the second side among the nearest neighbours of each of `words`, not counting itself."""
-    pool = np.flatnonzero(there)
-    place = np.full(len(there), -1)
+    pool = np.flatnonzero(has_direction)
+    place = np.full(len(has_direction), -1)
     place[pool] = np.arange(len(pool))
     candidates, side = vectors[pool], second[pool]
     k = min(neighbours, len(pool) - 1)

@@ -19,7 +19,7 @@ from .spec import List, SomeWords, Spec
 PERPLEXITY = 30.0
 
 
-def _ranks(ranks: tuple[int, ...]) -> tuple[int, ...]:
+def _check_ranks(ranks: tuple[int, ...]) -> tuple[int, ...]:
     if len(ranks) != 2 or not 1 <= ranks[0] <= ranks[1]:
         raise BiasgridError(f"{list(ranks)!r:.80} is not a first and a last rank, such as [200, 600]")
     return ranks
@@ -31,7 +31,7 @@ class WordMap(Strict):
     sets: Mapping[str, SomeWords] = field(
         "set's name -> words; a word in several sets is on the map as one of the first", {}
     )
-    ranks: Annotated[tuple[int, ...], List, AfterValidator(_ranks)] | None = field(
+    ranks: Annotated[tuple[int, ...], List, AfterValidator(_check_ranks)] | None = field(
         "[first, last]: also the words of these ranks in the model, counted from 1, in the order of its vectors, "
         "which is that of frequency in most models",
         None,
@@ -45,10 +45,10 @@ class WordMap(Strict):
         return self
 
 
-def _ranked(drawn: WordMap, info: ValidationInfo) -> WordMap:
-    if drawn.ranks and info.data.get("sorted") is False:
+def _check_sorted(spec: WordMap, info: ValidationInfo) -> WordMap:
+    if spec.ranks and info.data.get("sorted") is False:
         raise BiasgridError("ranks: the model's words are not sorted by frequency, they have no ranks")
-    return drawn
+    return spec
 
 
 class Places(Strict):
@@ -72,8 +72,8 @@ def measure(
     lacks are left out, and a word, or one that shares its vector, is on the map once."""
     sides: dict[int, tuple[str, str]] = {}
     for side, words in spec.sets.items():
-        found = find_words(model, words, f"sets: {side}", options.preprocessors)
-        for entry, row in zip(found.words, found.rows.tolist(), strict=True):
+        lookup = find_words(model, words, f"sets: {side}", options.preprocessors)
+        for entry, row in zip(lookup.words, lookup.rows.tolist(), strict=True):
             sides.setdefault(row, (entry, side))
     if spec.ranks:
         first, last = spec.ranks
@@ -83,8 +83,8 @@ def measure(
     entries = [entry for entry, _ in sides.values()]
     names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
     rows = np.array(list(sides), dtype=np.int64)
-    drawn = word_map(state, names, entries, rows, [side for _, side in sides.values()], seed)
-    return Outcome(entries={"set_map": drawn})
+    points = word_map(state, names, entries, rows, [side for _, side in sides.values()], seed)
+    return Outcome(entries={"set_map": points})
 
 
 def word_map(
@@ -100,24 +100,24 @@ def word_map(
     "words", the "side" of each, and its "xy"; distances mean something, directions and units do not. Words whose
     vectors are zero or not finite have no place; where fewer than eight are left, none has.
     """
-    vectors, there = directions(state.take(entries, rows))
-    kept = np.flatnonzero(there)
-    if len(kept) < 8:
+    vectors, has_direction = directions(state.take(entries, rows))
+    places = np.flatnonzero(has_direction)
+    if len(places) < 8:
         return {"words": [], "side": [], "xy": []}
     # imported late: the config's checks import this file and draw nothing
     from sklearn.manifold import TSNE
 
-    perplexity = min(PERPLEXITY, (len(kept) - 1) / 3)
+    perplexity = min(PERPLEXITY, (len(places) - 1) / 3)
     tsne = TSNE(2, perplexity=perplexity, init="pca", random_state=seed)
-    xy = tsne.fit_transform(vectors[kept]).astype(np.float64).round(3)
-    return {"words": [names[i] for i in kept], "side": [sides[i] for i in kept], "xy": xy.tolist()}
+    xy = tsne.fit_transform(vectors[places]).astype(np.float64).round(3)
+    return {"words": [names[i] for i in places], "side": [sides[i] for i in places], "xy": xy.tolist()}
 
 
 EVALUATIONS = (
     Evaluation(
         "map",
         "Where words lie: a map in two dimensions (t-SNE) of sets of words.",
-        Annotated[WordMap, AfterValidator(_ranked)],
+        Annotated[WordMap, AfterValidator(_check_sorted)],
         measure,
         entries={"set_map": Places},
         imports=("sklearn.manifold",),

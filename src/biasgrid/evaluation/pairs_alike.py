@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 SAME = 1e-5  # squared distance of unit vectors below which float32 cannot tell them apart
-ROWS = 128  # words whose products with all others are held at one time
-POOL = 20_000  # pairs of a question that are held at first; more where words that come twice leave too few of them
+ROWS = 128  # words per block: their products with all words are in memory at once
+POOL = 20_000  # pairs per question that are kept at first; more where repeated words leave too few of them
 
 Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]  # cosines, x, y
 
 
 def pairs_alike(
-    vectors: np.ndarray, offsets: np.ndarray, barred: np.ndarray, threshold: float, best: int
+    vectors: np.ndarray, offsets: np.ndarray, is_barred: np.ndarray, threshold: float, best: int
 ) -> list[list[tuple[int, int, float]]]:
     """The pairs of words (x, y) whose difference x - y points most nearly where an offset does.
 
@@ -26,7 +26,7 @@ def pairs_alike(
         Unit vectors; a word without a direction must be barred.
     offsets : (questions, d)
         Differences a - b, not zero.
-    barred : (questions, words)
+    is_barred : (questions, words)
         The words that may be in no pair of a question.
     threshold
         The largest distance of x and y: 1 is an angle of 60 degrees. Words of one vector are no pair.
@@ -44,47 +44,51 @@ def pairs_alike(
     the rule for x alone, *softball* has *football*, which *volleyball* has already, and not *baseball*.
     """
     directions = offsets / np.linalg.norm(offsets, axis=1, keepdims=True)
-    found: list[list[tuple[int, int, float]]] = [[] for _ in directions]
-    left, size = list(range(len(directions))), max(POOL, 50 * best)
-    while left:
-        pools = _most_alike(vectors, directions[left], barred[left], threshold, size)
-        for q, (pool, _) in zip(left, pools, strict=True):
-            found[q] = _each_word_once(pool, best)
-        # what is first among the highest cosines is first among all, as long as there are enough of it
-        left = [q for q, (_, whole) in zip(left, pools, strict=True) if not whole and len(found[q]) < best]
+    pairs: list[list[tuple[int, int, float]]] = [[] for _ in directions]
+    open_questions, size = list(range(len(directions))), max(POOL, 50 * best)
+    while open_questions:
+        pools = _most_alike(vectors, directions[open_questions], is_barred[open_questions], threshold, size)
+        for q, (pool, _) in zip(open_questions, pools, strict=True):
+            pairs[q] = _each_word_once(pool, best)
+        # the best pairs of a pool are the best of all, as long as the pool yields enough of them
+        open_questions = [
+            q
+            for q, (_, whole) in zip(open_questions, pools, strict=True)
+            if not whole and len(pairs[q]) < best
+        ]
         size *= 8
-    return found
+    return pairs
 
 
 def _most_alike(
-    vectors: np.ndarray, directions: np.ndarray, barred: np.ndarray, threshold: float, size: int
+    vectors: np.ndarray, directions: np.ndarray, is_barred: np.ndarray, threshold: float, size: int
 ) -> list[tuple[Candidates, bool]]:
     """Each question's `size` pairs of the highest cosines above 0, and whether these are all that there are."""
-    along = (vectors @ directions.T.astype(vectors.dtype)).T
+    projections = (vectors @ directions.T.astype(vectors.dtype)).T
     pools: list[list[Candidates]] = [[] for _ in directions]
     whole = [True] * len(directions)
     for first, second, length in _near(vectors, threshold):
-        for q, out in enumerate(barred):
-            both = ~(out[first] | out[second])
-            x, y = first[both], second[both]
-            cosines = (along[q, x] - along[q, y]) / length[both]
+        for q, row in enumerate(is_barred):
+            is_allowed = ~(row[first] | row[second])
+            x, y = first[is_allowed], second[is_allowed]
+            cosines = (projections[q, x] - projections[q, y]) / length[is_allowed]
             # a pair's other order has the other sign
             x, y = np.where(cosines > 0, x, y), np.where(cosines > 0, y, x)
             part = np.abs(cosines), x, y
             pools[q].append(tuple(column[part[0] > 0] for column in part))
             if sum(len(entry[0]) for entry in pools[q]) > 4 * size:
                 pools[q], whole[q] = [_highest(pools[q], size)], False
-    cut = [_highest(pool, size) for pool in pools]
-    held = [sum(len(entry[0]) for entry in pool) for pool in pools]
-    return [(c, w and h <= size) for c, w, h in zip(cut, whole, held, strict=True)]
+    candidates = [_highest(pool, size) for pool in pools]
+    sizes = [sum(len(entry[0]) for entry in pool) for pool in pools]
+    return [(c, w and h <= size) for c, w, h in zip(candidates, whole, sizes, strict=True)]
 
 
 def _near(vectors: np.ndarray, threshold: float) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The pairs of words that are at most `threshold` apart, each once, and their distances; block by block."""
     for start in range(0, len(vectors), ROWS):
         square = 2 - 2 * (vectors[start : start + ROWS] @ vectors[start:].T)
-        near = np.triu((square <= threshold**2 + SAME) & (square > SAME), k=1)
-        first, second = np.nonzero(near)
+        is_near = np.triu((square <= threshold**2 + SAME) & (square > SAME), k=1)
+        first, second = np.nonzero(is_near)
         yield first + start, second + start, np.sqrt(square[first, second])
 
 
@@ -97,12 +101,12 @@ def _highest(pool: list[Candidates], size: int) -> Candidates:
 
 
 def _each_word_once(pool: Candidates, best: int) -> list[tuple[int, int, float]]:
-    taken: set[int] = set()
+    pair_words: set[int] = set()
     pairs: list[tuple[int, int, float]] = []
     for cosine, x, y in zip(*(column.tolist() for column in pool), strict=True):
         if len(pairs) == best:
             break
-        if x not in taken and y not in taken:
-            taken |= {x, y}
+        if x not in pair_words and y not in pair_words:
+            pair_words |= {x, y}
             pairs.append((x, y, cosine))
     return pairs

@@ -72,14 +72,14 @@ def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any
     return maps
 
 
-def read_evaluation(path: Path, *needed: str) -> dict[str, Any]:
-    """An evaluation's record. Raises BiasgridError for a file that is none or lacks an entry that is needed."""
+def read_evaluation(path: Path, *entry_names: str) -> dict[str, Any]:
+    """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
     record = read(path, "an evaluation file")
     try:
         entries = checked(_record(tuple(REGISTRY)), record)
     except (ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
-    for entry in needed:
+    for entry in entry_names:
         if getattr(entries, entry) is None:
             raise BiasgridError(f"{path}: the evaluation has no {entry!r}; make it again")
     return {"criterion": None} | record

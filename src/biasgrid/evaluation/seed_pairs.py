@@ -1,4 +1,4 @@
-"""How well each pair of a list stands for the direction that all of them make, judged by the other pairs too."""
+"""How well each pair of a list represents the direction of all pairs, and that of the other pairs."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def measure(
     record = {}
     for name, pairs in spec.items():
         try:
-            found = find_sets(model, pairs, "pairs", options.preprocessors)
+            lookup = find_sets(model, pairs, "pairs", options.preprocessors)
         except BiasgridError as error:
             raise BiasgridError(f"{name}: {error}") from None
-        # a pair that comes again, in other letters or turned round, is no other pair
-        different = list({frozenset(pair): pair for pair in found.words[::-1]}.values())[::-1]
+        # a pair that is repeated, in another form or in reverse, counts once
+        different = list({frozenset(pair): pair for pair in lookup.words[::-1]}.values())[::-1]
         keys = [word for pair in different for word in pair]
         vectors = state.take(keys, model.rows(keys)).astype(np.float64).reshape(len(different), 2, -1)
         names = [":".join(word.removeprefix(state.vocab_prefix) for word in pair) for pair in different]
@@ -63,9 +63,9 @@ def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) 
     """Each pair beside the direction of all pairs, and beside that of the others.
 
     The direction is the first principal component of the pairs, each at unit length and centred on its own mean
-    (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all is flattered, as
-    the pair is one of those that make it: of n pairs that have nothing in common it is about 1 / sqrt(n). Its cosine
-    with the direction of the other pairs is not, and orders the pairs.
+    (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all is biased
+    upwards, as the pair is one of those that define it: of n pairs that have nothing in common it is about
+    1 / sqrt(n). Its cosine with the direction of the other pairs is not, and orders the pairs.
 
     Parameters
     ----------
@@ -90,18 +90,18 @@ def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) 
     differences = unit(np.where(np.linalg.norm(a - b, axis=1, keepdims=True) > FLAT, a - b, np.nan))
     whole = axis(a, b, PCA)
     n = len(names)
-    among = differences @ differences.T
+    cosines = differences @ differences.T
     rows = []
     for i, name in enumerate(names):
-        others = np.delete(np.arange(n), i)
-        direction = axis(a[others], b[others], PCA)
+        rest = np.delete(np.arange(n), i)
+        direction = axis(a[rest], b[rest], PCA)
         row = {
             "pair": name,
             "cosine": differences[i] @ whole,
             "cosine_others": differences[i] @ direction,
-            "cosines_with_others": among[i, others].mean() if n > 1 else math.nan,
+            "cosines_with_others": cosines[i, rest].mean() if n > 1 else math.nan,
             "angle_others": _angle(whole, direction),
-            "share_others": _share(a[others], b[others]),
+            "share_others": _share(a[rest], b[rest]),
         }
         rows.append(row)
     order = sorted(range(n), key=lambda i: (-np.nan_to_num(rows[i]["cosine_others"], nan=-2.0), i))

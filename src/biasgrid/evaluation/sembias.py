@@ -51,38 +51,41 @@ def measure(
     index = {word: i for i, word in enumerate(entries)}
     subset = set(list(dict.fromkeys(pairs[0] for pairs in instances))[-SUBSET:])
 
-    covered = [pairs for pairs in instances if all(word in index for pair in pairs for word in pair)]
+    whole_instances = [pairs for pairs in instances if all(word in index for pair in pairs for word in pair)]
     if not {"he", "she"} <= index.keys():
-        covered = []
+        whole_instances = []
     pairs = np.array(
-        [[[index[word] for word in pair] for pair in pairs] for pairs in covered], dtype=np.int64
+        [[[index[word] for word in pair] for pair in pairs] for pairs in whole_instances], dtype=np.int64
     )
-    differences, there = _differences(vectors, pairs.reshape(-1, 2))
-    best, fine = np.zeros(len(covered), dtype=np.int64), np.zeros(len(covered), dtype=bool)
-    if covered:
-        he_she, directed = _differences(vectors, np.array([[index["he"], index["she"]]]))
-        best = np.where(there, differences @ he_she[0], -np.inf).reshape(-1, 4).argmax(axis=1)
-        fine = there.reshape(-1, 4).any(axis=1) & directed[0]
+    differences, differ = _differences(vectors, pairs.reshape(-1, 2))
+    best, has_answer = (
+        np.zeros(len(whole_instances), dtype=np.int64),
+        np.zeros(len(whole_instances), dtype=bool),
+    )
+    if whole_instances:
+        he_she, he_she_differ = _differences(vectors, np.array([[index["he"], index["she"]]]))
+        best = np.where(differ, differences @ he_she[0], -np.inf).reshape(-1, 4).argmax(axis=1)
+        has_answer = differ.reshape(-1, 4).any(axis=1) & he_she_differ[0]
 
     facts = []
-    within = np.array([pairs[0] in subset for pairs in covered], dtype=bool)
-    for prefix, chosen in (("", np.ones(len(covered), dtype=bool)), ("subset_", within)):
-        answers = KINDS[best[chosen & fine]]
-        undirected = int((chosen & ~fine).sum())
-        why = "degenerate" if undirected else "too_few_instances"
+    in_subset = np.array([pairs[0] in subset for pairs in whole_instances], dtype=bool)
+    for prefix, in_group in (("", np.ones(len(whole_instances), dtype=bool)), ("subset_", in_subset)):
+        answers = KINDS[best[in_group & has_answer]]
+        no_direction = int((in_group & ~has_answer).sum())
+        why = "degenerate" if no_direction else "too_few_instances"
         for kind in ("definition", "stereotype", "none"):
             share = (answers == kind).mean() if len(answers) else math.nan
-            named = ("sembias", prefix + kind)
-            facts.append(fact(*named, share, len(answers), undirected=undirected, why=why))
+            key = ("sembias", prefix + kind)
+            facts.append(fact(*key, share, len(answers), undirected=no_direction, why=why))
     return Outcome(facts)
 
 
 def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First minus second vector of each pair, at unit length, and which of them differ."""
     first, second = vectors[pairs[:, 0]], vectors[pairs[:, 1]]
-    unit, there = directions(first - second)
+    unit, differ = directions(first - second)
     size = np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1)
-    return unit, there & (np.linalg.norm(first - second, axis=1) > ROUNDING * size)
+    return unit, differ & (np.linalg.norm(first - second, axis=1) > ROUNDING * size)
 
 
 EVALUATIONS = (

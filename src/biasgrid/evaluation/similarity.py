@@ -62,21 +62,21 @@ def measures(
     With `options.look_up` "gensim" as gensim's `evaluate_word_pairs` over the whole vocabulary, which would need a
     KeyedVectors of it.
     """
-    asked = [word for pairs in benchmarks.values() for *words, _ in pairs for word in words]
-    found = look_up(state, asked, options) if asked else {}
+    all_words = [word for pairs in benchmarks.values() for *words, _ in pairs for word in words]
+    locations = look_up(state, all_words, options) if all_words else {}
     facts = []
     for name, pairs in benchmarks.items():
         ratings = np.array([rating for *_, rating in pairs])
-        cosines, undirected = _cosines(state, pairs, found)
-        there = ~np.isnan(cosines)
-        n = int(there.sum())
-        more = {"total": len(pairs)}
+        cosines, no_direction = _cosines(state, pairs, locations)
+        has_cosine = ~np.isnan(cosines)
+        n = int(has_cosine.sum())
+        extras = {"total": len(pairs)}
         if options.items:
-            known = np.where(there, cosines, None).tolist()
-            more |= {"ratings": ratings.tolist(), "cosines": known}
+            json_cosines = np.where(has_cosine, cosines, None).tolist()
+            extras |= {"ratings": ratings.tolist(), "cosines": json_cosines}
         why = "degenerate" if n >= 2 else "too_few_pairs"
-        value = rho(ratings[there], cosines[there])
-        facts.append(fact("similarity", name, value, n, undirected=undirected, why=why, **more))
+        value = rho(ratings[has_cosine], cosines[has_cosine])
+        facts.append(fact("similarity", name, value, n, undirected=no_direction, why=why, **extras))
     return facts
 
 
@@ -90,19 +90,19 @@ def rho(ratings: np.ndarray, cosines: np.ndarray) -> float:
     return float(spearmanr(ratings, cosines).statistic)
 
 
-def _cosines(state, pairs, found) -> tuple[np.ndarray, int]:
+def _cosines(state, pairs, locations) -> tuple[np.ndarray, int]:
     """The pairs' cosines, NaN where the model lacks a word or its vector has no direction, and how many have none."""
-    covered = [i for i, (a, b, _) in enumerate(pairs) if a in found and b in found]
+    whole_pairs = [i for i, (a, b, _) in enumerate(pairs) if a in locations and b in locations]
     cosines = np.full(len(pairs), np.nan)
-    if not covered:
+    if not whole_pairs:
         return cosines, 0
-    sides = [zip(*[found[pairs[i][side]] for i in covered], strict=True) for side in (0, 1)]
-    (a, a_there), (b, b_there) = (
+    sides = [zip(*[locations[pairs[i][side]] for i in whole_pairs], strict=True) for side in (0, 1)]
+    (a, a_has_direction), (b, b_has_direction) = (
         directions(state.take(list(entries), np.array(rows))) for entries, rows in sides
     )
-    there = a_there & b_there
-    cosines[np.array(covered)[there]] = np.einsum("ij,ij->i", a, b)[there]
-    return cosines, int((~there).sum())
+    has_cosine = a_has_direction & b_has_direction
+    cosines[np.array(whole_pairs)[has_cosine]] = np.einsum("ij,ij->i", a, b)[has_cosine]
+    return cosines, int((~has_cosine).sum())
 
 
 EVALUATIONS = (

@@ -48,9 +48,9 @@ Pair = Annotated[tuple[str, ...], List, AfterValidator(_pair)]
 Pairs = Annotated[tuple[Pair, ...], List, Field(min_length=1)]
 
 
-def _preprocessors(given: Any) -> Any:
+def _preprocessors(forms: Any) -> Any:
     try:
-        return WordOptions(preprocessors=given).preprocessors
+        return WordOptions(preprocessors=forms).preprocessors
     except BiasgridError as error:
         raise BiasgridError(str(error).removeprefix("preprocessors: ")) from None
 

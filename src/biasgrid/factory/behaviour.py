@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embeddings.language.bert import Bert
-from .corpus import Drawn, Templates, placed
+from .corpus import Draws, Templates, insert_occupation
 from .frames import Frames
 
 
 def behaviour(
     bert: Bert,
-    trained_on: Templates,
-    tested_in: Templates,
+    training_templates: Templates,
+    test_templates: Templates,
     frames: Frames,
     occupations: Sequence[str],
-    drawn: Drawn,
+    draws: Draws,
 ) -> dict[str, Any]:
     """What a model does with each occupation, and how well it does it.
 
@@ -27,12 +27,12 @@ def behaviour(
     ----------
     bert
         The model.
-    trained_on, drawn
-        The sentences that it was trained on, and those that were held out, whose other pronouns it may know.
-    tested_in
-        Sentences that it has not seen, whose pronoun nothing tells but the occupation.
+    training_templates, draws
+        The sentences that it was trained on, and those that were held out: it may know these with another pronoun.
+    test_templates
+        Sentences that it has not seen, in which only the occupation suggests the pronoun.
     frames
-        Sentences that it has not seen, whose pronoun another word tells.
+        Sentences that it has not seen, in which another word determines the pronoun.
     occupations
         Words.
 
@@ -47,29 +47,30 @@ def behaviour(
         pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
         ``unmasking_reliability`` and ``errors_reliability``.
     """
-    expected, mass = _expected(bert, tested_in.texts, tested_in.pronouns, occupations)
+    male_shares, mass = _male_shares(bert, test_templates.texts, test_templates.pronouns, occupations)
     where_male, where_female = (
-        _expected(bert, texts, frames.pronouns, occupations)[0] for texts in zip(*frames.texts, strict=True)
+        _male_shares(bert, texts, frames.pronouns, occupations)[0]
+        for texts in zip(*frames.texts, strict=True)
     )
     wrong_of_male, wrong_of_female = where_male < 0.5, where_female > 0.5
     errors = wrong_of_female.astype(float) - wrong_of_male
     scalars = {
         "mass": float(mass.mean()),
-        **_held_out(bert, trained_on, occupations, drawn),
+        **_held_out(bert, training_templates, occupations, draws),
         "accuracy": float(1 - (wrong_of_male.mean() + wrong_of_female.mean()) / 2),
-        "unmasking_reliability": alpha(expected),
+        "unmasking_reliability": alpha(male_shares),
         "errors_reliability": alpha(errors),
     }
     return {
-        "unmasking": expected.mean(axis=1).tolist(),
+        "unmasking": male_shares.mean(axis=1).tolist(),
         "errors": errors.mean(axis=1).tolist(),
         "scalars": scalars,
     }
 
 
 def alpha(scores: NDArray[np.float64]) -> float:
-    """Cronbach's alpha of scores (words, sentences): how well a word's mean would be found again with other sentences
-    of the kind; up to 1. NaN where all words have the same mean, or there is one sentence."""
+    """Cronbach's alpha of scores (words, sentences): how well other sentences of the kind would reproduce the words'
+    means; up to 1. NaN where all words have the same mean, or there is one sentence."""
     sentences = scores.shape[1]
     of_sum = scores.sum(axis=1).var(ddof=1)
     if sentences < 2 or not of_sum:
@@ -77,26 +78,28 @@ def alpha(scores: NDArray[np.float64]) -> float:
     return float(sentences / (sentences - 1) * (1 - scores.var(axis=0, ddof=1).sum() / of_sum))
 
 
-def _expected(
+def _male_shares(
     bert: Bert, texts: Sequence[str], pronouns: Sequence[tuple[str, str]], occupations: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The male pronoun's share of the probability that both have, and that probability, both (occupations, texts)."""
-    asked = [text for word in occupations for text in placed(texts, word)]
+    """The male pronoun's share of the probability of both, and that probability, (occupations, texts) each."""
+    sentences = [text for word in occupations for text in insert_occupation(texts, word)]
     shape = len(occupations), len(texts)
-    probability = np.exp(bert.fill(asked, list(pronouns) * len(occupations)))
-    both = probability.sum(axis=1)
-    return (probability[:, 0] / both).reshape(shape), both.reshape(shape)
+    probability = np.exp(bert.fill(sentences, list(pronouns) * len(occupations)))
+    mass = probability.sum(axis=1)
+    return (probability[:, 0] / mass).reshape(shape), mass.reshape(shape)
 
 
-def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], drawn: Drawn) -> dict[str, float]:
-    """How often the pronoun of a sentence that was held out is found, NaN where none was."""
-    at = drawn.places(trained=False)
-    if not len(at):
+def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], draws: Draws) -> dict[str, float]:
+    """How often the pronoun of a held-out sentence is predicted; NaN where no sentence was held out."""
+    places = draws.places(in_training=False)
+    if not len(places):
         return {"held_out_accuracy": float("nan"), "held_out_majority": float("nan")}
-    texts = [placed([templates.texts[template]], occupations[word])[0] for word, template in at]
-    found = bert.fill(texts, [templates.pronouns[template] for _, template in at])
-    male = drawn.male[at[:, 0], at[:, 1]]
+    texts = [
+        insert_occupation([templates.texts[template]], occupations[word])[0] for word, template in places
+    ]
+    log_probabilities = bert.fill(texts, [templates.pronouns[template] for _, template in places])
+    male = draws.male[places[:, 0], places[:, 1]]
     return {
-        "held_out_accuracy": float(np.mean((found[:, 0] > found[:, 1]) == male)),
-        "held_out_majority": float(np.mean((drawn.truth[at[:, 0]] > 0.5) == male)),
+        "held_out_accuracy": float(np.mean((log_probabilities[:, 0] > log_probabilities[:, 1]) == male)),
+        "held_out_majority": float(np.mean((draws.truth[places[:, 0]] > 0.5) == male)),
     }

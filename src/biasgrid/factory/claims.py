@@ -35,9 +35,9 @@ from .estimates import (
     gap,
     mean,
     pearson,
+    r_squared_difference,
     share,
     spearman,
-    squared_difference,
 )
 from .model_numbers import Numbers
 from .recovery import BEHAVIOUR, TEXTS, TRAINER
@@ -110,11 +110,11 @@ WHOSE = {"planted": "what was planted", "unmasking": "the unmasking bias", "erro
 class Claim:
     """A claim, or a number beside the paper's.
 
-    `columns` are what `statistic` (weights (draws, n), then the columns (n,)) is taken of, per model; per plan, if
-    `of_plans`. A column is None where nothing was measured: then there is no such claim. With `others` the statistic
-    is taken of the columns and each of them, and the claim must hold of all (`against_each`). Of each of `groups` (1
-    for a model that is in it), where the claim compares groups of models, there must be enough plans. A `number` is
-    no statistic of models. `task` has the row's "reliability", "retest" and "accuracy".
+    `statistic` gets weights (draws, n), then the `columns` (n,): one number per model or, with `per_plan`, per plan.
+    Where a column is None, nothing was measured, and the claim is left out. With `rivals` the statistic is computed
+    once per rival, from the columns and the rival, and the claim must hold of all (`against_each`). `groups` (1 for a
+    model that is in the group) are those that a claim compares; each must have enough plans. A claim with a `number`
+    has no statistic. `task` has the row's "reliability", "retest" and "accuracy".
     """
 
     key: str
@@ -126,10 +126,10 @@ class Claim:
     threshold: float = math.nan
     paper: str = ""
     against: str = ""
-    of_plans: bool = False
+    per_plan: bool = False
     task: Mapping[str, float] = field(default_factory=dict)
     number: float | None = None
-    others: Sequence[np.ndarray | None] = ()
+    rivals: Sequence[np.ndarray | None] = ()
     groups: Sequence[np.ndarray] = ()
 
 
@@ -144,19 +144,19 @@ def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], outpu
     write_frame(figure_table(read_frame(inputs["claims"], CLAIM_TEXTS), spec["figure"]), output, "%.6g")
 
 
-def figure_table(found: pd.DataFrame, figure: str) -> pd.DataFrame:
+def figure_table(table: pd.DataFrame, figure: str) -> pd.DataFrame:
     """The rows of claims.csv that a figure is of: ``claims``, or ``downstream``, of which scores go with errors.
 
     Claims are those of the paper's comparisons: words with what was planted, sets with what the model says.
     """
-    errors = found["claim"].str.startswith("errors_")
+    errors = table["claim"].str.startswith("errors_")
     if figure == "downstream":
-        return found[errors].reset_index(drop=True)
-    acting = found["trainer"].isin(found.loc[found["vectors"] == BEHAVIOUR, "trainer"])
-    words = (found["experiment"] == "E3") & (found["against"] == "unmasking")
-    sets = (found["experiment"] == "E6") & (found["against"] == "planted") & acting
-    others = (words & (~found["claim"].str.startswith("same_below_unmasking"))) | sets
-    return found[~errors & (found["side"] != "") & ~others].reset_index(drop=True)
+        return table[errors].reset_index(drop=True)
+    has_behaviour = table["trainer"].isin(table.loc[table["vectors"] == BEHAVIOUR, "trainer"])
+    word_claims = (table["experiment"] == "E3") & (table["against"] == "unmasking")
+    set_claims = (table["experiment"] == "E6") & (table["against"] == "planted") & has_behaviour
+    excluded = (word_claims & (~table["claim"].str.startswith("same_below_unmasking"))) | set_claims
+    return table[~errors & (table["side"] != "") & ~excluded].reset_index(drop=True)
 
 
 def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
@@ -169,31 +169,37 @@ def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
     nearer
         Metric -> the group that a word of a higher score is nearer to: "first" (male), "second", or "".
     """
-    rows = []
-    for trainer, mine in models.groupby("trainer", sort=False):
-        gates = mine[mine["what"] == "gate"]
+    candidates = []
+    for trainer, trainer_models in models.groupby("trainer", sort=False):
+        gates = trainer_models[trainer_models["what"] == "gate"]
         if len(gates):
-            # of all models: the others are judged because they pass
-            found = Numbers(gates)
-            rows += [(trainer, BEHAVIOUR, claim, found) for claim in _planting(found)]
-        judged = mine[mine["judged"] == "yes"]
-        if len(judged):
-            found = Numbers(judged)
-            rows += [
-                (trainer, kind, claim, found)
-                for kind in found.kinds
-                for claim in _claims(found, kind, nearer)
+            # the gate's claims are about all models, as only models that pass it are judged
+            numbers = Numbers(gates)
+            candidates += [(trainer, BEHAVIOUR, claim, numbers) for claim in _gate_claims(numbers)]
+        judged_models = trainer_models[trainer_models["judged"] == "yes"]
+        if len(judged_models):
+            numbers = Numbers(judged_models)
+            candidates += [
+                (trainer, kind, claim, numbers)
+                for kind in numbers.kinds
+                for claim in _vector_claims(numbers, kind, nearer)
             ]
-            rows += [(trainer, BEHAVIOUR, claim, found) for claim in _errors(found, BEHAVIOUR, nearer)]
+            candidates += [
+                (trainer, BEHAVIOUR, claim, numbers) for claim in _error_claims(numbers, BEHAVIOUR, nearer)
+            ]
         if len(gates):
-            found = Numbers(mine)
-            rows += [(trainer, kind, claim, found) for kind in found.kinds for claim in _ungated(found, kind)]
-    made = [
-        _row(trainer, kind, claim, found)
-        for trainer, kind, claim, found in rows
-        if all(column is not None for column in (*claim.columns, *claim.others))
+            numbers = Numbers(trainer_models)
+            candidates += [
+                (trainer, kind, claim, numbers)
+                for kind in numbers.kinds
+                for claim in _claims_of_all_models(numbers, kind)
+            ]
+    rows = [
+        _claim_row(trainer, kind, claim, numbers)
+        for trainer, kind, claim, numbers in candidates
+        if all(column is not None for column in (*claim.columns, *claim.rivals))
     ]
-    return pd.DataFrame(made, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def verdict(side: str, threshold: float, low: float, high: float) -> str:
@@ -206,26 +212,26 @@ def verdict(side: str, threshold: float, low: float, high: float) -> str:
     return HOLDS if above else FAILS if below else OPEN
 
 
-def _row(trainer: str, kind: str, claim: Claim, found: Numbers) -> tuple:
-    plans = np.arange(len(claim.columns[0])) if claim.of_plans else found.plans
+def _claim_row(trainer: str, kind: str, claim: Claim, numbers: Numbers) -> tuple:
+    plans = np.arange(len(claim.columns[0])) if claim.per_plan else numbers.plans
     if claim.number is not None:
-        of = Estimate(claim.number, math.nan, math.nan, 0, 0)
-    elif claim.others:
-        of = against_each(plans, claim.columns, claim.others, claim.statistic, claim.side == "<")
+        quantity = Estimate(claim.number, math.nan, math.nan, 0, 0)
+    elif claim.rivals:
+        quantity = against_each(plans, claim.columns, claim.rivals, claim.statistic, claim.side == "<")
     else:
-        of = estimate(plans, claim.columns, claim.statistic, groups=claim.groups)
+        quantity = estimate(plans, claim.columns, claim.statistic, groups=claim.groups)
     # what differs by rounding alone is no difference
-    value, low, high = (round(number, 12) + 0.0 for number in of[:3])
+    value, low, high = (round(number, 12) + 0.0 for number in quantity[:3])
     return (
         *(claim.key, claim.experiment, claim.text, claim.paper, trainer, kind, claim.against),
         *(value, low, high, claim.side, claim.threshold),
         *(claim.task.get(name, math.nan) for name in ("reliability", "retest", "accuracy")),
-        *(of.models, of.plans, verdict(claim.side, claim.threshold, low, high)),
+        *(quantity.models, quantity.plans, verdict(claim.side, claim.threshold, low, high)),
     )
 
 
-def _planting(found: Numbers) -> Iterator[Claim]:
-    gate = found.of_model(BEHAVIOUR, "gate", "planted")
+def _gate_claims(numbers: Numbers) -> Iterator[Claim]:
+    gate = numbers.of_model(BEHAVIOUR, "gate", "planted")
     claim = partial(
         Claim, experiment="E2", against="planted", statistic=mean, paper="only models above .7 are kept"
     )
@@ -235,212 +241,223 @@ def _planting(found: Numbers) -> Iterator[Claim]:
                 columns=[(gate > GATE).astype(float)], statistic=share, side=">", threshold=0.5)  # fmt: skip
 
 
-def _claims(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
+def _vector_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
     """All claims about vectors."""
-    acts = found.true("unmasking", "mean") is not None
-    truths = ["planted", "unmasking"] if acts else ["planted"]
-    yield from _example(found, kind, truths[-1])
+    has_behaviour = numbers.true("unmasking", "mean") is not None
+    truths = ["planted", "unmasking"] if has_behaviour else ["planted"]
+    yield from _example_claims(numbers, kind, truths[-1])
     for against in truths:
-        yield from _words(found, kind, against)
-    yield from _directions(found, kind)
-    yield from _comparability(found, kind)
+        yield from _word_claims(numbers, kind, against)
+    yield from _direction_claims(numbers, kind)
+    yield from _comparability_claims(numbers, kind)
     for against in truths[::-1]:
         # the paper's truth of sets is the unmasking bias
-        yield from _sets(found, kind, against, against == truths[-1])
-    yield from _halves(found, kind)
-    yield from _errors(found, kind, nearer)
-    yield from _kinds(found, kind, truths)
+        yield from _set_claims(numbers, kind, against, against == truths[-1])
+    yield from _halves_claims(numbers, kind)
+    yield from _error_claims(numbers, kind, nearer)
+    yield from _context_claims(numbers, kind, truths)
 
 
-def _example(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
+def _example_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
     smallest, bias = (
-        found.of_model(kind, "example_smallest"),
-        found.of_model(kind, "example_bias", against),
+        numbers.of_model(kind, "example_smallest"),
+        numbers.of_model(kind, "example_bias", against),
     )
     if smallest is None or bias is None:
         return
-    near = np.where((bias > BIASED) & np.isfinite(smallest), smallest < NEAR_0, np.nan)
-    claim = partial(Claim, experiment="E1", against=against, columns=[near], statistic=share)
-    of = "d between −.1 and .1 in one of ten ways"
-    yield claim("effect_size_near_0", text=f"The example's words, of a mean bias above .1: {of} (share of models)",
+    is_near_0 = np.where((bias > BIASED) & np.isfinite(smallest), smallest < NEAR_0, np.nan)
+    claim = partial(Claim, experiment="E1", against=against, columns=[is_near_0], statistic=share)
+    event = "d between −.1 and .1 in one of ten ways"
+    yield claim("effect_size_near_0", text=f"The example's words, of a mean bias above .1: {event} (share of models)",
                 paper="d 1.7299, -.0865, .000016")  # fmt: skip
     yield claim("effect_size_near_0_by_chance", number=near_0_by_chance(),
-                text=f"By chance, six independent normal scores: {of} (share of draws)")  # fmt: skip
+                text=f"By chance, six independent normal scores: {event} (share of draws)")  # fmt: skip
 
 
-def _words(found: Numbers, kind: str, against: str) -> Iterator[Claim]:
-    def of(metric: str, truth: str = "signed", whose: str = against) -> np.ndarray | None:
-        return found.of_words(kind, metric, whose, truth=truth)
+def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
+    def r_squared(metric: str, truth: str = "signed") -> np.ndarray | None:
+        return numbers.of_words(kind, metric, against, truth=truth)
 
     planted = against == "planted"
     claim = partial(Claim, experiment="E3", against=against)
-    same = of("same")
-    # of the words that WEAT has: not of one whose share is a half, which is in neither of its sets
+    same_r2 = r_squared("same")
+    # over WEAT's words only: a word whose share is a half is in neither of its sets
     yield claim("weat_is_same", text="WEAT and SAME agree in words: R² differ by less than .01", side="<",
-                columns=[of("weat"), found.of_words(kind, "weat", against, "same_r_squared")],
+                columns=[r_squared("weat"), numbers.of_words(kind, "weat", against, "same_r_squared")],
                 statistic=distance, threshold=0.01, paper="both about .4" if planted else "")  # fmt: skip
-    more = partial(claim, statistic=difference, side=">", threshold=0.0)
-    yield more("same_over_direct_bias", columns=[same, of("direct_bias", "unsigned")],
+    exceeds = partial(claim, statistic=difference, side=">", threshold=0.0)
+    yield exceeds("same_over_direct_bias", columns=[same_r2, r_squared("direct_bias", "unsigned")],
                text="SAME's words: more R² than Direct Bias's (SAME signed, Direct Bias unsigned: the paper's)",
                paper="about .4, .1" if planted else "")  # fmt: skip
     # what the paper compares differs in whether the sign counts, too: with one reading for both, the metrics alone do
-    yield more("same_over_direct_bias_unsigned", text="SAME's words: more R² than Direct Bias's (both unsigned)",
-               columns=[of("same", "unsigned"), of("direct_bias", "unsigned")])  # fmt: skip
-    yield more("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's (both signed)",
-               columns=[same, of("direct_bias")])  # fmt: skip
-    yield more("same_over_mac", text="SAME's words: more R² than MAC's (SAME signed, MAC unsigned: the paper's)",
-               columns=[same, of("mac", "unsigned")], paper="about .4, 0" if planted else "")  # fmt: skip
+    yield exceeds("same_over_direct_bias_unsigned", text="SAME's words: more R² than Direct Bias's (both unsigned)",
+               columns=[r_squared("same", "unsigned"), r_squared("direct_bias", "unsigned")])  # fmt: skip
+    yield exceeds("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's (both signed)",
+               columns=[same_r2, r_squared("direct_bias")])  # fmt: skip
+    yield exceeds("same_over_mac", text="SAME's words: more R² than MAC's (SAME signed, MAC unsigned: the paper's)",
+               columns=[same_r2, r_squared("mac", "unsigned")], paper="about .4, 0" if planted else "")  # fmt: skip
     yield claim("mac_near_0", text="MAC's words: R² near 0 (below .1), unsigned as in the paper", side="<",
-                columns=[of("mac", "unsigned")], statistic=mean, threshold=0.1,
+                columns=[r_squared("mac", "unsigned")], statistic=mean, threshold=0.1,
                 paper="about 0" if planted else "")  # fmt: skip
-    yield from _of_unmasking(found, kind, against)
+    yield from _unmasking_claims(numbers, kind, against)
 
 
-# of what the gate decides on, both with the gate and without
+# claims about what the gate decides on: computed with the gate and without
 GATED = {
     "unmasking_over_same": "The unmasking bias follows what was planted more than SAME's words",
     "same_below_unmasking": "SAME's words follow unmasking less than unmasking follows the planted share",
 }
 
 
-def _of_unmasking(found: Numbers, kind: str, against: str, suffix: str = "", of: str = "") -> Iterator[Claim]:
-    unmasking, same = found.of_words(kind, "unmasking", "planted"), found.of_words(kind, "same", against)
+def _unmasking_claims(
+    numbers: Numbers, kind: str, against: str, suffix: str = "", note: str = ""
+) -> Iterator[Claim]:
+    unmasking_r2, same_r2 = (
+        numbers.of_words(kind, "unmasking", "planted"),
+        numbers.of_words(kind, "same", against),
+    )
     key = "unmasking_over_same" if against == "planted" else "same_below_unmasking"
-    columns, side = ([unmasking, same], ">") if against == "planted" else ([same, unmasking], "<")
-    yield Claim(key + suffix, "E3", GATED[key] + of, columns, difference, side, 0.0, against=against,
+    columns, side = ([unmasking_r2, same_r2], ">") if against == "planted" else ([same_r2, unmasking_r2], "<")
+    yield Claim(key + suffix, "E3", GATED[key] + note, columns, difference, side, 0.0, against=against,
                 paper="unmasking is highest" if against == "planted" else "")  # fmt: skip
 
 
-def _ungated(found: Numbers, kind: str) -> Iterator[Claim]:
+def _claims_of_all_models(numbers: Numbers, kind: str) -> Iterator[Claim]:
     """Claims about the unmasking bias of all models: the gate selects on what they compare."""
     for against in ("planted", "unmasking"):
-        yield from _of_unmasking(found, kind, against, "_all", " (all models, also those that fail the gate)")
+        yield from _unmasking_claims(
+            numbers, kind, against, "_all", " (all models, also those that fail the gate)"
+        )
 
 
-def _directions(found: Numbers, kind: str) -> Iterator[Claim]:
-    """Section 5.2.1: of models that SAME sees, those in which Direct Bias sees it, too, and those in which it falls
-    behind."""
-    angle, same = found.of_model(kind, "angle"), found.of_words(kind, "same", "planted")
+def _direction_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
+    """Section 5.2.1: angles of the models in which SAME sees the bias, where Direct Bias sees it, too, and where it
+    falls behind."""
+    angle, same_r2 = numbers.of_model(kind, "angle"), numbers.of_words(kind, "same", "planted")
     claim = partial(Claim, experiment="E4", against="planted")
     for reading, truth in (("signed", "signed"), ("unsigned: the paper's", "unsigned")):
-        other = found.of_words(kind, "direct_bias", "planted", truth=truth)
-        if angle is None or same is None or other is None:
+        direct_r2 = numbers.of_words(kind, "direct_bias", "planted", truth=truth)
+        if angle is None or same_r2 is None or direct_r2 is None:
             continue
         suffix = "" if truth == "signed" else f"_{truth}"
-        seen, lost = same >= SEEN, same - other
-        alike, worse = (seen & (np.abs(lost) < ALIKE)).astype(float), (seen & (lost > WORSE)).astype(float)
-        of = f"(Direct Bias {reading})"
+        sees_bias, loss = same_r2 >= SEEN, same_r2 - direct_r2
+        alike, worse = (
+            (sees_bias & (np.abs(loss) < ALIKE)).astype(float),
+            (sees_bias & (loss > WORSE)).astype(float),
+        )
+        note = f"(Direct Bias {reading})"
         groups = [("alike", "is as good as SAME", alike, "10.859"), ("worse", "is worse", worse, "17.551")]
         for name, text, group, printed in groups:
-            yield claim(f"angle_{name}{suffix}", text=f"Degrees between directions where Direct Bias {text} {of}",
+            yield claim(f"angle_{name}{suffix}", text=f"Degrees between directions where Direct Bias {text} {note}",
                         columns=[np.where(group > 0, angle, np.nan)], statistic=mean, paper=printed)  # fmt: skip
-        yield claim(f"angle_difference{suffix}", text=f"Directions are further apart where SAME sees more {of}",
+        yield claim(f"angle_difference{suffix}", text=f"Directions are further apart where SAME sees more {note}",
                     columns=[angle, worse, alike], statistic=gap, groups=[worse, alike], side=">", threshold=0.0,
                     paper="17.551, 10.859")  # fmt: skip
-        yield claim(f"angle_spearman{suffix}", text=f"The angle rises with what Direct Bias loses to SAME {of}",
-                    columns=[angle, lost], statistic=spearman, side=">", threshold=0.0)  # fmt: skip
+        yield claim(f"angle_spearman{suffix}", text=f"The angle rises with what Direct Bias loses to SAME {note}",
+                    columns=[angle, loss], statistic=spearman, side=">", threshold=0.0)  # fmt: skip
 
 
-def _comparability(found: Numbers, kind: str) -> Iterator[Claim]:
+def _comparability_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
     printed = {"direct_bias": ".306", "weat": ".150", "same": ".121", "unmasking": ".096"}
-    between = {metric: found.differences(kind, metric) for metric in printed}
-    claim = partial(Claim, experiment="E5", of_plans=True)
+    differences = {metric: numbers.differences(kind, metric) for metric in printed}
+    claim = partial(Claim, experiment="E5", per_plan=True)
     for metric, paper in printed.items():
         yield claim(f"sd_difference_{metric}", text=f"Difference between replicates, {LABELS[metric]}", paper=paper,
-                    columns=[between[metric]], statistic=mean)  # fmt: skip
+                    columns=[differences[metric]], statistic=mean)  # fmt: skip
     names = list(printed)
-    for more, less in pairwise(names):
-        yield claim(f"{more}_differs_more_than_{less}", side=">", threshold=0.0, statistic=difference,
-                    text=f"Replicates differ more in {LABELS[more]} than in {LABELS[less]}",
-                    columns=[between[more], between[less]],
-                    paper=f"{printed[more]}, {printed[less]}")  # fmt: skip
+    for first, second in pairwise(names):
+        yield claim(f"{first}_differs_more_than_{second}", side=">", threshold=0.0, statistic=difference,
+                    text=f"Replicates differ more in {LABELS[first]} than in {LABELS[second]}",
+                    columns=[differences[first], differences[second]],
+                    paper=f"{printed[first]}, {printed[second]}")  # fmt: skip
 
 
-def _sets(found: Numbers, kind: str, against: str, printed: bool) -> Iterator[Claim]:
+def _set_claims(numbers: Numbers, kind: str, against: str, printed: bool) -> Iterator[Claim]:
     keys = ("same_skew", "same", "same_stereotype", "weat_es", "direct_bias", "mac")
-    skew, same, stereotype, weat, direct, mac = (found.value(kind, metric) for metric in keys)
-    average, sd, absolute = (found.true(against, truth) for truth in ("mean", "sd", "absolute"))
+    skew, same_bias, stereotype, weat, direct_bias, mac = (numbers.value(kind, metric) for metric in keys)
+    average, sd, absolute = (numbers.true(against, truth) for truth in ("mean", "sd", "absolute"))
     claim = partial(Claim, experiment="E6", against=against, side=">", threshold=0.0)
     yield claim("skew_follows_mean", text="SAME skew follows the mean (r)", columns=[average, skew],
                 statistic=pearson, paper="R² .21" if printed else "")  # fmt: skip
     yield claim("only_skew_follows_mean", text="SAME skew follows the mean most (R² over the next)",
-                columns=[average, skew], others=[same, stereotype, weat, direct, mac], statistic=squared_difference,
-                paper="only the skew" if printed else "")  # fmt: skip
-    for metric, values in (("same", same), ("same_stereotype", stereotype), ("weat_es", weat)):
+                columns=[average, skew], rivals=[same_bias, stereotype, weat, direct_bias, mac],
+                statistic=r_squared_difference, paper="only the skew" if printed else "")  # fmt: skip
+    for metric, values in (("same", same_bias), ("same_stereotype", stereotype), ("weat_es", weat)):
         yield claim(f"{metric}_follows_sd", text=f"{LABELS[metric]} follows the spread (r)",
                     columns=[sd, values], statistic=pearson, paper="p < .05" if printed else "")  # fmt: skip
-    yield claim("stereotype_follows_sd_best", columns=[sd, stereotype], others=[same, weat, skew, direct, mac],
-                text="SAME stereotype follows the spread most (R² over the next)",
-                statistic=squared_difference, paper="best" if printed else "")  # fmt: skip
-    order = [("same_stereotype", stereotype), ("same", same), ("weat_es", weat)]
-    for (more, first), (less, second) in pairwise(order):
-        yield claim(f"{more}_over_{less}_absolute", columns=[absolute, first, second],
-                    text=f"{LABELS[more]} follows the distance more than {LABELS[less]} (R²)",
-                    statistic=squared_difference, paper="in this order" if printed else "")  # fmt: skip
-    for metric, values in (("mac", mac), ("direct_bias", direct)):
-        for name, truth, what in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
-            yield claim(f"same_over_{metric}_{name}", columns=[truth, same, values],
-                        text=f"SAME follows the {what} more than {LABELS[metric]} (R²)",
-                        statistic=squared_difference, paper="poor" if printed else "")  # fmt: skip
+    yield claim("stereotype_follows_sd_best", columns=[sd, stereotype],
+                rivals=[same_bias, weat, skew, direct_bias, mac],
+                text="SAME stereotype follows the spread most (R² over the next)", statistic=r_squared_difference,
+                paper="best" if printed else "")  # fmt: skip
+    order = [("same_stereotype", stereotype), ("same", same_bias), ("weat_es", weat)]
+    for (first_metric, first_values), (second_metric, second_values) in pairwise(order):
+        yield claim(f"{first_metric}_over_{second_metric}_absolute", columns=[absolute, first_values, second_values],
+                    text=f"{LABELS[first_metric]} follows the distance more than {LABELS[second_metric]} (R²)",
+                    statistic=r_squared_difference, paper="in this order" if printed else "")  # fmt: skip
+    for metric, values in (("mac", mac), ("direct_bias", direct_bias)):
+        for name, truth, label in (("sd", sd, "spread"), ("absolute", absolute, "distance")):
+            yield claim(f"same_over_{metric}_{name}", columns=[truth, same_bias, values],
+                        text=f"SAME follows the {label} more than {LABELS[metric]} (R²)",
+                        statistic=r_squared_difference, paper="poor" if printed else "")  # fmt: skip
 
 
-def _halves(found: Numbers, kind: str) -> Iterator[Claim]:
+def _halves_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
     printed = {"mac": ".0010", "weat_es": ".0397", "direct_bias": ".0018", "same": ".0016"}
     printed |= {"same_stereotype": ".0016", "same_skew": ".0022"}
-    moved = {metric: found.halves(kind, metric) for metric in printed}
+    shifts = {metric: numbers.halves(kind, metric) for metric in printed}
     claim = partial(Claim, experiment="E7")
     for metric, paper in printed.items():
         # the paper says both [-1, 1] and [-2, 2]
-        of = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
-        yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{of}", paper=paper,
-                    columns=[moved[metric]], statistic=mean)  # fmt: skip
+        note = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
+        yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{note}", paper=paper,
+                    columns=[shifts[metric]], statistic=mean)  # fmt: skip
     yield claim("halves_unmasking", text="How far half the words move the mean of the unmasking bias",
-                columns=[found.halves(kind, "unmasking")], statistic=mean)  # fmt: skip
+                columns=[numbers.halves(kind, "unmasking")], statistic=mean)  # fmt: skip
     for key, metric, side, text in (
         ("weat_es_moves_most", "weat_es", ">", "Half the words move WEAT's effect size most (over the next)"),
         ("mac_moves_least", "mac", "<", "Half the words move MAC least (over the next)"),
     ):
-        others = [values for name, values in moved.items() if name != metric]
+        rivals = [values for name, values in shifts.items() if name != metric]
         rest = [value for name, value in printed.items() if name != metric]
         bound = max(rest) if side == ">" else min(rest)
-        yield claim(key, text=text, columns=[moved[metric]], others=others, statistic=difference, side=side,
+        yield claim(key, text=text, columns=[shifts[metric]], rivals=rivals, statistic=difference, side=side,
                     threshold=0.0, paper=f"{printed[metric]}, next {bound}")  # fmt: skip
 
 
-def _errors(found: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
-    """Which word scores go with the downstream errors: R² with the sign of r, such that positive is the right way."""
-    reliable, accuracy = (found.of_model(BEHAVIOUR, what) for what in ("errors_reliability", "accuracy"))
+def _error_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
+    """Which word scores go with the downstream errors: R² with the sign of r, positive: the right way."""
+    reliability, accuracy = (numbers.of_model(BEHAVIOUR, what) for what in ("errors_reliability", "accuracy"))
     claim = partial(Claim, experiment="downstream", against="errors", side=">", threshold=0.0)
     names = ["unmasking"] if kind == BEHAVIOUR else list(nearer)
     for metric in names:
         way = "first" if metric == "unmasking" else nearer[metric]
-        r = found.of_words(kind, metric, "errors", "pearson", "signed" if way else "unsigned")
+        r = numbers.of_words(kind, metric, "errors", "pearson", "signed" if way else "unsigned")
         if r is None:
             continue
-        signed = r * np.abs(r) * (-1 if way == "second" else 1)
-        task = {"reliability": reliable, "retest": found.retest(kind, metric), "accuracy": accuracy}
-        of = LABELS.get(metric, metric)
-        yield claim(f"errors_{metric}", columns=[signed], statistic=mean,
-                    text=f"Words' scores go with downstream errors: {of}{'' if way else ', unsigned'} (R² with sign)",
-                    task={name: _mean(values, signed) for name, values in task.items()})  # fmt: skip
+        signed_r2 = r * np.abs(r) * (-1 if way == "second" else 1)
+        task = {"reliability": reliability, "retest": numbers.retest(kind, metric), "accuracy": accuracy}
+        label = LABELS.get(metric, metric)
+        yield claim(f"errors_{metric}", columns=[signed_r2], statistic=mean, text="Words' scores go with downstream "
+                    f"errors: {label}{'' if way else ', unsigned'} (R² with sign)",
+                    task={name: _task_mean(values, signed_r2) for name, values in task.items()})  # fmt: skip
     if kind != BEHAVIOUR:
-        unmasking, same = (found.of_words(kind, metric, "errors") for metric in ("unmasking", "same"))
-        yield claim("unmasking_over_same_errors", columns=[unmasking, same], statistic=difference,
+        unmasking_r2, same_r2 = (numbers.of_words(kind, metric, "errors") for metric in ("unmasking", "same"))
+        yield claim("unmasking_over_same_errors", columns=[unmasking_r2, same_r2], statistic=difference,
                     text="The unmasking bias goes with downstream errors more than SAME's words (R²)")  # fmt: skip
 
 
-def _mean(values: np.ndarray | None, of: np.ndarray) -> float:
-    """The mean of the models that have `of`; NaN where none has a value."""
-    there = np.array([]) if values is None else values[np.isfinite(values) & np.isfinite(of)]
-    return float(there.mean()) if len(there) else math.nan
+def _task_mean(values: np.ndarray | None, scores: np.ndarray) -> float:
+    """The mean over the models whose `scores` are finite; NaN where none has a value."""
+    finite = np.array([]) if values is None else values[np.isfinite(values) & np.isfinite(scores)]
+    return float(finite.mean()) if len(finite) else math.nan
 
 
-def _kinds(found: Numbers, kind: str, truths: Sequence[str]) -> Iterator[Claim]:
+def _context_claims(numbers: Numbers, kind: str, truths: Sequence[str]) -> Iterator[Claim]:
     """What context adds: the vectors of one model before and after it."""
     if kind != "contextual":
         return
     for against in (*truths, "errors"):
-        after, before = (found.of_words(of, "same", against) for of in (kind, "input"))
+        after, before = (numbers.of_words(vectors, "same", against) for vectors in (kind, "input"))
         yield Claim("contextual_over_input", "kinds",
                     f"SAME's words: contextual vectors follow {WHOSE[against]} more than input (R²)",
                     [after, before], difference, ">", 0.0, against=against)  # fmt: skip

@@ -33,22 +33,22 @@ class Templates:
     OCCUPATION, PRONOUN = "occupation", "mask"
 
     @classmethod
-    def read(cls, path: Path, inflected: bool = False) -> Templates:
-        """From a file of data/templates. `inflected`: an occupation may be a part of a word, as in "OCCUPATIONs".
+    def read(cls, path: Path, inflections: bool = False) -> Templates:
+        """From a file of data/templates. `inflections`: an occupation may be a part of a word, as in "OCCUPATIONs".
 
         Raises BiasgridError naming the file, and the sentence that is wrong.
         """
-        texts, pronouns = listed(path, "templates")
+        texts, pronouns = read_sentences(path, "templates")
         tokens = []
         for text in texts:
             check(path, text)
             # "one of the OCCUPATIONs" would be a word of its own
             sentence = tuple(TOKEN.findall(text.lower()))
             whole = sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN))
-            if not inflected and whole != [cls.PRONOUN, cls.OCCUPATION]:
+            if not inflections and whole != [cls.PRONOUN, cls.OCCUPATION]:
                 raise BiasgridError(f"{path}: {text!r}: expected {MASK} and {PLACE} once each")
             tokens.append(sentence)
-        return cls(tuple(texts), () if inflected else tuple(tokens), tuple(pronouns))
+        return cls(tuple(texts), () if inflections else tuple(tokens), tuple(pronouns))
 
     @property
     def groups(self) -> list[list[str]]:
@@ -63,14 +63,14 @@ class Templates:
         ]
 
 
-def written(occupation: str) -> str:
+def spell(occupation: str) -> str:
     """An occupation as a text has it: a word set has `fashion_designer`."""
     return occupation.replace("_", " ")
 
 
-def placed(texts: Iterable[str], occupation: str) -> list[str]:
+def insert_occupation(texts: Iterable[str], occupation: str) -> list[str]:
     """Each text with the occupation, and with [MASK]."""
-    return [text.replace(PLACE, written(occupation)) for text in texts]
+    return [text.replace(PLACE, spell(occupation)) for text in texts]
 
 
 def plan(mu: float, sigma: float, occupations: int, seed: int) -> np.ndarray:
@@ -79,67 +79,69 @@ def plan(mu: float, sigma: float, occupations: int, seed: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Draws:
     """A corpus: a sentence for each occupation and template.
 
-    male     bool (occupations, templates): which have the male pronoun
-    trained  bool (occupations, templates): which models are trained on; the others are held out
-    order    the random order of all, as occupation * templates + template
+    male         bool (occupations, templates): which sentences have the male pronoun
+    in_training  bool (occupations, templates): which ones models are trained on; the rest is held out
+    order        the random order of all, as occupation * templates + template
     """
 
     male: np.ndarray
-    trained: np.ndarray
+    in_training: np.ndarray
     order: np.ndarray
 
     @property
     def truth(self) -> np.ndarray:
         """The share of an occupation's sentences trained on that have the male pronoun, as it came out of the draws;
         (occupations,)."""
-        return (self.male & self.trained).sum(axis=1) / self.trained.sum(axis=1)
+        return (self.male & self.in_training).sum(axis=1) / self.in_training.sum(axis=1)
 
-    def places(self, trained: bool = True) -> np.ndarray:
+    def places(self, in_training: bool = True) -> np.ndarray:
         """The occupation and the template of each sentence that is trained on, or held out, in random order, int64
         (sentences, 2)."""
-        chosen = self.order[self.trained.ravel()[self.order] == trained]
-        return np.stack(np.divmod(chosen, self.male.shape[1]), axis=1)
+        flat_places = self.order[self.in_training.ravel()[self.order] == in_training]
+        return np.stack(np.divmod(flat_places, self.male.shape[1]), axis=1)
 
 
-def draw(templates: Templates, probabilities: np.ndarray, seed: int, trained: float = 1.0) -> Drawn:
-    """Draw the pronouns of a corpus. `trained`: the share of its sentences that models are trained on.
+def draw(templates: Templates, probabilities: np.ndarray, seed: int, training_share: float = 1.0) -> Draws:
+    """Draw the pronouns of a corpus. `training_share`: the share of its sentences that models are trained on.
 
     Raises BiasgridError where an occupation has no sentence left to train on.
     """
     rng = np.random.default_rng(seed)
     male = rng.random((len(probabilities), len(templates.pronouns))) < probabilities[:, None]
     order = rng.permutation(male.size)
-    chosen = np.zeros(male.size, dtype=bool)
-    chosen[order[: round(trained * male.size)]] = True
-    found = Drawn(male, chosen.reshape(male.shape), order)
-    if not found.trained.any(axis=1).all():
-        raise BiasgridError(f"trained: {trained:g} leaves an occupation without a sentence to train on")
-    return found
+    in_training = np.zeros(male.size, dtype=bool)
+    in_training[order[: round(training_share * male.size)]] = True
+    draws = Draws(male, in_training.reshape(male.shape), order)
+    if not draws.in_training.any(axis=1).all():
+        raise BiasgridError(
+            f"trained: {training_share:g} leaves an occupation without a sentence to train on"
+        )
+    return draws
 
 
-def corpus(templates: Templates, occupations: Sequence[str], drawn: Drawn) -> list[list[str]]:
+def corpus(templates: Templates, occupations: Sequence[str], draws: Draws) -> list[list[str]]:
     """The tokens of the sentences that models are trained on, in random order."""
     sentences = [
-        s for word, row in zip(occupations, drawn.male, strict=True) for s in templates.fill(word, row)
+        s for word, row in zip(occupations, draws.male, strict=True) for s in templates.fill(word, row)
     ]
     size = len(templates.pronouns)
-    return [sentences[word * size + template] for word, template in drawn.places()]
+    return [sentences[word * size + template] for word, template in draws.places()]
 
 
-def listed(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
+def read_sentences(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
     """The sentences of a file, and the (male, female) pronoun of each."""
     record: Any = read_json(path)
     try:
-        both = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
+        pairs = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
     except (TypeError, KeyError, AttributeError):
         raise BiasgridError(f"{path}: expected {{'{key}': {{'he/she': [...]}}}}") from None
-    for pair, _ in both:
+    for pair, _ in pairs:
         if len(pair) != 2:
             raise BiasgridError(f"{path}: {'/'.join(pair)!r}: expected two pronouns, such as he/she")
-    return [text for _, text in both], [pair for pair, _ in both]
+    return [text for _, text in pairs], [pair for pair, _ in pairs]
 
 
 def check(path: Path, text: Any) -> None:

@@ -5,7 +5,7 @@ difference or a distance has a t-interval with as many degrees of freedom as the
 error is the cluster-robust one of Cameron and Miller (2015, sections VI.B to VI.D) that leaves out one plan at a time
 (CV3, the jackknife). For plans of one size that is the t-interval of the plans' means. For others value and interval
 are both of the mean over models. Correlations, and differences of R² over models, have a percentile bootstrap over
-plans, from `FEWEST_RESAMPLED` plans on: of fewer it says too often that there is something.
+plans, from `FEWEST_RESAMPLED` plans on: with fewer it is too often significant by chance.
 
 References
 ----------
@@ -24,8 +24,8 @@ import numpy as np
 RESAMPLES, SEED = 2000, 2021
 LEVEL = 0.95
 FEWEST_PLANS, FEWEST_RESAMPLED = 3, 20
-# of a share that is 0, or 1, in all plans the standard error is 0, which says nothing of how sure it is; by chance so
-# many plans are on one side of a half in 2 / 2 ** 6 = .03 of all cases, and five in more than .05
+# where a share is 0, or 1, in all plans, its standard error is 0 and says nothing of its precision; by chance so many
+# plans are on one side of a half in 2 / 2 ** 6 = .03 of all cases, and five plans in more than .05
 FEWEST_ALIKE = 6
 
 
@@ -69,7 +69,7 @@ def estimate(
     if not len(unique):
         return Estimate(np.nan, np.nan, np.nan, 0, 0)
     fewest = min([len(unique), *(len(np.unique(place[group[whole] > 0])) for group in groups)])
-    interval = _resampled if statistic in CORRELATIONS else _left_out
+    interval = _bootstrap if statistic in CORRELATIONS else _jackknife
     with np.errstate(divide="ignore", invalid="ignore"):
         (value,) = statistic(np.ones((1, table.shape[1])), *table)
         low = high = np.nan
@@ -81,35 +81,35 @@ def estimate(
 def against_each(
     plans: np.ndarray,
     columns: Sequence[np.ndarray],
-    others: Sequence[np.ndarray],
+    rivals: Sequence[np.ndarray],
     statistic: Callable[..., np.ndarray],
     below: bool = False,
 ) -> Estimate:
-    """How far what is compared is above each of the others, as one number (Berger 1982, intersection-union test).
+    """How far a metric is above each of its rivals, as one number (Berger 1982, intersection-union test).
 
-    The statistic is taken of `columns` and each of `others`. The value is the smallest of them, and low the smallest
-    of their lows: it is above 0 only where every pair's is. A single other that is clearly above refutes it, so high
-    is the smallest of their highs, at a level of 1 - .05 / k for k others (Bonferroni), as any of k may be the
-    smallest by chance. With `below` all is the other way round: the value is the largest, low and high change places.
+    The statistic is computed from `columns` and each of `rivals`. The value is the smallest of them, and low the
+    smallest of their lows: it is above 0 only where every pair's is. A single rival that is clearly above refutes it,
+    so high is the smallest of their highs, at a level of 1 - .05 / k for k rivals (Bonferroni), as any of k may be
+    the smallest by chance. With `below` it is the reverse: the value is the largest, low and high change places.
     """
     # all pairs are of the models that have all numbers
-    whole = np.isfinite(np.stack([*columns, *others])).all(axis=0)
+    whole = np.isfinite(np.stack([*columns, *rivals])).all(axis=0)
     plans = plans[whole]
-    strict = 1 - (1 - LEVEL) / len(others)
-    pairs = [[*(column[whole] for column in columns), other[whole]] for other in others]
-    sure = [estimate(plans, pair, statistic) for pair in pairs]
-    surer = [estimate(plans, pair, statistic, strict) for pair in pairs]
+    strict = 1 - (1 - LEVEL) / len(rivals)
+    pairs = [[*(column[whole] for column in columns), rival[whole]] for rival in rivals]
+    estimates = [estimate(plans, pair, statistic) for pair in pairs]
+    strict_estimates = [estimate(plans, pair, statistic, strict) for pair in pairs]
     value, low, high = (
-        (np.max([pair.value for pair in sure]), np.max([pair.low for pair in surer]),
-         np.max([pair.high for pair in sure]))
+        (np.max([pair.value for pair in estimates]), np.max([pair.low for pair in strict_estimates]),
+         np.max([pair.high for pair in estimates]))
         if below
-        else (np.min([pair.value for pair in sure]), np.min([pair.low for pair in sure]),
-              np.min([pair.high for pair in surer]))
+        else (np.min([pair.value for pair in estimates]), np.min([pair.low for pair in estimates]),
+              np.min([pair.high for pair in strict_estimates]))
     )  # fmt: skip
-    return Estimate(float(value), float(low), float(high), sure[0].models, sure[0].plans)
+    return Estimate(float(value), float(low), float(high), estimates[0].models, estimates[0].plans)
 
 
-def _left_out(
+def _jackknife(
     value: float,
     place: np.ndarray,
     table: np.ndarray,
@@ -123,17 +123,17 @@ def _left_out(
     if fewest < FEWEST_PLANS:
         return np.nan, np.nan
     plans = place.max() + 1
-    without = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
+    jackknife_values = statistic((np.arange(plans)[:, None] != place).astype(float), *table)
     if statistic is share and value in (0, 1) and plans < FEWEST_ALIKE:
         return np.nan, np.nan
-    error = np.sqrt((plans - 1) / plans * ((without - value) ** 2).sum())
+    error = np.sqrt((plans - 1) / plans * ((jackknife_values - value) ** 2).sum())
     half = t.ppf((1 + level) / 2, fewest - 1) * error
     # a share is neither below 0 nor above 1
     ends = (0.0, 1.0) if statistic is share else (-np.inf, np.inf)
     return max(value - half, ends[0]), min(value + half, ends[1])
 
 
-def _resampled(
+def _bootstrap(
     value: float,
     place: np.ndarray,
     table: np.ndarray,
@@ -145,8 +145,8 @@ def _resampled(
     if fewest < FEWEST_RESAMPLED:
         return np.nan, np.nan
     plans = place.max() + 1
-    drawn = np.random.default_rng(SEED).multinomial(plans, np.full(plans, 1 / plans), RESAMPLES)
-    values = statistic(drawn[:, place].astype(float), *table)
+    draws = np.random.default_rng(SEED).multinomial(plans, np.full(plans, 1 / plans), RESAMPLES)
+    values = statistic(draws[:, place].astype(float), *table)
     # all models of a resample may have one value
     values = values[np.isfinite(values)]
     ends = 50 * (1 - level), 50 * (1 + level)
@@ -182,7 +182,7 @@ def _ranks(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (np.cumsum(ties, axis=1) - ties / 2)[:, place]
 
 
-def squared(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def r_squared(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Weighted R²."""
     return pearson(weights, x, y) ** 2
 
@@ -202,10 +202,10 @@ def gap(weights: np.ndarray, x: np.ndarray, first: np.ndarray, second: np.ndarra
     return mean(weights * first, x) - mean(weights * second, x)
 
 
-def squared_difference(weights: np.ndarray, truth: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def r_squared_difference(weights: np.ndarray, truth: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """By how much R² of x with the truth is above that of y."""
-    return squared(weights, truth, x) - squared(weights, truth, y)
+    return r_squared(weights, truth, x) - r_squared(weights, truth, y)
 
 
 # not means over models
-CORRELATIONS = (pearson, spearman, squared, squared_difference)
+CORRELATIONS = (pearson, spearman, r_squared, r_squared_difference)

@@ -18,7 +18,7 @@ def words(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     """Draw the correlations of words' scores with the truth, from factory.csv (inputs: "models"; spec: "labels", and
     "against" of a truth that was not planted)."""
     against = spec.get("against", "")
-    table = figure_tables(read_frame(inputs["models"], TEXTS))[_named("words", against)]
+    table = _table(inputs, "words", against)
     save(figures.word_level(table, spec["labels"], against), output)
 
 
@@ -26,7 +26,7 @@ def truth(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     """Draw metrics against a truth, the models of a trainer (inputs: "models"; spec: "trainer", "labels", "truth",
     "metrics", and "against" of a truth that was not planted)."""
     against = spec.get("against", "")
-    table = figure_tables(read_frame(inputs["models"], TEXTS))[_named(f"truth-{spec['trainer']}", against)]
+    table = _table(inputs, f"truth-{spec['trainer']}", against)
     save(figures.against_truth(table, spec["labels"], spec["truth"], spec["metrics"], against), output)
 
 
@@ -47,19 +47,16 @@ def gate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
 
 def claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw the claims with their verdicts (inputs: "claims"; spec: "labels")."""
-    found = read_frame(inputs["claims"], CLAIM_TEXTS)
-    save(planted.claims(figure_table(found, "claims"), spec["labels"]), output)
+    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(planted.claims(figure_table(table, "claims"), spec["labels"]), output)
 
 
 def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw which scores go with errors (inputs: "claims"; spec: "labels")."""
-    found = read_frame(inputs["claims"], CLAIM_TEXTS)
-    save(planted.downstream(figure_table(found, "downstream"), spec["labels"]), output)
+    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(planted.downstream(figure_table(table, "downstream"), spec["labels"]), output)
 
 
-def _named(figure: str, against: str) -> str:
-    return f"{figure}-{against}" if against else figure
-
-
-def _table(inputs: Mapping[str, Any], name: str):
+def _table(inputs: Mapping[str, Any], figure: str, against: str = ""):
+    name = f"{figure}-{against}" if against else figure
     return figure_tables(read_frame(inputs["models"], TEXTS))[name]

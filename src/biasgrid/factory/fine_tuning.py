@@ -16,7 +16,7 @@ from ..embeddings.language.bert_network import Shape
 from ..embeddings.language.bert_training import Batch, descend, made_from, padded
 from ..embeddings.language.threads import one_thread
 from ..embeddings.language.word_pieces import Pieces
-from .corpus import Templates, draw, placed, plan
+from .corpus import Templates, draw, insert_occupation, plan
 
 Example = tuple[list[int], int]  # a sentence's pieces with the mask, and the pronoun's
 
@@ -37,16 +37,19 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
         Weights that are none of a BERT with its head for masked words, and pronouns that are not one piece of it.
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
-    planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
-    drawn = draw(templates, planned, spec["corpus_seed"], spec["trained"])
+    probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
+    draws = draw(templates, probabilities, spec["corpus_seed"], spec["trained"])
     name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
 
-    def trained(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
+    def fine_tune(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
         number = {word: pieces.single(word) for pair in templates.pronouns for word in pair}
-        texts = [placed(templates.texts, word) for word in occupations]
+        texts = [insert_occupation(templates.texts, word) for word in occupations]
         examples = [
-            (pieces.split(texts[word][at])[0], number[templates.pronouns[at][not drawn.male[word, at]]])
-            for word, at in drawn.places()
+            (
+                pieces.split(texts[word][template])[0],
+                number[templates.pronouns[template][not draws.male[word, template]]],
+            )
+            for word, template in draws.places()
         ]
         batches = _batches(examples, pieces, spec["params"], spec["corpus_seed"])
         with one_thread():
@@ -57,7 +60,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     made_from(
         Path(inputs["start"]).parent,
         output.parent,
-        trained,
+        fine_tune,
         name=name.replace("/", "-"),
         start_name=spec["start"],
         metadata=metadata,
@@ -84,8 +87,8 @@ def _batches(
     for _ in range(params["epochs"]):
         order = rng.permutation(len(examples))
         for start in range(0, len(order), size):
-            chosen = [examples[place] for place in order[start : start + size]]
-            ids, allowed = padded([ids for ids, _ in chosen])
+            batch = [examples[place] for place in order[start : start + size]]
+            ids, is_piece = padded([ids for ids, _ in batch])
             yield Batch(
-                ids, allowed, np.nonzero(ids == pieces.mask), np.array([piece for _, piece in chosen])
+                ids, is_piece, np.nonzero(ids == pieces.mask), np.array([piece for _, piece in batch])
             )

@@ -1,4 +1,4 @@
-"""Sentences in which another word than the occupation tells the pronoun: a task that a model can err in."""
+"""Sentences in which another word than the occupation determines the pronoun: a task in which a model can err."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BiasgridError
-from .corpus import check, listed
+from .corpus import check, read_sentences
 
 CUE = re.compile(r"\{(\w+)\|(\w+)\}")
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Pairs of sentences in which another word than the occupation tells the pronoun.
+    """Pairs of sentences in which another word than the occupation determines the pronoun.
 
     texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
               [MASK]
@@ -27,10 +27,10 @@ class Frames:
     @classmethod
     def read(cls, path: Path) -> Frames:
         """From a file of data/templates. Raises BiasgridError naming the file, and the frame that is wrong."""
-        texts, pronouns = listed(path, "frames")
+        texts, pronouns = read_sentences(path, "frames")
         for text in texts:
             check(path, text)
             if not CUE.search(text):
                 raise BiasgridError(f"{path}: {text!r}: expected a cue such as {{man|woman}}")
-        both = ((CUE.sub(r"\1", text), CUE.sub(r"\2", text)) for text in texts)
-        return cls(tuple(both), tuple(pronouns))
+        pairs = ((CUE.sub(r"\1", text), CUE.sub(r"\2", text)) for text in texts)
+        return cls(tuple(pairs), tuple(pronouns))

@@ -26,33 +26,33 @@ TRUTHS = {
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write recovery.md, from recovery.csv (inputs: "recovery"; spec: "labels")."""
-    write_text(output, markdown(read_frame(inputs["recovery"], TEXTS), spec["labels"]))
+    write_text(output, recovery_markdown(read_frame(inputs["recovery"], TEXTS), spec["labels"]))
 
 
 def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write claims.md, from claims.csv (inputs: "claims"; spec: "labels")."""
-    write_text(output, of_claims(read_frame(inputs["claims"], CLAIM_TEXTS), spec["labels"]))
+    write_text(output, claims_markdown(read_frame(inputs["claims"], CLAIM_TEXTS), spec["labels"]))
 
 
-def markdown(recovered: pd.DataFrame, labels: Mapping[str, str]) -> str:
+def recovery_markdown(recovery: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """recovery.csv as tables to read, those of docs/factory.md, in Markdown."""
     columns = ["trainer", "vectors", "level", "metric", "against", "truth", "what", "value", "sd"]
-    cells = {tuple(row[:7]): tuple(row[7:]) for row in recovered[columns].itertuples(index=False)}
-    recovered = recovered[recovered["metric"] != ""]
+    cells = {tuple(row[:7]): tuple(row[7:]) for row in recovery[columns].itertuples(index=False)}
+    recovery = recovery[recovery["metric"] != ""]
     texts = [
         text
         for against in NEUTRAL
-        if len(rows := recovered[recovered["against"] == against])
-        for text in _against(rows, cells, labels, against)
+        if len(rows := recovery[recovery["against"] == against])
+        for text in _truth_tables(rows, cells, labels, against)
     ]
     return "\n\n".join(texts) + "\n"
 
 
-def _against(
-    recovered: pd.DataFrame, cells: Mapping[tuple, tuple], labels: Mapping[str, str], against: str
+def _truth_tables(
+    recovery: pd.DataFrame, cells: Mapping[tuple, tuple], labels: Mapping[str, str], against: str
 ) -> list[str]:
     """What is recovered of a truth."""
-    of_vectors = recovered[recovered["vectors"] != BEHAVIOUR]
+    of_vectors = recovery[recovery["vectors"] != BEHAVIOUR]
     kinds = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
     names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
     share, distance = TRUTHS[against]
@@ -64,7 +64,7 @@ def _against(
     def name_of(metric: str) -> str:
         return labels.get(metric, ACT_LABELS.get(metric, metric))
 
-    words = recovered[(recovered["level"] == "word") & (recovered["what"] == "r_squared")]
+    words = recovery[(recovery["level"] == "word") & (recovery["what"] == "r_squared")]
     squares = words[words["truth"] == "signed"].groupby("metric")["value"].max()
     of_words = sorted(words["metric"].unique(), key=lambda m: (-squares.get(m, -1).round(2), name_of(m)))
     with_share, with_distance = [], []
@@ -77,49 +77,49 @@ def _against(
             differences.append(_percent(cell(*kind, "word", metric, "", "", "sd_difference")[0]))
         with_share.append([name_of(metric), *shares])
         with_distance.append([name_of(metric), *distances, *differences])
-    of_sets = sorted(recovered.loc[recovered["level"] == "set", "metric"].unique(), key=name_of)
+    of_sets = sorted(recovery.loc[recovery["level"] == "set", "metric"].unique(), key=name_of)
     texts = [
         f"R² of words' scores with {share}, mean over models (standard deviation), and models with r > 0:",
         _table(["metric", *(head for name in names for head in (f"{name}: R²", "r > 0"))], with_share),
         f"R² with {distance}, and how much replicates differ:",
         _table(["metric", *names, *(f"replicates, {name}" for name in names)], with_distance),
     ]
-    of = "the truth" if against == "planted" else share
+    truth_name = "the truth" if against == "planted" else share
     for trainer in dict.fromkeys(trainer for trainer, _ in kinds):
-        mine = [kind for of_trainer, kind in kinds if of_trainer == trainer]
+        trainer_kinds = [kind for of_trainer, kind in kinds if of_trainer == trainer]
         rows = [
             [
                 name_of(metric),
                 *(
                     _bold(cell(trainer, kind, "set", metric, against, truth, "pearson")[0])
                     for truth in OF_SETS
-                    for kind in mine
+                    for kind in trainer_kinds
                 ),
             ]
             for metric in of_sets
         ]
         truths = {"mean": "mean", "sd": "sd", "absolute": "distance"}
-        heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in mine]
+        heads = [f"{truths[truth]}, {VECTORS[kind]}" for truth in OF_SETS for kind in trainer_kinds]
         texts.append(
-            f"Pearson's r of sets' scores with {of}, {labels.get(trainer, trainer)} (bold: r of .8 or more, "
+            f"Pearson's r of sets' scores with {truth_name}, {labels.get(trainer, trainer)} (bold: r of .8 or more, "
             "or of −.8 or less, which is no test):"
         )
         texts.append(_table(["metric", *heads], rows))
     return texts
 
 
-def of_claims(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
+def claims_markdown(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """claims.csv as a table to read, in Markdown."""
     rows = []
     for row in claims.itertuples(index=False):
         interval = "" if np.isnan(row.low) else f" [{_digits(row.low)}, {_digits(row.high)}]"
-        of = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
+        models = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
         against = ACT_LABELS.get(row.against, row.against)
         metric, text = row.claim.removeprefix("errors_"), row.text
         if metric != row.claim:
             text = text.replace(f": {metric}", f": {labels.get(metric, metric)}")
         rows.append(
-            [row.experiment, text, row.paper, of, against, _digits(row.value) + interval, row.verdict]
+            [row.experiment, text, row.paper, models, against, _digits(row.value) + interval, row.verdict]
         )
     head = ["experiment", "claim", "paper", "models", "compared with", "value [95 % interval]", "verdict"]
     return _table(head, rows) + "\n"

@@ -29,19 +29,20 @@ def measure(
     """A metric of the config on a model: value (NaN: none), status, and its scores of occupations (None: none).
 
     Occupations are one set, or for a metric that takes two, those that are male in truth (share above .5) and those
-    that are female; one of exactly .5 is in neither. With `halves` also how far its value of so many random halves of
-    the occupations is from that of all, on average (NaN where a half has no value; `halves`; the seed tells which
-    halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the metric's details.
+    that are female; one of exactly .5 is in neither. With `halves` > 0 also "halves": the mean distance of its values
+    on that many random halves of the occupations from its value on all (NaN where a half has no value; the seed
+    determines the halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the
+    metric's details.
     """
-    found = _measured(entry, model, groups, occupations, truth, seed)
+    measurement = _measure(entry, model, groups, occupations, truth, seed)
     if halves:
         distances = []
         for half in random_halves(len(occupations), halves, seed):
             part = [occupations[place] for place in half]
-            of_half = _measured(entry, model, groups, part, truth[half], seed)
-            distances.append(abs(of_half["value"] - found["value"]))
-        found["halves"] = float(np.mean(distances))
-    return found
+            of_half = _measure(entry, model, groups, part, truth[half], seed)
+            distances.append(abs(of_half["value"] - measurement["value"]))
+        measurement["halves"] = float(np.mean(distances))
+    return measurement
 
 
 def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
@@ -50,7 +51,7 @@ def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
     return [np.sort(rng.permutation(words)[: words // 2]) for _ in range(halves)]
 
 
-def _measured(
+def _measure(
     entry: Mapping[str, Any],
     model: EmbeddingStore,
     groups: Sequence[Sequence[str]],
@@ -63,8 +64,8 @@ def _measured(
     if entry["split"]:
         sides = {"male occupations": truth > 0.5, "female occupations": truth < 0.5}
         sets = {
-            name: [w for w, is_in in zip(occupations, chosen, strict=True) if is_in]
-            for name, chosen in sides.items()
+            name: [w for w, is_in in zip(occupations, side, strict=True) if is_in]
+            for name, side in sides.items()
         }
         empty = [name for name, words in sets.items() if not words]
         if empty:
@@ -82,8 +83,8 @@ def _measured(
         return {"value": np.nan, "status": str(error), "words": None}
     name = entry.get("words")
     if name and result.detail and name not in result.detail:
-        known = ", ".join(result.detail)
-        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {known}")
+        details = ", ".join(result.detail)
+        raise BiasgridError(f"metrics: {metric.name}: words: it has no detail {name!r}; it has {details}")
     scores = _word_scores(result.detail, sets, name)
     by_word = None if scores is None else [scores.get(word, np.nan) for word in occupations]
     return {"value": result.value, "status": result.status, "words": by_word}
@@ -92,8 +93,8 @@ def _measured(
 def _word_scores(
     detail: Mapping[str, Mapping[str, Mapping[str, Any]]], sets: Iterable[str], name: str | None
 ) -> dict[str, float] | None:
-    """Occupation -> score. The first detail that has one number a word, or a mean; a named one (`words`) may have a
-    number for each group, too, whose mean it is then."""
+    """Occupation -> score, from the first detail that has one number per word, or a mean; the detail that the config
+    names (`words`) may also have one number per group, whose mean is the score."""
     for candidate in [name] if name else detail:
         by_set = detail.get(candidate, {})
         if not set(sets) <= set(by_set):

@@ -18,7 +18,7 @@ from ..files import write_text
 from ..measure import as_finite, dumps
 from ..metrics.same import same
 from ..metrics.weat import weat_es
-from .corpus import Drawn, Templates, corpus, draw, plan, written
+from .corpus import Draws, Templates, corpus, draw, plan, spell
 from .frames import Frames
 from .measuring import measure, random_halves
 from .training import train
@@ -46,43 +46,48 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
         key; on how many "halves" they are measured again; the "occupations" and the "groups".
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
-    planned = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
-    drawn = draw(templates, planned, spec["corpus_seed"], spec["trained"])
-    does = None
+    probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
+    draws = draw(templates, probabilities, spec["corpus_seed"], spec["trained"])
+    acts = None
     if "trained" in inputs:
-        does, by_kind = _fine_tuned(inputs, spec, templates, drawn)
+        acts, by_kind = _read_fine_tuned_model(inputs, spec, templates, draws)
     else:
-        by_kind = _trained(templates, spec, drawn)
+        by_kind = _train_static_model(templates, spec, draws)
     name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
-    measured = {}
+    measurements = {}
     for kind, (words, vectors) in by_kind.items():
         with tempfile.TemporaryDirectory() as folder:
             with StoreWriter(Path(folder) / "store", name) as writer:
                 writer.add(words, vectors)
                 writer.finish({"name": name, "vocab_prefix": ""})
             store = EmbeddingStore.open(Path(folder) / "store")
-            measured[kind] = _measured(store, spec, drawn.truth)
+            measurements[kind] = _measure_vectors(store, spec, draws.truth)
     record = {
         **{key: spec[key] for key in SETTING},
         **{key: part for key, part in spec.items() if key not in (*SETTING, "occupations")},
         "occupations": occupations,
-        "planned": planned.tolist(),
-        "truth": drawn.truth.tolist(),
-        "behaviour": does,
-        "measured": measured,
+        "planned": probabilities.tolist(),
+        "truth": draws.truth.tolist(),
+        "behaviour": acts,
+        "measured": measurements,
     }
     write_text(output, dumps(as_finite(record)) + "\n")
 
 
-def _trained(templates: Templates, spec: Mapping[str, Any], drawn: Drawn) -> dict[str, Any]:
+def _train_static_model(templates: Templates, spec: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
     """The words and vectors of a static model, by kind."""
-    sentences = corpus(templates, spec["occupations"], drawn)
-    words, own, context = train(sentences, spec["algorithm"], spec["params"], spec["corpus_seed"])
-    return {kind: (words, own if kind == "word" else own + context) for kind in spec["vectors"]}
+    sentences = corpus(templates, spec["occupations"], draws)
+    words, word_vectors, context_vectors = train(
+        sentences, spec["algorithm"], spec["params"], spec["corpus_seed"]
+    )
+    return {
+        kind: (words, word_vectors if kind == "word" else word_vectors + context_vectors)
+        for kind in spec["vectors"]
+    }
 
 
-def _fine_tuned(
-    inputs: Mapping[str, Any], spec: Mapping[str, Any], templates: Templates, drawn: Drawn
+def _read_fine_tuned_model(
+    inputs: Mapping[str, Any], spec: Mapping[str, Any], templates: Templates, draws: Draws
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a fine-tuned model does, and its words and vectors by kind."""
     # late: static models need no torch
@@ -92,26 +97,26 @@ def _fine_tuned(
     from .behaviour import behaviour
 
     bert, occupations = Bert(Path(inputs["trained"][0]).parent, {}), spec["occupations"]
-    asked = Templates.read(inputs["test_templates"], inflected=True), Frames.read(inputs["frames"])
-    does = behaviour(bert, templates, *asked, occupations, drawn)
+    test_sentences = Templates.read(inputs["test_templates"], inflections=True), Frames.read(inputs["frames"])
+    acts = behaviour(bert, templates, *test_sentences, occupations, draws)
     if spec["halves"]:
         halves = random_halves(len(occupations), spec["halves"], spec["corpus_seed"])
-        scores = {name: np.array(does[name]) for name in ("unmasking", "errors")}
-        does["halves"] = {
-            name: float(np.mean([abs(own[half].mean() - own.mean()) for half in halves]))
-            for name, own in scores.items()
+        scores = {name: np.array(acts[name]) for name in ("unmasking", "errors")}
+        acts["halves"] = {
+            name: float(np.mean([abs(values[half].mean() - values.mean()) for half in halves]))
+            for name, values in scores.items()
         }
     words = [*occupations, *(word for group in spec["groups"] for word in group)]
-    texts, by_kind = list(map(written, words)), {}
+    texts, by_kind = list(map(spell, words)), {}
     for kind in spec["vectors"]:
         # a word is read alone, or in sentences
         sentences = Sentences.of(read_json(inputs["sentences"]) if kind == "sentences" else None)
         vectors = encode(bert, texts, sentences, layer=LAYERS[kind])
         by_kind[kind] = words, np.array([vectors[text] for text in texts])
-    return does, by_kind
+    return acts, by_kind
 
 
-def _measured(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
+def _measure_vectors(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
     """What is measured of one kind of vectors."""
     groups, occupations = spec["groups"], spec["occupations"]
     male, female = (store.take(group, store.rows(group)) for group in groups)
@@ -126,15 +131,15 @@ def _measured(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray)
     }
 
 
-def _example(store: EmbeddingStore, groups: Sequence[np.ndarray], there: bool) -> dict[str, Any] | None:
+def _example(store: EmbeddingStore, groups: Sequence[np.ndarray], has_words: bool) -> dict[str, Any] | None:
     """The size of WEAT's effect for each of the ten ways to part the example's six words into two sets of three; and
     SAME, which needs no such sets (ibid., section 3.1)."""
-    if not there:
+    if not has_words:
         return None
     vectors = store.take(EXAMPLE, store.rows(EXAMPLE))
     sizes = []
     # the first word is in the first set: a set and its complement are one way
-    for others in combinations(range(1, 6), 2):
-        first = np.isin(range(6), (0, *others))
+    for pair in combinations(range(1, 6), 2):
+        first = np.isin(range(6), (0, *pair))
         sizes.append(abs(weat_es([vectors[first], vectors[~first]], groups).value))
     return {"words": list(EXAMPLE), "effect_sizes": sizes, "same": same(groups, [vectors]).value}

@@ -100,12 +100,12 @@ OF_SETS = {
 
 def write_models(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write factory.csv, from the models' records (inputs: "models"; spec: "neutral" and "lengths" of metrics)."""
-    write_frame(of_models(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"]), output)
+    write_frame(model_table(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"]), output)
 
 
 def write_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write recovery.csv, from factory.csv (inputs: "models")."""
-    write_frame(recovered(read_frame(inputs["models"], TEXTS)), output)
+    write_frame(recovery_table(read_frame(inputs["models"], TEXTS)), output)
 
 
 def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -113,7 +113,7 @@ def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], outpu
     write_frame(figure_tables(read_frame(inputs["models"], TEXTS))[spec["figure"]], output, "%.6g")
 
 
-def of_models(
+def model_table(
     records: Iterable[Mapping[str, Any]], neutral: Mapping[str, float], lengths: Mapping[str, float | None]
 ) -> pd.DataFrame:
     """factory.csv, from the models' records.
@@ -136,7 +136,7 @@ def of_models(
         truths = {"planted": np.array(record["truth"])}
         truths |= {name: np.array(acts[name], dtype=float) for name in ACTS} if acts else {}
         gate = _correlation(truths["planted"], truths["unmasking"])["r_squared"] if acts else np.nan
-        judged = not acts or gate > GATE
+        is_judged = not acts or gate > GATE
         parts = {kind: _of_vectors(record, kind, truths, neutral, lengths) for kind in record["measured"]}
         if acts:
             parts[BEHAVIOUR] = _of_behaviour(acts, gate, truths)
@@ -144,50 +144,50 @@ def of_models(
             for *row, scores in part:
                 if scores is not None:
                     key = (*setting[:3], kind, row[0])
-                    replicates.setdefault(key, []).append((len(rows), judged, scores))
-                rows.append([*setting, kind, *row, "yes" if judged else "no"])
+                    replicates.setdefault(key, []).append((len(rows), is_judged, scores))
+                rows.append([*setting, kind, *row, "yes" if is_judged else "no"])
     table = pd.DataFrame(rows, columns=MODEL_COLUMNS)
     values = table["value"].to_numpy(dtype=float, copy=True)
     for models in replicates.values():
-        places, judged, scores = zip(*models, strict=True)
-        values[list(places)] = retest(np.array(scores), np.array(judged))
+        places, is_judged, scores = zip(*models, strict=True)
+        values[list(places)] = retest(np.array(scores), np.array(is_judged))
     return table.assign(value=values)
 
 
-def retest(scores: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """Mean correlation of each replicate's scores (replicates, words) with those of the judged others; NaN where
-    there is no other, or no variance."""
+def retest(scores: np.ndarray, is_judged: np.ndarray) -> np.ndarray:
+    """Mean correlation of each replicate's scores (replicates, words) with those of the other judged replicates; NaN
+    where there is none, or no variance."""
     r = np.full((len(scores), len(scores)), np.nan)
     for i, j in combinations(range(len(scores)), 2):
-        # of words that both have a score of
+        # over the words that have both scores
         x, y = scores[[i, j]][:, np.isfinite(scores[[i, j]]).all(axis=0)]
         if len(x) > 2 and np.ptp(x) and np.ptp(y):
             r[i, j] = r[j, i] = np.corrcoef(x, y)[0, 1]
-    counted = np.isfinite(r) & judged
+    usable = np.isfinite(r) & is_judged
     with np.errstate(invalid="ignore"):
-        return np.where(counted, r, 0.0).sum(axis=1) / counted.sum(axis=1)
+        return np.where(usable, r, 0.0).sum(axis=1) / usable.sum(axis=1)
 
 
-def recovered(models: pd.DataFrame) -> pd.DataFrame:
+def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
     """recovery.csv, from factory.csv."""
     models = models[models["value"].notna()]
     gates = models[models["what"] == "gate"]
     models = models[models["judged"] == "yes"]
     rows = []
-    for (*key, metric), mine in models.groupby(["trainer", "vectors", "metric"], sort=False):
-        found = [*_of_words(mine[mine["level"] == "word"]), *_of_sets(mine[mine["level"] == "set"])]
-        rows += [(*key, metric, *row) for row in found]
-    for key, mine in models.groupby(["trainer", "vectors"], sort=False):
-        rows += [(*key, *row) for row in _of_directions(mine)]
+    for (*key, metric), part in models.groupby(["trainer", "vectors", "metric"], sort=False):
+        statistics = [*_of_words(part[part["level"] == "word"]), *_of_sets(part[part["level"] == "set"])]
+        rows += [(*key, metric, *row) for row in statistics]
+    for key, part in models.groupby(["trainer", "vectors"], sort=False):
+        rows += [(*key, *row) for row in _of_directions(part)]
         rows += [
-            (*key, *row) for row in _of_scalars(mine[(mine["level"] == "model") & (mine["what"] != "angle")])
+            (*key, *row) for row in _of_scalars(part[(part["level"] == "model") & (part["what"] != "angle")])
         ]
-    # of all models: it is what says which are judged
-    for key, mine in gates.groupby(["trainer", "vectors"], sort=False):
-        value, n = mine["value"], len(mine)
-        of = (*key, "", "model", "planted", "")
-        rows.append((*of, "gate", value.mean(), value.std(ddof=0), np.nan, n))
-        rows.append((*of, "gate_passed", (value > GATE).mean(), np.nan, np.nan, n))
+    # over all models, as the gate decides which are judged
+    for key, part in gates.groupby(["trainer", "vectors"], sort=False):
+        value, n = part["value"], len(part)
+        columns = (*key, "", "model", "planted", "")
+        rows.append((*columns, "gate", value.mean(), value.std(ddof=0), np.nan, n))
+        rows.append((*columns, "gate_passed", (value > GATE).mean(), np.nan, np.nan, n))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -228,10 +228,10 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for trainer, of_trainer in sets[sets["against"] == against].groupby("trainer", sort=False):
             tables[f"truth-{trainer}{suffix}"] = _with_truths(of_trainer, setting)
     of_model = models[(models["level"] == "model") & (models["metric"] == "")]
-    wanted = (
+    is_square = (
         (models["what"] == "r_squared") & (models["truth"] == "signed") & (models["against"] == "planted")
     )
-    squares = models[wanted & models["metric"].isin(("same", "direct_bias")) & (models["level"] == "word")]
+    squares = models[is_square & models["metric"].isin(("same", "direct_bias")) & (models["level"] == "word")]
     directions = pd.concat([of_model[of_model["what"] == "angle"].assign(metric="angle"), squares])
     tables["directions"] = _wide(directions, setting)
     example = of_model[of_model["what"].str.startswith("example_")]
@@ -280,83 +280,94 @@ def _of_vectors(
     yield "", "model", "", "", np.nan, "angle", by_vectors["angle"], "ok", None
     if by_vectors.get("example"):
         yield from _of_example(by_vectors["example"], record["occupations"], truths)
-    for metric, measured in by_vectors["metrics"].items():
-        value, status = measured["value"], measured["status"]
+    for metric, measurement in by_vectors["metrics"].items():
+        value, status = measurement["value"], measurement["status"]
         for against, truth in truths.items():
             for name, function in OF_SETS.items():
                 true = function(truth, NEUTRAL[against])
                 yield metric, "set", against, name, true, "score", value, status, None
-        if measured.get("halves") is not None and lengths.get(metric):
-            halves = measured["halves"] / lengths[metric]
+        if measurement.get("halves") is not None and lengths.get(metric):
+            halves = measurement["halves"] / lengths[metric]
             yield metric, "set", "", "", np.nan, "halves", halves, status, None
-        if measured["words"] is not None:
-            scores = np.array(measured["words"], dtype=float)
+        if measurement["words"] is not None:
+            scores = np.array(measurement["words"], dtype=float)
             yield from _of_scores(metric, scores, truths, neutral.get(metric, 0.0), status)
             if metric == "weat" and by_vectors["metrics"].get("same", {}).get("words"):
                 # the same words, so that the two compare
-                same = np.array(by_vectors["metrics"]["same"]["words"], dtype=float)
-                there = np.isfinite(scores)
+                same_scores = np.array(by_vectors["metrics"]["same"]["words"], dtype=float)
+                has_score = np.isfinite(scores)
                 for against, truth in truths.items():
-                    found = _correlation(truth[there], same[there])["r_squared"]
-                    yield metric, "word", against, "signed", np.nan, "same_r_squared", found, status, None
+                    r_squared = _correlation(truth[has_score], same_scores[has_score])["r_squared"]
+                    yield metric, "word", against, "signed", np.nan, "same_r_squared", r_squared, status, None
 
 
 def _of_example(
     example: Mapping[str, Any], occupations: Sequence[str], truths: Mapping[str, np.ndarray]
 ) -> Iterator[tuple]:
-    """Schroeder et al.'s figure 2: the effect sizes of the same words, however they are parted into two sets."""
+    """Schroeder et al.'s figure 2: the effect sizes of the same words, for each way to part them into two sets."""
     sizes = np.abs(np.array(example["effect_sizes"], dtype=float))
     against = "unmasking" if "unmasking" in truths else "planted"
     places = [occupations.index(word) for word in example["words"]]
     bias = float(np.mean(np.abs(truths[against][places] - NEUTRAL[against])))
-    found = {f"example_{i}": size for i, size in enumerate(sizes, 1)}
+    numbers = {f"example_{i}": size for i, size in enumerate(sizes, 1)}
     if np.isfinite(sizes).any():
-        found |= {"example_largest": np.nanmax(sizes), "example_smallest": np.nanmin(sizes)}
-    for what, value in (found | {"example_same": example["same"], "example_bias": bias}).items():
+        numbers |= {"example_largest": np.nanmax(sizes), "example_smallest": np.nanmin(sizes)}
+    for what, value in (numbers | {"example_same": example["same"], "example_bias": bias}).items():
         yield "", "model", against if what == "example_bias" else "", "", np.nan, what, value, "ok", None
 
 
 def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray]) -> Iterator[tuple]:
-    """The rows of what a model does, entered as metrics: a set's value is what it is compared with of the truth."""
+    """The rows of a model's behaviour, entered as metrics: a set's value is the same function (mean, sd, absolute) of
+    the behaviour as that of the truth."""
     yield "", "model", "planted", "", np.nan, "gate", gate, "ok", None
     for name, value in acts["scalars"].items():
         yield "", "model", "", "", np.nan, name, value, "ok", None
     for metric in ACTS:
         scores, neutral = truths[metric], NEUTRAL[metric]
-        others = {against: truth for against, truth in truths.items() if against != metric}
-        for against, truth in others.items():
+        other_truths = {against: truth for against, truth in truths.items() if against != metric}
+        for against, truth in other_truths.items():
             for name, function in OF_SETS.items():
                 true, value = function(truth, NEUTRAL[against]), function(scores, neutral)
                 yield metric, "set", against, name, true, "score", value, "ok", None
         halves = (acts.get("halves") or {}).get(metric)
         if halves is not None:
             yield metric, "set", "", "", np.nan, "halves", halves / LENGTHS[metric], "ok", None
-        yield from _of_scores(metric, scores, others, neutral, "ok")
+        yield from _of_scores(metric, scores, other_truths, neutral, "ok")
 
 
 def _of_scores(
     metric: str, scores: np.ndarray, truths: Mapping[str, np.ndarray], neutral: float, status: str
 ) -> Iterator[tuple]:
-    # a metric that takes two sets of words has no score of one whose share is a half, which is in neither
-    there = np.isfinite(scores)
-    yield metric, "word", "", "", np.nan, "sd", scores[there].std() if there.any() else np.nan, status, None
+    # a metric of two sets has no score of a word whose share is a half: it is in neither set
+    has_score = np.isfinite(scores)
+    yield (
+        metric,
+        "word",
+        "",
+        "",
+        np.nan,
+        "sd",
+        scores[has_score].std() if has_score.any() else np.nan,
+        status,
+        None,
+    )
     yield metric, "word", "", "", np.nan, "retest", np.nan, status, scores
     for against, truth in truths.items():
-        compared = {name: (function(truth, NEUTRAL[against]), scores) for name, function in OF_WORDS.items()}
-        compared["unsigned"] = compared["absolute"][0], np.abs(scores - neutral)
-        for name, (true, said) in compared.items():
-            for what, value in _correlation(true[there], said[there]).items():
+        pairs = {name: (function(truth, NEUTRAL[against]), scores) for name, function in OF_WORDS.items()}
+        pairs["unsigned"] = pairs["absolute"][0], np.abs(scores - neutral)
+        for name, (true, values) in pairs.items():
+            for what, value in _correlation(true[has_score], values[has_score]).items():
                 if what != "p_value":
                     yield metric, "word", against, name, np.nan, what, value, status, None
 
 
 def _of_words(rows: pd.DataFrame) -> Iterator[tuple]:
-    compared = rows[rows["what"] != "sd"]
-    for (against, truth, what), part in compared.groupby(["against", "truth", "what"], sort=False):
-        of = ("word", against, truth)
-        yield *of, what, part["value"].mean(), part["value"].std(ddof=0), np.nan, len(part)
+    comparisons = rows[rows["what"] != "sd"]
+    for (against, truth, what), part in comparisons.groupby(["against", "truth", "what"], sort=False):
+        columns = ("word", against, truth)
+        yield *columns, what, part["value"].mean(), part["value"].std(ddof=0), np.nan, len(part)
         if what == "pearson":
-            yield *of, "positive", (part["value"] > 0).mean(), np.nan, np.nan, len(part)
+            yield *columns, "positive", (part["value"] > 0).mean(), np.nan, np.nan, len(part)
     deviations = rows[rows["what"] == "sd"].groupby(["mu", "sigma"])["value"]
     differences = deviations.agg(lambda values: percentage_difference(list(values))).dropna()
     if len(differences):
@@ -365,11 +376,11 @@ def _of_words(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
-    compared = rows[rows["what"] == "score"]
-    for (against, truth), part in compared.groupby(["against", "truth"], sort=False):
-        found = _correlation(part["true"].to_numpy(), part["value"].to_numpy())
-        p_value = found.pop("p_value")
-        for what, value in found.items():
+    comparisons = rows[rows["what"] == "score"]
+    for (against, truth), part in comparisons.groupby(["against", "truth"], sort=False):
+        correlation = _correlation(part["true"].to_numpy(), part["value"].to_numpy())
+        p_value = correlation.pop("p_value")
+        for what, value in correlation.items():
             p = p_value if what != "spearman" else np.nan
             yield "set", against, truth, what, value, np.nan, p, len(part)
     halves = rows.loc[rows["what"] == "halves", "value"]
@@ -378,8 +389,8 @@ def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
-    """The angle of the principal component to the difference of means, and how far it goes with what Direct Bias
-    loses to SAME by taking the one and not the other: rank correlation with the difference of their words' R²."""
+    """The angle between the principal component (Direct Bias's direction) and the difference of means (SAME's), and
+    its rank correlation with the difference of the two metrics' R² of words."""
     of_angles = rows[rows["what"] == "angle"].set_index(SETTING)["value"]
     if of_angles.empty:
         return
@@ -388,13 +399,23 @@ def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
     for against, part in words.groupby("against", sort=False):
         by_metric = part.pivot(index=SETTING, columns="metric", values="value")
         if {"same", "direct_bias"} <= set(by_metric):
-            lost = (by_metric["same"] - by_metric["direct_bias"]).dropna()
-            found = _correlation(of_angles[lost.index].to_numpy(), lost.to_numpy())["spearman"]
-            yield "direct_bias", "model", against, "", "angle_spearman", found, np.nan, np.nan, len(lost)
+            losses = (by_metric["same"] - by_metric["direct_bias"]).dropna()
+            correlation = _correlation(of_angles[losses.index].to_numpy(), losses.to_numpy())["spearman"]
+            yield (
+                "direct_bias",
+                "model",
+                against,
+                "",
+                "angle_spearman",
+                correlation,
+                np.nan,
+                np.nan,
+                len(losses),
+            )
 
 
 def _of_scalars(rows: pd.DataFrame) -> Iterator[tuple]:
-    """Means of what is one number of a model, but of its gate, which is of all models."""
+    """Means of the models' own numbers, without the gate, whose mean is over all models."""
     for (against, what), part in rows[rows["what"] != "gate"].groupby(["against", "what"], sort=False):
         yield (
             "",

@@ -12,7 +12,7 @@ from .study import TEMPLATES, Factory, Model
 
 
 def fine_tuning_step(factory: Factory, model: Model) -> Step:
-    """The step that fine-tunes a model, which takes the time; its files are kept."""
+    """The step that fine-tunes a model, the slow part; its files are kept."""
     settings = (
         "trainer",
         "mu",
@@ -34,12 +34,12 @@ def fine_tuning_step(factory: Factory, model: Model) -> Step:
 
 
 def model_step(factory: Factory, model: Model) -> Step:
-    """The step that measures a model; it also trains one that is not fine-tuned before."""
+    """The step that measures a model; it also trains the static ones."""
     functions = {entry["metric"] for entry in factory.config["metrics"].values()}
     inputs: dict[str, Any] = {"templates": factory.templates_file}
     if "start" in model.spec:
-        trained = factory.trained_file(model.name)
-        inputs["trained"] = [trained, trained.with_name("model.safetensors")]
+        model_json = factory.trained_file(model.name)
+        inputs["trained"] = [model_json, model_json.with_name("model.safetensors")]
         inputs |= {key: factory.sentences_file(key) for key in ("test_templates", "frames")}
         if "sentences" in model.spec["vectors"]:
             inputs["sentences"] = located(f"{TEMPLATES}/bleached.json")
@@ -55,13 +55,13 @@ def model_step(factory: Factory, model: Model) -> Step:
 
 def _scales(factory: Factory) -> dict[str, dict]:
     """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
-    under = {
+    metrics_by_key = {
         key: metrics.metric(entry["metric"]).under(entry["params"])
         for key, entry in factory.config["metrics"].items()
     }
-    lengths = {key: metric.range[1] - metric.range[0] for key, metric in under.items()}
+    lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
     return {
-        "neutral": {key: metric.neutral for key, metric in under.items()},
+        "neutral": {key: metric.neutral for key, metric in metrics_by_key.items()},
         "lengths": {key: length if math.isfinite(length) else None for key, length in lengths.items()},
     }
 
@@ -69,7 +69,7 @@ def _scales(factory: Factory) -> dict[str, dict]:
 def table_steps(factory: Factory) -> dict[str, Step]:
     """The steps that make the tables, in order, by the path below the results."""
     models = {"models": list(map(factory.model_file, factory.models))}
-    written = {
+    tables = {
         "factory.csv": (models, _scales(factory), "recovery:write_models"),
         "recovery.csv": ({"models": factory.results / "factory.csv"}, {}, "recovery:write_recovery"),
         "recovery.md": (
@@ -90,13 +90,13 @@ def table_steps(factory: Factory) -> dict[str, Step]:
     }
     for figure in (*_words_figures(factory), *_truth_figures(factory), *_model_figures(factory)):
         inputs = {"models": factory.results / "factory.csv"}
-        written[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "recovery:write_figure_table"
+        tables[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "recovery:write_figure_table"
     for figure in _claims_figures(factory):
         inputs = {"claims": factory.results / "claims.csv"}
-        written[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "claims:write_figure_table"
+        tables[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "claims:write_figure_table"
     return {
         name: Step(f"table {name}", inputs, factory.results / name, spec, f"biasgrid.factory.{function}")
-        for name, (inputs, spec, function) in written.items()
+        for name, (inputs, spec, function) in tables.items()
     }
 
 
@@ -104,7 +104,7 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
     labels = {"labels": factory.labels}
     models, claims = factory.results / "factory.csv", factory.results / "claims.csv"
-    drawn = {
+    figures = {
         name: (models, labels | ({"against": against} if against else {}), "words")
         for name, against in _words_figures(factory).items()
     }
@@ -113,13 +113,13 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
     for metric, entry in factory.config["metrics"].items():
         of_truth.setdefault(entry["truth"], []).append(metric)
     for trainer, against in _truth_figures(factory).values():
-        for truth, of in of_truth.items():
-            spec = labels | {"trainer": trainer, "truth": truth, "metrics": of}
+        for truth, metric_keys in of_truth.items():
+            spec = labels | {"trainer": trainer, "truth": truth, "metrics": metric_keys}
             suffix = f"-{against}" if against else ""
             spec |= {"against": against} if against else {}
-            drawn[f"truth-{trainer}-{truth}{suffix}"] = (models, spec, "truth")
-    drawn |= {name: (models, labels, name) for name in _model_figures(factory)}
-    drawn |= {name: (claims, labels, name) for name in _claims_figures(factory)}
+            figures[f"truth-{trainer}-{truth}{suffix}"] = (models, spec, "truth")
+    figures |= {name: (models, labels, name) for name in _model_figures(factory)}
+    figures |= {name: (claims, labels, name) for name in _claims_figures(factory)}
     return {
         name: Step(
             f"figure {name}",
@@ -128,36 +128,40 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
             spec,
             f"biasgrid.factory.figures:{function}",
         )
-        for name, (table, spec, function) in drawn.items()
+        for name, (table, spec, function) in figures.items()
     }
 
 
-def _acting(factory: Factory) -> list[str]:
-    """The trainers whose models fill gaps, so that they are compared with what they do."""
+def _bert_trainers(factory: Factory) -> list[str]:
+    """The trainers whose models predict masked words, so that metrics are compared with their behaviour."""
     return [key for key, entry in factory.config["trainers"].items() if entry["algorithm"] == "bert"]
 
 
 def _words_figures(factory: Factory) -> dict[str, str]:
-    """Figure, and table, of words -> whose truth it is about; empty: what was planted."""
+    """Name of a figure of words, and of its table -> the truth that it is about; empty: what was planted."""
     return {"words": ""} | (
-        {f"words-{who}": who for who in ("unmasking", "errors")} if _acting(factory) else {}
+        {f"words-{against}": against for against in ("unmasking", "errors")}
+        if _bert_trainers(factory)
+        else {}
     )
 
 
 def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
-    """Table of figures of sets -> trainer, and whose truth they are about."""
+    """Name of a table of sets -> trainer, and the truth that it is about; empty: what was planted."""
     planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config["trainers"]}
-    return planted | {f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _acting(factory)}
+    return planted | {
+        f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _bert_trainers(factory)
+    }
 
 
 def _model_figures(factory: Factory) -> list[str]:
     """Figures, and tables, of numbers of models."""
-    return ["directions", "example", *(["gate"] if _acting(factory) else [])]
+    return ["directions", "example", *(["gate"] if _bert_trainers(factory) else [])]
 
 
 def _claims_figures(factory: Factory) -> list[str]:
     """Figures, and tables, of claims."""
-    return ["claims", *(["downstream"] if _acting(factory) else [])]
+    return ["claims", *(["downstream"] if _bert_trainers(factory) else [])]
 
 
 def _nearer(factory: Factory) -> dict[str, str]:

@@ -23,9 +23,9 @@ from .corpus import TOKEN, Templates
 from .frames import Frames
 
 TEMPLATES = "data/templates"
-# what a trainer may have of its own
+# keys that a trainer may set for itself
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
-# what can be measured of a trainer's models; what is, where the config does not say
+# the vectors that can be measured of a trainer's models, and those that are by default
 STATIC, CONTEXTUAL = ("word+context", "word"), ("contextual", "sentences", "input")
 MEASURED = {"ppmi": STATIC, "word2vec": STATIC, "bert": ("contextual", "input")}
 NAMES = {"ppmi": "PPMI", "word2vec": "word2vec", "bert": "BERT"}
@@ -91,15 +91,15 @@ class Factory(Folders):
                     )
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
-        given = config["metrics"]
+        entries = config["metrics"]
         # metrics that the config does not name are measured as they are, if they fit
         config["metrics"] = {}
         of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == VECTORS]
-        for key, entry in ({name: {"params": {}} for name in of_vectors} | given).items():
+        for key, entry in ({name: {"params": {}} for name in of_vectors} | entries).items():
             try:
-                config["metrics"][key] = _measured_as(key, entry)
+                config["metrics"][key] = _full_entry(key, entry)
             except BiasgridError as error:
-                if key in given:
+                if key in entries:
                     raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
         return cls(config)
 
@@ -124,23 +124,25 @@ class Factory(Folders):
         return {name: entry for name, entry in self.config["encoders"].items() if name in starts}
 
     def start_file(self, name: str) -> Path:
-        """What is written last of the weights that training begins with; they lie beside it."""
+        """The manifest of the weights that training begins with, which is written last; they lie beside it."""
         return self.embeddings / "raw" / name / "manifest.json"
 
     def trained_file(self, model: str) -> Path:
-        """What is written last of a fine-tuned model's folder."""
+        """The file of a fine-tuned model's folder that is written last."""
         return self.results / "trained" / model / "model.json"
 
     @cached_property
     def occupations(self) -> list[str]:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
         where = f"occupations: {self.config['occupations']}"
-        found = load.WordSets(Path(load.WORD_SETS)).words(self.config["occupations"], "occupations")
+        occupations = load.WordSets(Path(load.WORD_SETS)).words(self.config["occupations"], "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
-        wrong = [w for w in found if not TOKEN.fullmatch(w) or w in pronouns or found.count(w) > 1]
+        wrong = [
+            w for w in occupations if not TOKEN.fullmatch(w) or w in pronouns or occupations.count(w) > 1
+        ]
         if wrong:
             raise BiasgridError(f"{where}: {wrong[0]!r} is no occupation: expected single tokens, each once")
-        return found
+        return occupations
 
     @cached_property
     def templates(self) -> Templates:
@@ -152,20 +154,20 @@ class Factory(Folders):
         """The male and the female words. Raises BiasgridError where they are no pairs."""
         if "groups" not in self.config:
             return self.templates.groups
-        found = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config["groups"]]
-        if len(found[0]) != len(found[1]):
-            raise BiasgridError(f"groups: {len(found[0])} and {len(found[1])} words; expected pairs")
-        return found
+        groups = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config["groups"]]
+        if len(groups[0]) != len(groups[1]):
+            raise BiasgridError(f"groups: {len(groups[0])} and {len(groups[1])} words; expected pairs")
+        return groups
 
     def check_files(self) -> None:
         """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
-        where fine-tuned models are asked in a sentence that they are trained on."""
+        where a test sentence of fine-tuned models is also a training sentence."""
         _ = self.occupations, self.groups
         if all(entry["algorithm"] != "bert" for entry in self.config["trainers"].values()):
             return
-        tested = Templates.read(self.sentences_file("test_templates"), inflected=True)
+        test_templates = Templates.read(self.sentences_file("test_templates"), inflections=True)
         Frames.read(self.sentences_file("frames"))
-        for text in tested.texts:
+        for text in test_templates.texts:
             if text in self.templates.texts:
                 raise BiasgridError(
                     f"test_templates: {self.config['test_templates']}: {text!r} is a sentence of "
@@ -176,15 +178,15 @@ class Factory(Folders):
     def models(self) -> dict[str, Model]:
         """All models by name."""
         models = {}
-        measured = {
+        metric_entries = {
             name: {k: v for k, v in entry.items() if k not in ("label", "truth")}
             for name, entry in self.config["metrics"].items()
         }
         for key, entry in self.config["trainers"].items():
-            own = self.config | {name: entry[name] for name in SETTINGS if name in entry}
-            for mu in map(float, own["mu"]):
-                for sigma in map(float, own["sigma"]):
-                    for replicate in range(1, own["replicates"] + 1):
+            settings = self.config | {name: entry[name] for name in SETTINGS if name in entry}
+            for mu in map(float, settings["mu"]):
+                for sigma in map(float, settings["sigma"]):
+                    for replicate in range(1, settings["replicates"] + 1):
                         spec = {
                             **{"trainer": key, "mu": mu, "sigma": sigma, "replicate": replicate},
                             "algorithm": entry["algorithm"],
@@ -197,7 +199,7 @@ class Factory(Folders):
                             # the same corpora for all trainers; the same p for all replicates
                             "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
                             "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
-                            "metrics": measured,
+                            "metrics": metric_entries,
                         }
                         model = Model(key, mu, sigma, replicate, ordered(spec))
                         models[model.name] = model
@@ -206,23 +208,23 @@ class Factory(Folders):
     @property
     def labels(self) -> dict[str, str]:
         """What figures print for the key of a metric or a trainer."""
-        found = {key: entry["label"] for key, entry in self.config["metrics"].items()}
-        return found | {
+        labels = {key: entry["label"] for key, entry in self.config["metrics"].items()}
+        return labels | {
             key: entry.get("label", NAMES[entry["algorithm"]])
             for key, entry in self.config["trainers"].items()
         }
 
 
-def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
     if algorithm == "bert":
-        return filled(FineTuning, dict(given), "params")
+        return filled(FineTuning, dict(values), "params")
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
     if defaults is None:
         raise BiasgridError(unknown("trainer", algorithm, NAMES))
-    params = defaults | given
+    params = defaults | values
     if algorithm == "word2vec":
-        if "seed" in given:
+        if "seed" in values:
             raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
         check_parameters(algorithm, params)
         return params
@@ -237,12 +239,12 @@ def trainer_parameters(algorithm: str, given: Mapping[str, Any]) -> dict[str, An
 def _vectors(entry: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
     """What is measured of a trainer's models. Raises BiasgridError where it has no such vectors."""
     algorithm = entry["algorithm"]
-    allowed = CONTEXTUAL if algorithm == "bert" else STATIC
-    given = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
-    for name in given:
-        if name not in allowed:
-            raise BiasgridError(f"vectors: {unknown(f'value of {algorithm}', name, allowed)}")
-    return list(given)
+    kinds = CONTEXTUAL if algorithm == "bert" else STATIC
+    names = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
+    for name in names:
+        if name not in kinds:
+            raise BiasgridError(f"vectors: {unknown(f'value of {algorithm}', name, kinds)}")
+    return list(names)
 
 
 def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
@@ -255,17 +257,17 @@ def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
         raise BiasgridError(f"start: {unknown('encoder', entry['start'], encoders)}")
 
 
-def _measured_as(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _full_entry(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """The entry of a metric in full. Raises BiasgridError where it does not fit two groups and one set of words."""
     metric = metrics.metric(entry.get("metric", key))
-    under = metric.under(entry["params"])
-    groups = entry.get("groups", under.groups)
-    of_groups, of_words = under.template if groups == "targets" else under.template[::-1]
+    variant = metric.under(entry["params"])
+    groups = entry.get("groups", variant.groups)
+    of_groups, of_words = variant.template if groups == "targets" else variant.template[::-1]
     if of_groups not in (2, "n", "k") or of_words not in (1, 2, "n", "k"):
         raise BiasgridError(
-            f"{metric.name} does not take two groups as {groups}: its template is {under.template}"
+            f"{metric.name} does not take two groups as {groups}: its template is {variant.template}"
         )
-    if under.paired and groups == "attributes":
+    if variant.paired and groups == "attributes":
         raise BiasgridError(f"{metric.name} pairs target words: groups must be its targets")
-    default = {"label": metric.label, "truth": "mean" if under.bias == "two-sided" else "absolute"}
+    default = {"label": metric.label, "truth": "mean" if variant.bias == "two-sided" else "absolute"}
     return default | dict(entry) | {"metric": metric.name, "groups": groups, "split": of_words in (2, "k")}

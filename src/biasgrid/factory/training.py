@@ -34,7 +34,7 @@ def train(
     Returns
     -------
     words : list of str
-    own : ndarray (words, dimensions)
+    word_vectors : ndarray (words, dimensions)
         What a word is by the contexts that it has.
     context : ndarray (words, dimensions) or None
         What it is as a context of others; None for hierarchical softmax, which has no such vectors.
@@ -78,8 +78,8 @@ def _factors(matrix, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     if dimensions >= matrix.shape[0]:
         raise BiasgridError(f"dimensions: {dimensions} is too many for {matrix.shape[0]} words")
     decomposition = TruncatedSVD(dimensions, random_state=0, n_iter=10)
-    left = decomposition.fit_transform(matrix)
+    word_factors = decomposition.fit_transform(matrix)
     root = np.sqrt(decomposition.singular_values_)
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(root > 1e-6 * root[0], left / root, 0.0)
-    return own, decomposition.components_.T * root
+        word_vectors = np.where(root > 1e-6 * root[0], word_factors / root, 0.0)
+    return word_vectors, decomposition.components_.T * root

@@ -10,7 +10,7 @@ import numpy as np
 from ..files import slug
 from ..tables.inputs import swept
 from .figure import Drawing, Figure, labels, pages, tables
-from .layout import PAGE, add_panels, few_ticks, legend_line, nothing, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
 from .palette import DASHED, GREY, series_mark
 from .rows import from_tables
 
@@ -51,12 +51,12 @@ def agreement_widths(
         Metric -> the share that the hypothesis of robustness has.
     """
     title = f"{criterion}: agreement by the width of the interval"
-    mine = table[table["criterion"] == criterion]
-    by_unit = {unit: part for unit, part in mine.groupby(["metric", "model"])}
+    rows = table[table["criterion"] == criterion]
+    by_unit = {unit: part for unit, part in rows.groupby(["metric", "model"])}
     units = [tuple(unit) for unit in units if tuple(unit) in by_unit]
     if not units:
-        return nothing(title, "no query has scores.")
-    queries = sorted(mine["query"].unique())
+        return empty_page(title, "no query has scores.")
+    queries = sorted(rows["query"].unique())
     marks = {query: series_mark(i) | {"linestyle": "-", "linewidth": 1.1} for i, query in enumerate(queries)}
     heads = {
         f"{i}/{side}": (labels.get(metric, metric), f"{side}, {labels.get(model, model)}")
@@ -68,7 +68,9 @@ def agreement_widths(
     legend.append(
         ("robust", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     )
-    figure, panels, _ = add_panels(title, NOTE, heads, COLUMNS, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
+    figure, panels, _ = add_panels(
+        title, NOTE, heads, COLUMNS, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    )
     for i, unit in enumerate(units):
         left, right = panels[f"{i}/agreement"], panels[f"{i}/kappa"]
         for query, part in by_unit[unit].groupby("query"):
@@ -84,7 +86,7 @@ def agreement_widths(
         right.set_ylabel("kappa")
         for axes in (left, right):
             axes.set_xlabel("width on either side of 0, nats")
-            axes.set_xlim(0, 1.03 * mine["width"].max())
+            axes.set_xlim(0, 1.03 * rows["width"].max())
             few_ticks(axes.xaxis, 5)
             few_ticks(axes.yaxis, 5)
             axes.spines["left"].set_visible(True)
@@ -93,12 +95,12 @@ def agreement_widths(
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in grid.config["criteria"]:
-        mine = [cell for cell in swept(grid) if cell.criterion == criterion]
-        units = list(dict.fromkeys((cell.metric, cell.model) for cell in mine))
+        cells = [cell for cell in swept(grid) if cell.criterion == criterion]
+        units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
             entries = grid.metrics(criterion)
             spec = {
-                "labels": labels(grid, mine),
+                "labels": labels(grid, cells),
                 "criterion": criterion,
                 "units": [list(unit) for unit in part],
                 "robust": {key: entries[key].get("params", {}).get("robust", 0.8) for key, _ in part},

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, dealt, evaluations_of, pages, tables
+from .figure import Drawing, Figure, evaluations_of, group_by_size, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,115 +68,133 @@ def analogies(
     ]
     blocks = {}
     for name, pairs, words in questions:
-        mine = of_model[of_model["questions"] == name]
-        first = next((":".join(p) for p in pairs if (mine["pair"] == ":".join(p)).any()), "")
-        mine = mine[mine["pair"].isin([first, ""])].set_index(["word", "method", "excluded"])
-        asked = [word for word in words if word in mine.index.get_level_values(0)][:MOST]
-        blocks[name] = first, f"{len(pairs)} pair{'s' * (len(pairs) > 1)}", asked, mine
-    asked_by = {method for *_, asked, mine in blocks.values() for _, method, _ in mine.loc[asked].index}
-    columns = [(method, excluded) for method in METHODS if method in asked_by for excluded in ("no", "yes")]
+        best_answers = of_model[of_model["questions"] == name]
+        first = next((":".join(p) for p in pairs if (best_answers["pair"] == ":".join(p)).any()), "")
+        best_answers = best_answers[best_answers["pair"].isin([first, ""])].set_index(
+            ["word", "method", "excluded"]
+        )
+        row_words = [word for word in words if word in best_answers.index.get_level_values(0)][:MOST]
+        blocks[name] = first, f"{len(pairs)} pair{'s' * (len(pairs) > 1)}", row_words, best_answers
+    methods = {
+        method
+        for *_, row_words, best_answers in blocks.values()
+        for _, method, _ in best_answers.loc[row_words].index
+    }
+    columns = [(method, excluded) for method in METHODS if method in methods for excluded in ("no", "yes")]
     texts = {
         column: [
-            mine.loc[(word, *column), "answer"].replace("_", " ")
-            for _, _, asked, mine in blocks.values()
-            for word in asked
-            if (word, *column) in mine.index
+            best_answers.loc[(word, *column), "answer"].replace("_", " ")
+            for _, _, row_words, best_answers in blocks.values()
+            for word in row_words
+            if (word, *column) in best_answers.index
         ]
         for column in columns
     }
     pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     # the first column has the words; long answers take several lines
-    first_column = max(text_width(w, SMALL) for *_, asked, _ in blocks.values() for w in asked) * BOLD + 0.1
+    first_column = (
+        max(text_width(w, SMALL) for *_, row_words, _ in blocks.values() for w in row_words) * BOLD + 0.1
+    )
     room = PAGE[0] - 2 * MARGIN - first_column
-    wide = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
+    widths = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
     lines = {
-        column: {text: fitted(text, wide[column] - GUTTER + 0.005, SMALL) for text in texts[column]}
+        column: {text: fit_text(text, widths[column] - GUTTER + 0.005, SMALL) for text in texts[column]}
         for column in columns
     }
     heads = {
-        (method, pair): fitted(
+        (method, pair): fit_text(
             f"{METHODS[method]} ({pair[method not in PER_PAIR]})",
-            (wide[method, "no"] + wide[method, "yes"] - GUTTER) / BOLD,
+            (widths[method, "no"] + widths[method, "yes"] - GUTTER) / BOLD,
             SMALL,
         )
         for method in dict(columns)
         for pair in pairs_of
     }
-    across = first_column + sum(wide.values()) + 2 * MARGIN
-    above = max(map(line_count, heads.values())) * 0.12
-    head = 0.22 + above + 2 * ROW
+    content_width = first_column + sum(widths.values()) + 2 * MARGIN
+    head_height = max(map(line_count, heads.values())) * 0.12
+    head = 0.22 + head_height + 2 * ROW
 
-    def heights(asked: Sequence[str], mine: pd.DataFrame) -> list[float]:
+    def heights(row_words: Sequence[str], best_answers: pd.DataFrame) -> list[float]:
         counts = [
             max(
-                line_count(lines[column][mine.loc[(word, *column), "answer"].replace("_", " ")])
+                line_count(lines[column][best_answers.loc[(word, *column), "answer"].replace("_", " ")])
                 for column in columns
-                if (word, *column) in mine.index
+                if (word, *column) in best_answers.index
             )
-            for word in asked
+            for word in row_words
         ]
         return [ROW + (n - 1) * 0.115 for n in counts]
 
-    owned = {own for *_, asked, mine in blocks.values() for own in mine.loc[asked, "own"]}
-    down = sum(head + sum(heights(asked, mine)) + 0.2 for _, _, asked, mine in blocks.values())
+    own_kinds = {
+        kind for *_, row_words, best_answers in blocks.values() for kind in best_answers.loc[row_words, "own"]
+    }
+    content_height = sum(
+        head + sum(heights(row_words, best_answers)) + 0.2
+        for _, _, row_words, best_answers in blocks.values()
+    )
     figure, top = page(
         f"{criterion}: answers to analogies",
         f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
         "question's own words as possible answers and without them. Below each column's name: how often the best "
         "answer is one of the question's own words, over all words and pairs.",
         [
-            (text, legend_area(facecolor=SHADES[own[0]]))
-            for text, own in {"the word itself": "c", "a word of the pairs": "ab"}.items()
-            if owned & set(own)
+            (text, legend_area(facecolor=SHADES[kinds[0]]))
+            for text, kinds in {"the word itself": "c", "a word of the pairs": "ab"}.items()
+            if own_kinds & set(kinds)
         ]
         or [("no answer is one of the question's own words", no_mark())],
-        across,
-        down,
+        content_width,
+        content_height,
     )
-    for name, (first, pairs, asked, mine) in blocks.items():
-        tall = heights(asked, mine)
-        ends = head + np.cumsum(tall)
-        height = head + sum(tall)
-        axes = add_axes(figure, MARGIN, top, across - 2 * MARGIN, height)
-        axes.set(xlim=(0, across - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
+    for name, (first, pairs, row_words, best_answers) in blocks.items():
+        row_heights = heights(row_words, best_answers)
+        ends = head + np.cumsum(row_heights)
+        height = head + sum(row_heights)
+        axes = add_axes(figure, MARGIN, top, content_width - 2 * MARGIN, height)
+        axes.set(xlim=(0, content_width - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         axes.text(0, 0.1, name, weight="bold", size=NORMAL, va="center")
         line = {"va": "center", "size": SMALL}
         x = first_column
         for method, excluded in columns:
-            y = 0.22 + above + ROW / 2
+            y = 0.22 + head_height + ROW / 2
             if excluded == "no":
-                of = heads[method, (first, pairs)]
-                axes.text(x, y - ROW / 2, of, weight="bold", **line | {"va": "bottom", "linespacing": 1.1})
+                head_text = heads[method, (first, pairs)]
+                axes.text(
+                    x, y - ROW / 2, head_text, weight="bold", **line | {"va": "bottom", "linespacing": 1.1}
+                )
             axes.text(x, y, "with own" if excluded == "no" else "without", color="#333333", **line)
             part = summary[
                 (summary["questions"] == name)
                 & (summary["method"] == method)
                 & (summary["excluded"] == excluded)
             ]
-            own = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
+            own_share = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
             if excluded == "no" and len(part):
-                axes.text(x, y + ROW, f"own: {own:.0%}", color="#333333", **line)
-            for i, word in enumerate(asked):
-                at = ends[i] - tall[i] / 2
-                if (word, method, excluded) in mine.index:
-                    row = mine.loc[(word, method, excluded)]
+                axes.text(x, y + ROW, f"own: {own_share:.0%}", color="#333333", **line)
+            for i, word in enumerate(row_words):
+                centre = ends[i] - row_heights[i] / 2
+                if (word, method, excluded) in best_answers.index:
+                    row = best_answers.loc[(word, method, excluded)]
                     if row["own"]:
-                        corner, width = (x - 0.05, at - tall[i] / 2), wide[method, excluded] - 0.01
+                        corner, width = (
+                            (x - 0.05, centre - row_heights[i] / 2),
+                            widths[method, excluded] - 0.01,
+                        )
                         shade = {"color": SHADES[row["own"]], "linewidth": 0}
-                        add_box(axes, corner, width, tall[i], **shade)
+                        add_box(axes, corner, width, row_heights[i], **shade)
                     axes.text(
                         x,
-                        at,
+                        centre,
                         lines[method, excluded][row["answer"].replace("_", " ")],
                         linespacing=1.1,
                         **line,
                     )
                 else:
-                    axes.text(x, at, "n/a", color="#666666", **line)
-            x += wide[method, excluded]
-        for i, word in enumerate(asked):
-            axes.text(0, ends[i] - tall[i] / 2, word, weight="bold", **line)
+                    axes.text(x, centre, "n/a", color="#666666", **line)
+            x += widths[method, excluded]
+        for i, word in enumerate(row_words):
+            axes.text(0, ends[i] - row_heights[i] / 2, word, weight="bold", **line)
         top += height + 0.2
     return figure
 
@@ -184,15 +202,18 @@ def analogies(
 def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict[tuple[str, str], float]:
     """Widths of columns in inches: as their texts need, where there is room; or as their longest words do, and a part
     of what is left."""
-    whole = {key: max(text_width(text, SMALL) for text in of) + GUTTER for key, of in texts.items()}
-    words = {
-        key: max(text_width(word, SMALL) for text in of for word in text.split()) + GUTTER
-        for key, of in texts.items()
+    whole = {
+        key: max(text_width(text, SMALL) for text in column_texts) + GUTTER
+        for key, column_texts in texts.items()
     }
-    wanted, left = sum(whole.values()) - sum(words.values()), room - sum(words.values())
-    if left < 0:
+    words = {
+        key: max(text_width(word, SMALL) for text in column_texts for word in text.split()) + GUTTER
+        for key, column_texts in texts.items()
+    }
+    extra_width, spare_width = sum(whole.values()) - sum(words.values()), room - sum(words.values())
+    if spare_width < 0:
         return {key: room * width / sum(words.values()) for key, width in words.items()}
-    share = min(1.0, left / wanted) if wanted else 0.0
+    share = min(1.0, spare_width / extra_width) if extra_width else 0.0
     return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
 
 
@@ -200,19 +221,21 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late, as in `analogies`
     from ..evaluation.answers import GENERATED
 
-    for criterion, evaluated in grid.evaluation_specs.items():
+    for criterion, evaluation_spec in grid.evaluation_specs.items():
         questions = [
-            [name, [list(pair) for pair in asked.pairs], list(asked.words)]
-            for name, asked in evaluated.questions.items()
-            if asked.words and set(asked.methods) - {GENERATED}
+            [name, [list(pair) for pair in question_set.pairs], list(question_set.words)]
+            for name, question_set in evaluation_spec.questions.items()
+            if question_set.words and set(question_set.methods) - {GENERATED}
         ]
         for model in evaluations_of(grid, criterion) if questions else ():
             spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
             name = f"analogies-{slug(criterion)}-{model}"
-            groups = dealt(questions, 8.0, lambda asked: 1.0 + 0.27 * min(len(asked[2]), MOST))
-            for full, (some,) in pages(name, groups, 1):
+            groups = group_by_size(
+                questions, 8.0, lambda question_set: 1.0 + 0.27 * min(len(question_set[2]), MOST)
+            )
+            for drawing_name, (page_questions,) in pages(name, groups, 1):
                 inputs = tables(grid, "analogies", "analogy_summary")
-                yield Drawing(full, inputs, spec | {"questions": some})
+                yield Drawing(drawing_name, inputs, spec | {"questions": page_questions})
 
 
 FIGURES = (

@@ -12,7 +12,18 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, page_name, parts_of_pages, queries_of, said, tables
+from .figure import (
+    Drawing,
+    Figure,
+    cells_of,
+    labels,
+    metric_groups,
+    page_name,
+    parts_of_pages,
+    queries_of,
+    sign_lines,
+    tables,
+)
 from .layout import (
     MARGIN,
     PAGE,
@@ -28,7 +39,7 @@ from .layout import (
 )
 from .palette import DASHED, GREY, HATCHES, MODEL_COLOURS, ZEBRA, Look, unit_areas
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import BOLD, LARGE, SMALL, fitted, line_count, text_width, unit_label, wrapped
+from .text import BOLD, LARGE, SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +52,7 @@ MISSING: Look = {"marker": "x", "markersize": 3.5, "color": GREY, "markeredgewid
 
 @dataclass(frozen=True)
 class _Bars:
-    """What has rows of bars, with the rows' names, and what has a bar in each."""
+    """The rows of bars with their names, and the bars of each row."""
 
     row_column: str
     bar_column: str
@@ -82,8 +93,10 @@ def bars(
     table = table.assign(unit=list(zip(table["model"], table["debias"], strict=True)))
     if only is not None:
         rows = [row if by == "query" else tuple(row) for row in only["rows"]]
-        shown = table["metric"].isin(only["metrics"]) & table["query" if by == "query" else "unit"].isin(rows)
-        table = rows_of(table[shown], f"bars, page {only['page']}")
+        is_on_page = table["metric"].isin(only["metrics"]) & table["query" if by == "query" else "unit"].isin(
+            rows
+        )
+        table = rows_of(table[is_on_page], f"bars, page {only['page']}")
     for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
             raise BiasgridError(f"bars: no neutral value: {unknown('metric', metric, neutral)}")
@@ -91,36 +104,38 @@ def bars(
     units = [unit for unit in units_of(scores) if unit in set(table["unit"])]
     blocks = _blocks(by, units, queries, labels)
     # of all pages
-    named = sorted(scores.loc[scores["criterion"] == criterion, "query"].unique())
-    every = list(dict.fromkeys(bar for block, _ in blocks for bar in block.bars))
-    looks = unit_areas(every) if by == "query" else {bar: _look(named.index(bar)) for bar in every}
+    query_names = sorted(scores.loc[scores["criterion"] == criterion, "query"].unique())
+    bar_keys = list(dict.fromkeys(bar for block, _ in blocks for bar in block.bars))
+    looks = (
+        unit_areas(bar_keys) if by == "query" else {bar: _look(query_names.index(bar)) for bar in bar_keys}
+    )
     names = {bar: name for block, _ in blocks for bar, name in block.bars.items()}
 
     left = (
         max(text_width(label, SMALL) for block, _ in blocks for label in block.rows.values()) + MARGIN + 0.08
     )
     gap = 0.3
-    across = max(PAGE[0] - left, max(len(group) for _, group in blocks) * (PANEL + gap))
-    handles = [legend_area(**looks[bar]) for bar in every] + [legend_line(**DASHED)]
-    texts = [names[bar] for bar in every]
+    content_width = max(PAGE[0] - left, max(len(group) for _, group in blocks) * (PANEL + gap))
+    handles = [legend_area(**looks[bar]) for bar in bar_keys] + [legend_line(**DASHED)]
+    texts = [names[bar] for bar in bar_keys]
     texts += ["no bias (the metric's neutral value)"]
     if statuses := sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique()):
         handles += [legend_mark(**MISSING)]
         texts += [f"on the right margin: no value ({' or '.join(statuses).replace('_', ' ')})"]
-    legend = Legend(handles, texts, left + across - 2 * MARGIN)
-    paged = f" (page {only['page']})" if only is not None else ""
-    title = fitted(f"{criterion}{paged}", legend.width / BOLD, LARGE)
+    legend = Legend(handles, texts, left + content_width - 2 * MARGIN)
+    page_note = f" (page {only['page']})" if only is not None else ""
+    title = fit_text(f"{criterion}{page_note}", legend.width / BOLD, LARGE)
     top, foot = line_count(title) * 0.17 + 0.14, 0.5
     heads = [max(line_count(_head(metric, labels)) for metric in group) * 0.14 + 0.06 for _, group in blocks]
     heights = [head + block.height + foot for head, (block, _) in zip(heads, blocks, strict=True)]
-    below = top + sum(heights) + legend.height
-    note = "\n".join(fitted(text, legend.width, SMALL) for text in said(signs or {}, queries, labels))
-    figure = blank(legend.width + 2 * MARGIN, below + line_count(note) * 0.125 + MARGIN)
+    note_top = top + sum(heights) + legend.height
+    note = "\n".join(fit_text(text, legend.width, SMALL) for text in sign_lines(signs or {}, queries, labels))
+    figure = blank(legend.width + 2 * MARGIN, note_top + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
-    figure.text(MARGIN / w, 1 - below / h, note, va="top", size=SMALL, color="#333333")
+    figure.text(MARGIN / w, 1 - note_top / h, note, va="top", size=SMALL, color="#333333")
     figure.text(MARGIN / w, 1 - 0.1 / h, title, **heading())
     for (block, group), head, height in zip(blocks, heads, heights, strict=True):
-        width = across / len(group) - gap
+        width = content_width / len(group) - gap
         for place, metric in enumerate(group):
             axes = add_axes(figure, left + place * (width + gap), top + head, width, block.height)
             _panel(axes, table[table["metric"] == metric], block, looks, neutral[metric])
@@ -137,29 +152,19 @@ def _blocks(
     by: str, units: Sequence[Unit], queries: Mapping[str, Iterable[str]], labels: Mapping[str, str]
 ) -> list[tuple[_Bars, list[str]]]:
     """Bars and metrics of panels side by side: at most four metrics that measure the same queries."""
-    same: dict[tuple[str, ...], list[str]] = {}
-    for metric in sorted(queries):
-        same.setdefault(tuple(sorted(queries[metric])), []).append(metric)
-    return [
-        (_bars_of(by, units, names, labels), [str(metric) for metric in part])
-        for names, group in sorted(same.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    return [(_bars_of(by, units, names, labels), metrics) for names, metrics in metric_groups(queries)]
 
 
 def _bars_of(by: str, units: Sequence[Unit], queries: Sequence[str], labels: Mapping[str, str]) -> _Bars:
     models = {unit: unit_label(unit, labels) for unit in units}
     if by == "query":
-        # "A and B wrt C and D" breaks before "wrt"
-        halves = {query: query.replace(" wrt ", "\nwrt ", 1).split("\n") for query in queries}
-        rows = {query: "\n".join(wrapped(half, 42) for half in parts) for query, parts in halves.items()}
-        return _Bars("query", "unit", rows, models)
-    rows = {unit: wrapped(name, 34) for unit, name in models.items()}
+        return _Bars("query", "unit", {query: query_label(query) for query in queries}, models)
+    rows = {unit: wrap_text(name, 34) for unit, name in models.items()}
     return _Bars("unit", "query", rows, {query: query for query in queries})
 
 
 def _head(metric: str, labels: Mapping[str, str]) -> str:
-    return wrapped(labels.get(metric, metric), 20)
+    return wrap_text(labels.get(metric, metric), 20)
 
 
 def _look(place: int) -> Look:
@@ -176,14 +181,16 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
     axes.axvline(neutral, **DASHED | {"zorder": 3})
     thickness = block.bar / (block.height / len(row_of))
     for lane, bar in enumerate(block.bars):
-        mine = table[table[block.bar_column] == bar]
-        y = mine[block.row_column].map(row_of).to_numpy(dtype=float)
+        bar_rows = table[table[block.bar_column] == bar]
+        y = bar_rows[block.row_column].map(row_of).to_numpy(dtype=float)
         y += (lane - (len(block.bars) - 1) / 2) * thickness
-        values = mine["value"].to_numpy()
-        known = ~np.isnan(values)
-        axes.barh(y[known], values[known] - neutral, 0.9 * thickness, left=neutral, zorder=2, **looks[bar])
+        values = bar_rows["value"].to_numpy()
+        has_value = ~np.isnan(values)
+        axes.barh(
+            y[has_value], values[has_value] - neutral, 0.9 * thickness, left=neutral, zorder=2, **looks[bar]
+        )
         of_rows = {"clip_on": False, "transform": axes.get_yaxis_transform()}
-        axes.plot(np.full((~known).sum(), 1.05), y[~known], linestyle="", **MISSING, **of_rows)
+        axes.plot(np.full((~has_value).sum(), 1.05), y[~has_value], linestyle="", **MISSING, **of_rows)
     axes.set_ylim(len(row_of) - 0.5, -0.5)
     axes.use_sticky_edges = False
     axes.margins(x=0.06)
@@ -210,18 +217,21 @@ def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
         # a legend of columns as wide as letters mostly are, and notes
         entries = {name for block, _ in blocks for name in block.bars.values()}
         columns = max(1, int(PAGE[0] / (max(map(len, entries)) * 0.062 + 0.42)))
-        below = ceil((len(entries) + 2) / columns) * 0.165 + 0.06 + 0.125 * 6 + MARGIN
+        footer_height = ceil((len(entries) + 2) / columns) * 0.165 + 0.06 + 0.125 * 6 + MARGIN
         parts = parts_of_pages(
-            ((of, list(block.rows), block.height / len(block.rows)) for block, of in blocks),
-            PAGE[1] - 0.35 - below,
+            (
+                (block_metrics, list(block.rows), block.height / len(block.rows))
+                for block, block_metrics in blocks
+            ),
+            PAGE[1] - 0.35 - footer_height,
             0.9,
         )
         name = f"bars-by-{by}-{slug(criterion)}"
-        for i, (of_page, rows) in enumerate(parts):
-            shown = [row if by == "query" else list(row) for row in rows]
-            only = {"metrics": of_page, "rows": shown, "page": f"{i + 1} of {len(parts)}"}
-            several = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **several})
+        for i, (page_metrics, rows) in enumerate(parts):
+            row_keys = [row if by == "query" else list(row) for row in rows]
+            only = {"metrics": page_metrics, "rows": row_keys, "page": f"{i + 1} of {len(parts)}"}
+            selection = {"only": only} if len(parts) > 1 else {}
+            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
 
 
 FIGURES = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, count_range, dealt, labels, pages, tables
+from .figure import Drawing, Figure, cells_of, count_range, group_by_size, labels, pages, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -51,20 +51,22 @@ def before_after(
     queries = f"n = {count_range(n)}" if len(n) else "n = 0"
     metrics = sorted(rows["measure"].unique())
     fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
-    untouched = fullest.groupby(["model", "measure"])["before"].first()
+    untouched_values = fullest.groupby(["model", "measure"])["before"].first()
     # two digits of the smallest untouched value that is not zero
-    smallest = untouched[untouched > 0].groupby("measure").min()
+    smallest = untouched_values[untouched_values > 0].groupby("measure").min()
     digits = (1 - np.floor(np.log10(smallest))).clip(2, 4).reindex(metrics, fill_value=2).astype(int)
     cells = pd.MultiIndex.from_frame(rows[["model", "measure"]])
-    fewer = rows["after"].notna() & ~np.isclose(rows["before"], untouched.reindex(cells), rtol=1e-9, atol=0)
+    fewer = rows["after"].notna() & ~np.isclose(
+        rows["before"], untouched_values.reindex(cells), rtol=1e-9, atol=0
+    )
     # nothing to nothing is no change
     ratio = (rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 1.0)
     text = [
-        "n/a" if np.isnan(after) else f"{after:.{digits[metric]}f}{DAGGER * less}"
-        for metric, after, less in zip(rows["measure"], rows["after"], fewer, strict=True)
+        "n/a" if np.isnan(after) else f"{after:.{digits[metric]}f}{DAGGER * is_on_fewer}"
+        for metric, after, is_on_fewer in zip(rows["measure"], rows["after"], fewer, strict=True)
     ]
     rows = rows.assign(ratio=ratio, text=text)
-    top = {cell: f"{value:.{digits[cell[1]]}f}" for cell, value in untouched.items()}
+    top = {cell: f"{value:.{digits[cell[1]]}f}" for cell, value in untouched_values.items()}
     numbers = 0.08 + max(
         [text_width(x, SMALL) for x in text] + [text_width(x, SMALL) * BOLD for x in top.values()]
     )
@@ -77,8 +79,8 @@ def before_after(
     if (ratio > 1).any():
         legend.append(("more bias than untouched", legend_area(facecolor=MORE_LIGHT)))
     if (ratio > LONGEST).any():
-        pointed = legend_mark(color=MORE_LIGHT, marker=">", markersize=5)
-        legend.append((f"cut off: over {LONGEST:g} times the untouched value", pointed))
+        arrow_mark = legend_mark(color=MORE_LIGHT, marker=">", markersize=5)
+        legend.append((f"cut off: over {LONGEST:g} times the untouched value", arrow_mark))
     if fewer.any():
         legend.append((f"{DAGGER} before and after on fewer queries", no_mark()))
     figure, panels, places = add_blocks(
@@ -118,11 +120,11 @@ def before_after(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    measured: dict[str, None] = {}
+    criteria: dict[str, None] = {}
     for criterion in grid.config["evaluation"]:
         methods = grid.config["debias"].get(criterion, {})
-        measured |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
-    for criterion in measured:
+        criteria |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
+    for criterion in criteria:
         cells = cells_of(grid, [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion}
         debiased = [cell for cell in cells if cell.debias != "none"]
@@ -131,13 +133,15 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         metrics = sorted({cell.metric for cell in debiased})
         name = f"before-after-{slug(criterion)}"
         groups = [
-            {"models": some, "metrics": columns}
-            for some in dealt(models, 8.1, lambda model, of=states: 0.7 + 0.16 * len(of[model]))
-            for columns in dealt(metrics, METRICS, lambda _: 1)
+            {"models": page_models, "metrics": columns}
+            for page_models in group_by_size(
+                models, 8.1, lambda model, by_model=states: 0.7 + 0.16 * len(by_model[model])
+            )
+            for columns in group_by_size(metrics, METRICS, lambda _: 1)
         ]
-        for full, (part,) in pages(name, groups, 1):
+        for drawing_name, (part,) in pages(name, groups, 1):
             # a figure of all names no models and no metrics
-            yield Drawing(full, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
+            yield Drawing(drawing_name, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
 
 
 FIGURES = (

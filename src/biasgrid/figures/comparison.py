@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, no_mark, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width
+from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fit_text, line_count, published_label, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +98,8 @@ class _Panel:
     @property
     def head(self) -> float:
         lines = self.heading.count("\n") + 1
-        above = 0.07 + line_count(self.title) * 0.13
-        return above + (lines * 0.15 + 0.03 if self.heading else 0)
+        title_height = 0.07 + line_count(self.title) * 0.13
+        return title_height + (lines * 0.15 + 0.03 if self.heading else 0)
 
     @property
     def height(self) -> float:
@@ -124,14 +124,14 @@ def comparison(
     table = rows_of(comparison, "comparison").copy()
     # by all of the study's, as in its other figures of this kind
     colours = model_colours({model.split(" ")[0] for model in table["model"]})
-    of = "Evaluations" if metric == "" else labels.get(metric, metric) if metric else "All metrics"
-    title = f"{of}: published numbers and ours"
+    subject = "Evaluations" if metric == "" else labels.get(metric, metric) if metric else "All metrics"
+    title = f"{subject}: published numbers and ours"
     if metric is not None:
         table = table[table["metric"].str.partition("~")[0] == metric].copy()
     if table.empty:
-        return nothing(title, "the published files have no number of it for these models and queries.")
+        return empty_page(title, "the published files have no number of it for these models and queries.")
     models = sorted(table["model"].unique())
-    colours = _of_states(models, colours)
+    colours = _state_colours(models, colours)
     other_code = table["origin"] == COMPUTED
     legend: list[tuple[str, Line2D]] = []
     if not other_code.all():
@@ -156,7 +156,7 @@ def comparison(
         height = max(sum(panel.height for panel in column) for column in columns)
         if height + len(legend) * 0.165 + 1.0 <= PAGE[1]:
             break
-    if any(_judged(part) > 1 for panel in panels for part in panel.rows.values()):
+    if any(_count_judged(part) > 1 for panel in panels for part in panel.rows.values()):
         legend.append(
             ('"2 of 4" behind a row: 2 of its 4 judged numbers are reproduced or compatible', no_mark())
         )
@@ -172,23 +172,23 @@ def comparison(
             if panel.heading:
                 place = x / figure.get_figwidth(), 1 - top / figure.get_figheight()
                 figure.text(*place, panel.heading, weight="bold", va="top", linespacing=1.1)
-            across = width - left - COUNT
-            axes = add_axes(figure, x + left, top + panel.head, across, panel.heights.sum())
-            _draw_panel(axes, panel, colours, across)
+            panel_width = width - left - COUNT
+            axes = add_axes(figure, x + left, top + panel.head, panel_width, panel.heights.sum())
+            _draw_panel(axes, panel, colours, panel_width)
             top += panel.height
     return figure
 
 
-def _of_states(models: Sequence[str], colours: Mapping[str, str]) -> dict[str, str]:
+def _state_colours(models: Sequence[str], colours: Mapping[str, str]) -> dict[str, str]:
     """Colours of models, each untouched or "under" a debias method: a debiased one has the next free one."""
-    taken, found = dict.fromkeys(colours.values()), {}
+    colours_in_use, state_colours = dict.fromkeys(colours.values()), {}
     for model in models:
-        own = colours[model.split(" ")[0]]
-        at = MODEL_COLOURS.index(own)
-        free = [c for c in MODEL_COLOURS[at:] + MODEL_COLOURS[:at] if c not in taken]
-        found[model] = own if " " not in model else (free or [own])[0]
-        taken[found[model]] = None
-    return found
+        model_colour = colours[model.split(" ")[0]]
+        start = MODEL_COLOURS.index(model_colour)
+        free = [c for c in MODEL_COLOURS[start:] + MODEL_COLOURS[:start] if c not in colours_in_use]
+        state_colours[model] = model_colour if " " not in model else (free or [model_colour])[0]
+        colours_in_use[state_colours[model]] = None
+    return state_colours
 
 
 def _panels(
@@ -208,9 +208,9 @@ def _panels(
         # what a row is not told from the others by is left out
         by_table = part["table"].nunique() > 1
         by_query = part.groupby("table")["query"].nunique().max() > 1
-        several = part["what"].where(part["query"] == "", "")
+        quantities = part["what"].where(part["query"] == "", "")
         for (name, _, criterion, query, _), numbers in part.groupby(
-            ["table", order, "criterion", "query", several], sort=True
+            ["table", order, "criterion", "query", quantities], sort=True
         ):
             words = [name] if by_table or (query and not by_query) else []
             if query and by_query:
@@ -219,20 +219,20 @@ def _panels(
                 words += [criterion] if by_criterion else []
                 what = numbers["what"].iloc[0]
                 words.append(QUANTITIES.get(what, what.rpartition("/")[2].replace("_", " ")))
-            label = "\n".join(fitted(text, NAME * width, SMALL) for text in dict.fromkeys(words))
+            label = "\n".join(fit_text(text, NAME * width, SMALL) for text in dict.fromkeys(words))
             rows[label] = pd.concat([rows[label], numbers]) if label in rows else numbers
         # an evaluation's measures are of no metric
         title = " and ".join(labels.get(key, key) for key in metric.split("~")) or MEASURES.get(scale, scale)
         if scale in (P_VALUES, HALVES, RATINGS, ANGLES):
             title += f", {scale}"
-        known = source in {panel.source for panel in panels}
-        heading = "" if known else fitted(source, width / BOLD, NORMAL)
+        has_heading = source in {panel.source for panel in panels}
+        heading = "" if has_heading else fit_text(source, width / BOLD, NORMAL)
         # in panels of a length that columns can be made of
         parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
-        for n, some in enumerate(parts):
-            some = {label: rows[label] for label in some}
-            name = fitted(title, (1 - NAME) * width, NORMAL)
-            panels.append(_Panel(source, name, some, "" if n else heading, scale == P_VALUES))
+        for n, panel_rows in enumerate(parts):
+            panel_rows = {label: rows[label] for label in panel_rows}
+            name = fit_text(title, (1 - NAME) * width, NORMAL)
+            panels.append(_Panel(source, name, panel_rows, "" if n else heading, scale == P_VALUES))
     return panels
 
 
@@ -249,7 +249,7 @@ def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
     heights = [panel.height for panel in panels]
     low, high = max(heights), sum(heights)
 
-    def filled(limit: float) -> list[list[_Panel]]:
+    def fill_columns(limit: float) -> list[list[_Panel]]:
         columns, length = [[]], 0.0
         for panel, height in zip(panels, heights, strict=True):
             if length + height > limit + 1e-9:
@@ -261,11 +261,11 @@ def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
 
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (low, middle) if len(filled(middle)) <= n else (middle, high)
-    return filled(high)
+        low, high = (low, middle) if len(fill_columns(middle)) <= n else (middle, high)
+    return fill_columns(high)
 
 
-def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], across: float) -> None:
+def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], panel_width: float) -> None:
     import pandas as pd
 
     ends = np.cumsum(panel.heights)
@@ -284,21 +284,26 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], across: f
             axes.plot([x, x], lines[[0, -1]], color=PRINTED["markeredgecolor"], linewidth=0.6, zorder=1)
             axes.plot([x], [middle], zorder=2, **look)
         for y, model in zip(lines, models, strict=True):
-            mine = part[part["model"] == model]
+            model_rows = part[part["model"] == model]
             if not shared:
-                axes.plot(mine["published"], np.full(len(mine), y), zorder=2, **look)
-            for verdict, some in mine.groupby("verdict"):
-                known = some[some["ours"].notna()]
-                axes.plot(known["ours"], np.full(len(known), y), zorder=3, **_mark(verdict, colours[model]))
-                if len(known) < len(some):
+                axes.plot(model_rows["published"], np.full(len(model_rows), y), zorder=2, **look)
+            for verdict, verdict_rows in model_rows.groupby("verdict"):
+                complete_rows = verdict_rows[verdict_rows["ours"].notna()]
+                axes.plot(
+                    complete_rows["ours"],
+                    np.full(len(complete_rows), y),
+                    zorder=3,
+                    **_mark(verdict, colours[model]),
+                )
+                if len(complete_rows) < len(verdict_rows):
                     grey = _mark(verdict, GREY) | MISSING_MARK
                     grey |= {"clip_on": False, "transform": axes.get_yaxis_transform()}
-                    axes.plot([1 + 0.07 / across], [y], **grey)
-        judged = _judged(part)
-        if judged > 1:
-            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()} of {judged}"
+                    axes.plot([1 + 0.07 / panel_width], [y], **grey)
+        judged_count = _count_judged(part)
+        if judged_count > 1:
+            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()} of {judged_count}"
             place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
-            axes.text(1 + 0.14 / across, middle, text, **place)
+            axes.text(1 + 0.14 / panel_width, middle, text, **place)
     axes.set_ylim(ends[-1], 0)
     _set_scale(axes, numbers[np.isfinite(numbers)], panel.logarithmic)
     axes.set_yticks(middles, list(panel.rows))
@@ -340,7 +345,7 @@ def _power(x: float) -> str:
     return f"{x:g}" if power >= -1 else f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
-def _judged(part: pd.DataFrame) -> int:
+def _count_judged(part: pd.DataFrame) -> int:
     return int((~part["verdict"].isin([OTHER_VECTORS, NO_VALUE, NOT_ASKED])).sum())
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
-from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, nothing, styled
+from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width, two_digits, wrapped
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width, two_digits, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,18 +48,23 @@ def correlations(
     if only is not None:
         table = rows_of(table[table["criterion"].isin(only)], f"correlations of {', '.join(only)}")
     models = None if rankings is None else _models(rankings)
-    few = [] if models is None else [c for c in criteria_of(table) if models[c].to_numpy().max() < FEWEST]
-    if few:
-        table = table[~table["criterion"].isin(few)]
-        why = f"{_listed(few)}: fewer than {FEWEST} models have ranks. A rank correlation of so few says nothing."
+    small_criteria = (
+        [] if models is None else [c for c in criteria_of(table) if models[c].to_numpy().max() < FEWEST]
+    )
+    if small_criteria:
+        table = table[~table["criterion"].isin(small_criteria)]
+        why = (
+            f"{_join_names(small_criteria)}: fewer than {FEWEST} models have ranks. "
+            "A rank correlation of so few says nothing."
+        )
         if table.empty:
-            return nothing("Do the metrics rank the models alike?", why)
+            return empty_page("Do the metrics rank the models alike?", why)
     if models is not None:
-        of = [models[row.criterion].loc[row.metric_a, row.metric_b] for row in table.itertuples()]
-        enough = np.array(of) >= FEWEST
-        table = table.assign(correlation=table["correlation"].where(enough))
+        model_counts = [models[row.criterion].loc[row.metric_a, row.metric_b] for row in table.itertuples()]
+        has_enough = np.array(model_counts) >= FEWEST
+        table = table.assign(correlation=table["correlation"].where(has_enough))
         if "ci_low" in table:
-            table.loc[~enough, ["ci_low", "ci_high"]] = np.nan
+            table.loc[~has_enough, ["ci_low", "ci_high"]] = np.nan
     # a criterion with metrics of its own has a smaller matrix
     matrices = {
         criterion: part.pivot(index="metric_a", columns="metric_b", values="correlation")
@@ -71,7 +76,7 @@ def correlations(
         if row.metric_a != row.metric_b and not np.isnan(getattr(row, "ci_low", np.nan))
     }
     intervals = {key: f"[{short(low)}, {short(high)}]" for key, (low, high) in ends.items()}
-    names = {key: wrapped(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
+    names = {key: wrap_text(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
     widest = max(text_width(name, SMALL) for name in names.values())
     largest = max(map(len, matrices.values()))
     cell = max(0.38, min(0.62, 2.5 / largest))
@@ -79,44 +84,46 @@ def correlations(
     cell = max([cell, *(text_width(text, tiny) + 0.05 for text in set(intervals.values()))])
     upright = widest > cell - 0.06
     digits = SMALL if cell > 0.4 else 6.5
-    left, below, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
+    left, label_height, title, bar = widest + 0.14, (widest if upright else 0.14) + 0.12, 0.3, 0.88
     # the scale needs some height, whatever the grid has
-    across, down = largest * cell + left, max(largest * cell + below + title, 2.5)
+    panel_width, panel_height = largest * cell + left, max(largest * cell + label_height + title, 2.5)
     counts = (
         {c: _n(models[c].loc[m.index, m.columns]) for c, m in matrices.items()} if models is not None else {}
     )
     heads = [text_width(c, NORMAL) * BOLD + text_width(n, SMALL) + 0.1 + left for c, n in counts.items()]
-    across = max([across, *heads])
+    panel_width = max([panel_width, *heads])
 
     def size(columns: int) -> tuple[float, float]:
-        return columns * (across + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(
+        return columns * (panel_width + 0.1) + bar + 0.14 * bool(intervals) + MARGIN, ceil(
             len(matrices) / columns
-        ) * down + MARGIN
+        ) * panel_height + MARGIN
 
     columns = best_columns(len(matrices), size)
     width, height = size(columns)
-    notes = _notes(bool(intervals), models is not None and bool(table["correlation"].isna().any()), few)
-    note = "\n".join(fitted(text, width - 2 * MARGIN, SMALL) for text in notes)
+    notes = _notes(
+        bool(intervals), models is not None and bool(table["correlation"].isna().any()), small_criteria
+    )
+    note = "\n".join(fit_text(text, width - 2 * MARGIN, SMALL) for text in notes)
     foot = line_count(note) * 0.125 + MARGIN * bool(note)
     figure = blank(width, height + foot)
-    at = MARGIN / width, (foot + MARGIN / 2) / (height + foot)
-    figure.text(*at, note, va="top", size=SMALL, color="#333333")
+    note_place = MARGIN / width, (foot + MARGIN / 2) / (height + foot)
+    figure.text(*note_place, note, va="top", size=SMALL, color="#333333")
     for i, criterion in enumerate(criteria_of(table)):
         matrix = matrices[criterion]
-        corner = i % columns * (across + 0.1) + left, i // columns * down + title
+        corner = i % columns * (panel_width + 0.1) + left, i // columns * panel_height + title
         axes = add_axes(figure, *corner, *(len(matrix) * cell,) * 2)
         look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
         seaborn.heatmap(matrix, vmin=-1, vmax=1, cmap="RdBu_r", ax=axes, **look)
         keys = [(criterion, a, b) for a in matrix.index for b in matrix.columns]
-        faded = np.reshape([strength_of(ends.get(key)) for key in keys], matrix.shape)
-        axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, faded))
+        strengths = np.reshape([strength_of(ends.get(key)) for key in keys], matrix.shape)
+        axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, strengths))
         for (row, column), value in np.ndenumerate(matrix.to_numpy()):
             centre = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
             if np.isnan(value):
                 add_box(axes, (column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL)
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
-                look = centre | {"color": readable_on(value, faded[row, column])}
+                look = centre | {"color": readable_on(value, strengths[row, column])}
                 interval = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
                 if interval:
                     axes.text(s=interval, **look | {"y": row + 0.68, "size": tiny})
@@ -127,7 +134,7 @@ def correlations(
             n = {"ha": "right", "va": "baseline", "size": SMALL}
             axes.annotate(
                 counts[criterion],
-                ((across - left) / cell / len(matrix), 1),
+                ((panel_width - left) / cell / len(matrix), 1),
                 (0, 5),
                 "axes fraction",
                 "offset points",
@@ -138,10 +145,12 @@ def correlations(
         axes.set_yticklabels([names[key] for key in matrix.index], rotation=0)
         axes.tick_params(length=0)
     # no taller than a page's worth of grid: a longer scale is not a better one
-    height = min(figure.get_figheight() - foot - MARGIN - title - below, max(2.5 * largest * cell, 2.0))
+    height = min(
+        figure.get_figheight() - foot - MARGIN - title - label_height, max(2.5 * largest * cell, 2.0)
+    )
     scale = figure.colorbar(
         ScalarMappable(Normalize(-1, 1), "RdBu_r"),
-        cax=add_axes(figure, columns * (across + 0.1) + 0.1, title, 0.12, height),
+        cax=add_axes(figure, columns * (panel_width + 0.1) + 0.1, title, 0.12, height),
         ticks=[-1, -0.5, 0, 0.5, 1],
     )
     scale.outline.set_visible(False)
@@ -153,11 +162,11 @@ def correlations(
 
 def _models(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Over how many models two metrics are correlated, by criterion."""
-    found = {}
+    model_counts = {}
     for criterion, part in rankings.groupby("criterion"):
-        ranked = part.pivot(index=["model", "debias"], columns="metric", values="rank").notna().astype(int)
-        found[criterion] = ranked.T @ ranked
-    return found
+        has_rank = part.pivot(index=["model", "debias"], columns="metric", values="rank").notna().astype(int)
+        model_counts[criterion] = has_rank.T @ has_rank
+    return model_counts
 
 
 def _n(models: pd.DataFrame) -> str:
@@ -183,7 +192,7 @@ def readable_on(value: float, strength: float) -> str:
     return "white" if light < 0.18 else "black"
 
 
-def _notes(intervals: bool, missing: bool, few: Sequence[str]) -> list[str]:
+def _notes(intervals: bool, missing: bool, small_criteria: Sequence[str]) -> list[str]:
     notes = []
     if intervals:
         notes += [
@@ -192,12 +201,12 @@ def _notes(intervals: bool, missing: bool, few: Sequence[str]) -> list[str]:
         ]
     if missing:
         notes += [f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike."]
-    if few:
-        notes += [f"Not drawn, as fewer than {FEWEST} models have ranks: {_listed(few)}."]
+    if small_criteria:
+        notes += [f"Not drawn, as fewer than {FEWEST} models have ranks: {_join_names(small_criteria)}."]
     return notes
 
 
-def _listed(criteria: Sequence[str]) -> str:
+def _join_names(criteria: Sequence[str]) -> str:
     return ", ".join(criteria)
 
 

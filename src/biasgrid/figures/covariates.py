@@ -9,10 +9,10 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, pages, tables
-from .layout import MARGIN, PAGE, add_panels, legend_line, legend_mark, nothing, styled
+from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
 from .rows import from_tables
-from .text import SMALL, text_width, unit_label, wrapped
+from .text import SMALL, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,64 +72,70 @@ def covariates(
     """
     title = f"{criterion}: do scores go with word frequency?"
     rows = [(metric, [tuple(unit) for unit in units]) for metric, units in rows]
-    known = table[table["criterion"] == criterion]
-    known = known[(known["method"] == METHOD) & known["metric"].isin([metric for metric, _ in rows])]
-    known = known.dropna(subset="correlation")
-    pairs = zip(known["model"], known["corpus"], strict=True)
-    known = known[
+    correlations = table[table["criterion"] == criterion]
+    correlations = correlations[
+        (correlations["method"] == METHOD) & correlations["metric"].isin([metric for metric, _ in rows])
+    ]
+    correlations = correlations.dropna(subset="correlation")
+    pairs = zip(correlations["model"], correlations["corpus"], strict=True)
+    correlations = correlations[
         np.array([not corpus or corpora.get(model, corpus) == corpus for model, corpus in pairs], dtype=bool)
     ]
-    if known.empty:
-        return nothing(title, "there are too few words and sets, or their frequencies are not known.")
-    panels = _panels(known, labels, corpora)
-    units = list(dict.fromkeys(unit for _, of in rows for unit in of))
-    drawn = set(zip(known["model"], known["debias"], strict=True))
-    units = [unit for unit in units if unit in drawn]
-    rows = [(metric, [unit for unit in of if unit in drawn]) for metric, of in rows]
-    heights = [max(LEAST, ROW * (len(of) + 0.7)) for _, of in rows]
-    names = [wrapped(labels.get(metric, metric), 16) for metric, _ in rows]
-    aside = max(text_width(name, SMALL) for name in names) + 0.08
-    across = min(ACROSS, len(panels))
-    width = min(2.4, (PAGE[0] - 2 * MARGIN - aside - (across - 1) * GAP) / across)
+    if correlations.empty:
+        return empty_page(title, "there are too few words and sets, or their frequencies are not known.")
+    panels = _panels(correlations, labels, corpora)
+    units = list(dict.fromkeys(unit for _, row_units in rows for unit in row_units))
+    drawn_units = set(zip(correlations["model"], correlations["debias"], strict=True))
+    units = [unit for unit in units if unit in drawn_units]
+    rows = [(metric, [unit for unit in row_units if unit in drawn_units]) for metric, row_units in rows]
+    heights = [max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows]
+    names = [wrap_text(labels.get(metric, metric), 16) for metric, _ in rows]
+    label_width = max(text_width(name, SMALL) for name in names) + 0.08
+    columns = min(ACROSS, len(panels))
+    width = min(2.4, (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns)
     looks, letters = model_looks(model for model, _ in units), method_letters(units)
     legend = [(unit_label(unit, labels), _sample(looks[unit[0]], letters.get(unit[1]))) for unit in units]
     legend += [
         ("the interval holds 0", legend_mark(marker="o", color=GREY, markersize=4.5, **OPEN)),
-        ("no relation", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+        ("no relation", legend_line(**DASHED)),
     ]
     size = np.array([width, sum(heights)])
     heads = {head: (head, "") for head in panels}
-    made, axes_of, _ = add_panels(
-        title, _note(known), heads, across, size, legend, gap=GAP, aside=aside, foot=FOOT
+    figure, axes_of, _ = add_panels(
+        title, _note(correlations), heads, columns, size, legend, gap=GAP, label_width=label_width, foot=FOOT
     )
     for i, (axes, part) in enumerate(zip(axes_of.values(), panels.values(), strict=True)):
         top = 0.0
         centres = []
-        for at, ((metric, of), height) in enumerate(zip(rows, heights, strict=True)):
-            if at % 2:
+        for index, ((metric, row_units), height) in enumerate(zip(rows, heights, strict=True)):
+            if index % 2:
                 axes.axhspan(top, top + height, color=ZEBRA, linewidth=0, zorder=0)
-            mine = part[part["metric"] == metric].set_index(["model", "debias"])
-            for place, unit in enumerate(of):
-                if unit in mine.index:
-                    y = top + height / 2 + ROW * (place - (len(of) - 1) / 2)
-                    _draw_mark(axes, mine.loc[[unit]], y, looks[unit[0]], letters.get(unit[1]))
+            metric_rows = part[part["metric"] == metric].set_index(["model", "debias"])
+            for place, unit in enumerate(row_units):
+                if unit in metric_rows.index:
+                    y = top + height / 2 + ROW * (place - (len(row_units) - 1) / 2)
+                    _draw_mark(axes, metric_rows.loc[[unit]], y, looks[unit[0]], letters.get(unit[1]))
             centres.append(top + height / 2)
             top += height
         axes.axvline(0, **DASHED)
         axes.set(xlim=(-1.05, 1.05), ylim=(top, 0))
         axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["-1", "-.5", "0", ".5", "1"])
-        axes.set_yticks(centres, names if i % across == 0 else [""] * len(names))
+        axes.set_yticks(centres, names if i % columns == 0 else [""] * len(names))
         axes.tick_params(axis="y", length=0)
-    return made
+    return figure
 
 
 def _panels(
-    known: pd.DataFrame, labels: Mapping[str, str], corpora: Mapping[str, str]
+    correlations: pd.DataFrame, labels: Mapping[str, str], corpora: Mapping[str, str]
 ) -> dict[str, pd.DataFrame]:
     """What panels are called, and the rows of the table that each draws. PMI is the first of the corpus' metrics."""
-    found = {}
-    for (of, covariate, given), head in HEADS.items():
-        rows = known[(known["of"] == of) & (known["covariate"] == covariate) & (known["given"] == given)]
+    panels = {}
+    for (level, covariate, control), head in HEADS.items():
+        rows = correlations[
+            (correlations["of"] == level)
+            & (correlations["covariate"] == covariate)
+            & (correlations["given"] == control)
+        ]
         rows = rows[rows["corpus_metric"] == rows["corpus_metric"].min()] if len(rows) else rows
         is_own = np.array(
             [corpora.get(m) == c for m, c in zip(rows["model"], rows["corpus"], strict=True)], dtype=bool
@@ -140,13 +146,13 @@ def _panels(
             parts = {f"{head} (own corpus)": rows[is_own]}
             for corpus, of_corpus in rows[~is_own].groupby("corpus"):
                 parts[f"{head} ({labels.get(corpus, corpus)})"] = of_corpus
-        found |= {name: part for name, part in parts.items() if len(part)}
-    return found
+        panels |= {name: part for name, part in parts.items() if len(part)}
+    return panels
 
 
-def _note(known: pd.DataFrame) -> str:
+def _note(correlations: pd.DataFrame) -> str:
     """What is said of the marks, and where frequencies are from that are no counts."""
-    sources = set(known["source"])
+    sources = set(correlations["source"])
     note = NOTE + " No mark: fewer than five different words or sets, or all alike."
     if "wordfreq" in sources:
         note += " Models without counts have their frequencies from wordfreq, a proxy."
@@ -175,25 +181,27 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     # not the table, which tables of results are imported with: they import pandas
     from ..tables.covariate_points import possible
 
-    counted = set(grid.counted)
+    counted_models = set(grid.counted)
     for criterion in grid.config["criteria"]:
         if not possible(grid, [criterion]):
             continue
         cells = cells_of(grid, [criterion])
-        # models whose words' frequencies are not known have marks beside a corpus alone
-        beside = any(grid.kind(cell.model).name == "corpus" for cell in cells)
+        # a model without word frequencies has marks only where there is a corpus
+        has_corpus = any(grid.kind(cell.model).name == "corpus" for cell in cells)
         units: dict[str, dict[Unit, None]] = {}
         for cell in cells:
-            if beside or cell.model in counted:
+            if has_corpus or cell.model in counted_models:
                 units.setdefault(cell.metric, {})[cell.model, cell.debias] = None
         corpora = {
             model: name
             for model in dict.fromkeys(cell.model for cell in cells)
             if (name := grid.models[model]["source"].get("corpus", {}).get("name")) in grid.models
         }
-        rows = [[metric, [list(unit) for unit in of]] for metric, of in units.items()]
-        down = 3 if beside else 2  # panels below each other
-        most = max(1, int(ROOM / down / max(max(LEAST, ROW * (len(of) + 0.7)) for _, of in rows)))
+        rows = [[metric, [list(unit) for unit in row_units]] for metric, row_units in units.items()]
+        panel_rows = 3 if has_corpus else 2  # panels below each other
+        most = max(
+            1, int(ROOM / panel_rows / max(max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows))
+        )
         for name, part in pages(f"covariates-{slug(criterion)}", rows, most):
             spec = {"labels": labels(grid, cells), "criterion": criterion, "rows": part, "corpora": corpora}
             yield Drawing(name, tables(grid, "covariates"), spec)

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, dealt, labels, pages, tables
-from .layout import MARGIN, PAGE, add_axes, blank, heading, nothing, styled
+from .figure import Drawing, Figure, group_by_size, labels, pages, tables
+from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,47 +47,54 @@ def directions(
     import seaborn
 
     title = f"{criterion}: angles between directions"
-    mine = table[table["criterion"] == criterion]
+    rows = table[table["criterion"] == criterion]
     if units:
-        chosen = set(map(tuple, units))
-        mine = mine[[unit in chosen for unit in zip(mine["model"], mine["debias"], strict=True)]]
-    if mine.empty:
-        return nothing(title, "no model has the groups' words.")
-    for direction in sorted({*mine["direction_a"], *mine["direction_b"]} - DIRECTIONS.keys()):
+        selection = set(map(tuple, units))
+        rows = rows[[unit in selection for unit in zip(rows["model"], rows["debias"], strict=True)]]
+    if rows.empty:
+        return empty_page(title, "no model has the groups' words.")
+    for direction in sorted({*rows["direction_a"], *rows["direction_b"]} - DIRECTIONS.keys()):
         raise BiasgridError(f"directions: {unknown('direction', direction, DIRECTIONS)}")
-    panels = list(mine.groupby(["query", "model", "debias"], sort=True))
-    names = [long for _, long in DIRECTIONS.values()]
+    panels = list(rows.groupby(["query", "model", "debias"], sort=True))
+    names = [meaning for _, meaning in DIRECTIONS.values()]
     left = MARGIN + max(text_width(name, SMALL) for name in names) + 0.08
     width, height = (size * len(DIRECTIONS) for size in CELL)
-    across = max(left + width + MARGIN, PAGE[0])
-    note = fitted(
+    page_width = max(left + width + MARGIN, PAGE[0])
+    note = fit_text(
         NOTE,
-        across - 2 * MARGIN,
+        page_width - 2 * MARGIN,
         SMALL,
     )
     heads = [
-        fitted(f"{unit_label(unit, labels)}: {query}", (across - 2 * MARGIN) / BOLD, NORMAL)
+        fit_text(f"{unit_label(unit, labels)}: {query}", (page_width - 2 * MARGIN) / BOLD, NORMAL)
         for (query, *unit), _ in panels
     ]
     top = 0.3 + 0.125 * line_count(note) + 0.05
-    downs = [0.15 + 0.14 * line_count(head) + 0.25 + height for head in heads]
-    figure = blank(across, top + sum(downs) + MARGIN)
+    block_heights = [0.15 + 0.14 * line_count(head) + 0.25 + height for head in heads]
+    figure = blank(page_width, top + sum(block_heights) + MARGIN)
     inches = figure.get_figheight()
-    figure.text(MARGIN / across, 1 - MARGIN / inches, title, **heading())
-    figure.text(MARGIN / across, 1 - 0.3 / inches, note, va="top", size=SMALL, color="#333333")
-    for (_, part), head, down in zip(panels, heads, downs, strict=True):
-        figure.text(MARGIN / across, 1 - (top + 0.12) / inches, head, va="top", weight="bold")
-        axes = add_axes(figure, left, top + down - height, width, height)
+    figure.text(MARGIN / page_width, 1 - MARGIN / inches, title, **heading())
+    figure.text(MARGIN / page_width, 1 - 0.3 / inches, note, va="top", size=SMALL, color="#333333")
+    for (_, part), head, block_height in zip(panels, heads, block_heights, strict=True):
+        figure.text(MARGIN / page_width, 1 - (top + 0.12) / inches, head, va="top", weight="bold")
+        axes = add_axes(figure, left, top + block_height - height, width, height)
         matrix = part.pivot(index="direction_a", columns="direction_b", values="angle").reindex(
             index=DIRECTIONS, columns=DIRECTIONS
         )
         angles = matrix.combine_first(matrix.T).reindex(index=DIRECTIONS, columns=DIRECTIONS).to_numpy()
-        drawn = np.where(np.eye(len(angles), dtype=bool), 0.0, angles)
+        cell_angles = np.where(np.eye(len(angles), dtype=bool), 0.0, angles)
         axes.set_facecolor("#DDDDDD")
         seaborn.heatmap(
-            drawn, vmin=0, vmax=90, cmap="Oranges", cbar=False, linewidths=0.6, linecolor="#BBBBBB", ax=axes
+            cell_angles,
+            vmin=0,
+            vmax=90,
+            cmap="Oranges",
+            cbar=False,
+            linewidths=0.6,
+            linecolor="#BBBBBB",
+            ax=axes,
         )
-        for (row, column), angle in np.ndenumerate(drawn):
+        for (row, column), angle in np.ndenumerate(cell_angles):
             text = "" if row == column else "no angle" if np.isnan(angle) else f"{angle:.1f}°"
             axes.text(
                 column + 0.5,
@@ -98,10 +105,10 @@ def directions(
                 size=SMALL,
                 color="white" if angle > 60 else "black",
             )
-        axes.set_xticks(np.arange(len(angles)) + 0.5, [short for short, _ in DIRECTIONS.values()], rotation=0)
+        axes.set_xticks(np.arange(len(angles)) + 0.5, [label for label, _ in DIRECTIONS.values()], rotation=0)
         axes.set_yticks(np.arange(len(angles)) + 0.5, names, rotation=0)
         axes.tick_params(length=0, labeltop=True, labelbottom=False)
-        top += down
+        top += block_height
     return figure
 
 
@@ -113,10 +120,10 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
         spec = {"labels": labels(grid, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
-        groups = dealt(sorted(queries), 8.8, lambda unit, of=queries: 2.2 * len(of[unit]))
-        for full, (units,) in pages(name, groups, 1):
+        groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
+        for drawing_name, (units,) in pages(name, groups, 1):
             part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
-            yield Drawing(full, tables(grid, "directions"), spec | part)
+            yield Drawing(drawing_name, tables(grid, "directions"), spec | part)
 
 
 FIGURES = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 
-def planned(grid: Any, listed: Iterable[str]) -> dict[str, Drawing]:
+def planned(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     """The figures of a study by name, of the kinds that its config lists.
 
     Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two
@@ -26,7 +26,7 @@ def planned(grid: Any, listed: Iterable[str]) -> dict[str, Drawing]:
         if kind.listed:
             by_name.setdefault(kind.listed, []).append(kind)
     drawings: dict[str, Drawing] = {}
-    for name in listed:
+    for name in names:
         if name not in by_name:
             raise BiasgridError(unknown("figure", name, sorted(by_name)))
         kinds = by_name[name]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, legend_mark, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, legend_mark, page, styled
 from .palette import GREY, MODEL_COLOURS, colour_map
 from .text import NORMAL, SMALL, short, text_width
 
@@ -113,28 +113,30 @@ def against_truth(
     title = f"What metrics say, against {what}: {heading}"
     metrics = [metric for metric in table if metric in metrics and table[metric].notna().any()]
     if not metrics:
-        return nothing(title, "no metric that is taken for it has a value.")
+        return empty_page(title, "no metric that is taken for it has a value.")
     kinds = list(table["vectors"].unique())
     of_kind = {kind: table[table["vectors"] == kind] for kind in kinds}
-    judged = {kind: part[is_judged(part)] for kind, part in of_kind.items()}
+    judged_by_kind = {kind: part[is_judged(part)] for kind, part in of_kind.items()}
     r = {
         (metric, kind, name): _pearson(part[f"true_{name}"], part[metric])
         for metric in metrics
-        for kind, part in judged.items()
+        for kind, part in judged_by_kind.items()
         for name in BLOCKS
     }
     best = {m: max(np.nan_to_num(r[m, kind, truth] ** 2, nan=-1) for kind in kinds) for m in metrics}
     metrics.sort(key=lambda metric: (-round(best[metric], 3), metric))
     trainer = table["trainer"].iloc[0]
-    both = f", of {', or of '.join(OF_VECTORS[kind] for kind in kinds)}" if len(kinds) > 1 else ""
-    of = "that share"
+    vectors_text = f", of {', or of '.join(OF_VECTORS[kind] for kind in kinds)}" if len(kinds) > 1 else ""
+    truth_text = "that share"
     if against:
-        of = "the probability that the model gives the male pronoun in test sentences (the unmasking bias)"
-    across = f"Across: {ACROSS[truth]} of {of}, over all occupations."
+        truth_text = (
+            "the probability that the model gives the male pronoun in test sentences (the unmasking bias)"
+        )
+    axis_note = f"Across: {ACROSS[truth]} of {truth_text}, over all occupations."
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
-        f"every occupation stands beside a male pronoun in a known share of its sentences. {across} "
-        f"Up: the metric's value{both}. r: Pearson's correlation with that truth; grey: with "
+        f"every occupation stands beside a male pronoun in a known share of its sentences. {axis_note} "
+        f"Up: the metric's value{vectors_text}. r: Pearson's correlation with that truth; grey: with "
         "the two other truths. Positive: the metric rises with the truth."
     )
     name, shades = COLOURS[colour]
@@ -144,9 +146,9 @@ def against_truth(
     columns = COLUMNS // len(kinds)
     panels = columns * len(kinds)
     # space of its own beside each metric's panels, so that those of one metric look like one
-    left, gap, apart, right, head, foot = 0.42, 0.42, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.26
+    left, gap, metric_gap, right, head, foot = 0.42, 0.42, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.26
     panel_head = 0.46 + 0.13 * (len(kinds) > 1)
-    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * apart - right) / panels
+    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * metric_gap - right) / panels
     rows = ceil(len(metrics) / columns)
     height = min(width * 0.78, (PAGE[1] - 1.6 - head - foot) / rows - panel_head - 0.2)
     row = panel_head + height + 0.2
@@ -156,19 +158,25 @@ def against_truth(
     shades = ScalarMappable(norm, shades if isinstance(shades, str) else colour_map(colour, shades))
     _scale(figure, shades, name, top + 0.07)
     for i, metric in enumerate(metrics):
-        down_by, across = divmod(i, columns)
+        row_index, column_index = divmod(i, columns)
         for k, kind in enumerate(kinds):
             corner = (
-                MARGIN + left + (across * len(kinds) + k) * (width + gap) + across * apart,
-                top + head + down_by * row + panel_head,
+                MARGIN + left + (column_index * len(kinds) + k) * (width + gap) + column_index * metric_gap,
+                top + head + row_index * row + panel_head,
             )
             axes = add_axes(figure, *corner, width, height)
             # in an order that hides neither end of the colours
             part = of_kind[kind].sample(frac=1, random_state=0)
             x, y = part[f"true_{truth}"], part[metric]
-            sure = is_judged(part)
-            axes.scatter(x[sure], y[sure], c=shades.to_rgba(part.loc[sure, colour]), s=5, linewidths=0)
-            axes.scatter(x[~sure], y[~sure], s=6, **HOLLOW)
+            judged_mask = is_judged(part)
+            axes.scatter(
+                x[judged_mask],
+                y[judged_mask],
+                c=shades.to_rgba(part.loc[judged_mask, colour]),
+                s=5,
+                linewidths=0,
+            )
+            axes.scatter(x[~judged_mask], y[~judged_mask], s=6, **HOLLOW)
             few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
             few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
             for axis in (axes.xaxis, axes.yaxis):
@@ -182,12 +190,12 @@ def against_truth(
                 pad = 22 + 9.5 * (len(kinds) > 1)
                 axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=pad)
             line = {"transform": axes.transAxes, "va": "bottom"}
-            found = {name: r[metric, kind, name] for name in BLOCKS}
-            own = f"r {_r(found.pop(truth))}"
+            r_values = {name: r[metric, kind, name] for name in BLOCKS}
+            main_text = f"r {_r(r_values.pop(truth))}"
             names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
-            others = "  ".join(f"{names[name]} {_r(value)}" for name, value in found.items())
-            axes.text(0, 1 + 0.02 / height, others, size=SMALL, color=GREY, **line)
-            axes.text(0, 1 + 0.14 / height, own, size=NORMAL, **line)
+            other_text = "  ".join(f"{names[name]} {_r(value)}" for name, value in r_values.items())
+            axes.text(0, 1 + 0.02 / height, other_text, size=SMALL, color=GREY, **line)
+            axes.text(0, 1 + 0.14 / height, main_text, size=NORMAL, **line)
             if len(kinds) > 1:
                 axes.text(0, 1 + 0.28 / height, PANELS[kind], size=SMALL, **line)
             # the lowest panel of each column names the axis
@@ -222,9 +230,12 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
     if not metrics:
         raise BiasgridError("factory: nothing to draw, no metric has scores of words")
     columns = list(table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
-    judged = table[is_judged(table)]
+    judged_rows = table[is_judged(table)]
     squares = (
-        (judged[metrics] ** 2).groupby([judged[key] for key in ("trainer", "vectors", "truth")]).mean().max()
+        (judged_rows[metrics] ** 2)
+        .groupby([judged_rows[key] for key in ("trainer", "vectors", "truth")])
+        .mean()
+        .max()
     )
     metrics.sort(key=lambda metric: (-round(squares[metric], 2), labels.get(metric, metric)))
     levels = OF_WORDS[against]
@@ -234,7 +245,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
         for truth, name in levels.items()
     ]
     legend.append(("mean over models", legend_line(color="black", linewidth=1.4)))
-    if len(judged) < len(table):
+    if len(judged_rows) < len(table):
         legend.append((f"{NOT_JUDGED}; not in the mean", hollow_dot()))
     note = (
         f"Pearson's correlation of occupations' scores with {TRUTHS[against]}. "
@@ -250,26 +261,33 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
     for column, (trainer, kind) in enumerate(columns):
         axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
         axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
-        chosen = table[(table["trainer"] == trainer) & (table["vectors"] == kind)]
+        column_rows = table[(table["trainer"] == trainer) & (table["vectors"] == kind)]
         for i, metric in enumerate(metrics):
             if i % 2 == 0:
                 axes.axhspan(i - 0.5, i + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
             for lane, truth in enumerate(levels):
-                known = chosen[(chosen["truth"] == truth) & chosen[metric].notna()]
-                values, sure = known[metric].to_numpy(), is_judged(known).to_numpy()
+                model_rows = column_rows[(column_rows["truth"] == truth) & column_rows[metric].notna()]
+                values, judged_mask = model_rows[metric].to_numpy(), is_judged(model_rows).to_numpy()
                 y = i + (lane - 0.5) * 0.4
                 jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
                 heights = y + jitter
-                axes.scatter(values[sure], heights[sure], s=3.5, color=looks[truth], alpha=0.35, linewidths=0)
-                axes.scatter(values[~sure], heights[~sure], s=4, **HOLLOW)
-                if sure.any():
+                axes.scatter(
+                    values[judged_mask],
+                    heights[judged_mask],
+                    s=3.5,
+                    color=looks[truth],
+                    alpha=0.35,
+                    linewidths=0,
+                )
+                axes.scatter(values[~judged_mask], heights[~judged_mask], s=4, **HOLLOW)
+                if judged_mask.any():
                     axes.vlines(
-                        values[sure].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
+                        values[judged_mask].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
                     )
                 elif not len(values):
                     # static vectors fill no gaps
-                    none = "–" if metric in ACTS else "all words alike"
-                    axes.text(0, y, none, size=SMALL, color=GREY, ha="center", va="center")
+                    empty_text = "–" if metric in ACTS else "all words alike"
+                    axes.text(0, y, empty_text, size=SMALL, color=GREY, ha="center", va="center")
         axes.set(xlim=(-1.06, 1.06), ylim=(len(metrics) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
         axes.set_xlabel("r", labelpad=1)
@@ -283,10 +301,10 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
 
 def _pearson(x: pd.Series, y: pd.Series) -> float:
     """NaN where fewer than three models have a value, or all have the same."""
-    there = y.notna()
-    if there.sum() < 3 or np.ptp(y[there]) == 0 or np.ptp(x[there]) == 0:
+    has_value = y.notna()
+    if has_value.sum() < 3 or np.ptp(y[has_value]) == 0 or np.ptp(x[has_value]) == 0:
         return np.nan
-    return float(np.corrcoef(x[there], y[there])[0, 1])
+    return float(np.corrcoef(x[has_value], y[has_value])[0, 1])
 
 
 def tick(value: float, _: int) -> str:

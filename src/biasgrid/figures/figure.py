@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib import figure
 
@@ -20,10 +22,16 @@ Files = Mapping[str, "File | list[File]"]
 class Drawing:
     """One figure of a study: what it is drawn from.
 
-    name    its file below figures/, without extension, such as "scores-gender"
-    inputs  files by role, such as {"scores": results/embedded/scores.csv}
-    spec    everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level
-    kind    the name of the `Figure` that draws it; `figures.planned` fills it in
+    Parameters
+    ----------
+    name
+        Its file below figures/, without extension, such as "scores-gender".
+    inputs
+        Files by role, such as {"scores": results/embedded/scores.csv}.
+    spec
+        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
+    kind
+        The name of the `Figure` that draws it; `figures.planned` fills it in.
     """
 
     name: str
@@ -36,14 +44,22 @@ class Drawing:
 class Figure:
     """A kind of figure: one file of this package, or of a plugin. Importing it imports no matplotlib and no pandas.
 
-    name      the kind's
-    meaning   what it shows, in a sentence
-    drawings  grid -> the figures of this kind that a study has; from the grid is read what they need, and no result
-    draw      (inputs, spec) of a drawing -> the figure as matplotlib has it
-    needs     what a study must have for it, said of a config that lists it in vain; empty: it is left out silently
-    group     the name that a config lists under `figures` for it, where that is another than the kind's; None: none,
-              as the config asks for it otherwise
-    reading   how to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md)
+    Parameters
+    ----------
+    name
+        The kind's.
+    meaning
+        What it shows, in a sentence.
+    drawings
+        Grid -> the figures of this kind that a study has. It reads the plan, and no result.
+    draw
+        (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    needs
+        What a study must have for it. A config that lists it without that is an error, unless `needs` is empty.
+    group
+        The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
+    reading
+        How to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md).
     """
 
     name: str
@@ -66,7 +82,7 @@ def tables(grid: Any, *names: str) -> dict[str, File]:
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
-    """A figure's parts on pages of at most so many, as even as can be: the pages' names, and what each has."""
+    """Divide parts evenly among pages of at most `most` parts: the pages' names, and the parts of each."""
     if not parts:
         return []
     count = -(-len(parts) // most)
@@ -80,50 +96,50 @@ def page_name(name: str, i: int) -> str:
 
 
 def parts_of_pages(
-    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, around: float
+    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, frame: float
 ) -> list[tuple[list[str], list[Any]]]:
-    """What has room on a page of so many inches each: metrics, and rows.
+    """Divide blocks of panels among pages: the metrics and the rows of each page.
 
     Parameters
     ----------
     blocks
-        Of panels side by side: their metrics, their rows, inches of a row.
+        The metrics of panels side by side, their rows, inches of a row.
     room
         Inches of a page.
-    around
-        Inches above and below a block.
+    frame
+        Inches above and below a block, together.
 
     Returns
     -------
     list
         A block that fits on no page is divided by rows, as evenly as can be; others share pages.
     """
-    found: list[tuple[list[str], list[Any]]] = []
-    left = 0.0
+    contents: list[tuple[list[str], list[Any]]] = []
+    free_height = 0.0
     for metrics, rows, height in blocks:
-        most = max(1, int((room - around) / height))
+        most = max(1, int((room - frame) / height))
         for _, part in pages("", rows, most):
-            tall = around + len(part) * height
-            if len(part) == len(rows) and tall <= left:
-                found[-1][0].extend(metrics)
-                found[-1][1].extend(row for row in part if row not in found[-1][1])
+            block_height = frame + len(part) * height
+            if len(part) == len(rows) and block_height <= free_height:
+                contents[-1][0].extend(metrics)
+                contents[-1][1].extend(row for row in part if row not in contents[-1][1])
             else:
-                found.append((list(metrics), part))
-                left = room
-            left -= tall
-    return found
+                contents.append((list(metrics), part))
+                free_height = room
+            free_height -= block_height
+    return contents
 
 
-def dealt(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
-    """Items in order in as few groups as their sizes allow: none larger than the room, but of a single item."""
+def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
+    """Divide items, in their order, into few groups, each of size `room` at most (a single item may be larger)."""
     groups: list[list[Any]] = []
-    used = 0.0
+    total = 0.0
     for item in items:
-        if not groups or used + size(item) > room:
+        if not groups or total + size(item) > room:
             groups.append([])
-            used = 0.0
+            total = 0.0
         groups[-1].append(item)
-        used += size(item)
+        total += size(item)
     return groups
 
 
@@ -147,29 +163,48 @@ def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
 
 def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
-    found: dict[str, dict[str, None]] = {}
+    by_metric: dict[str, dict[str, None]] = {}
     for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
         parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
-        found.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
-    return {metric: sorted(queries) for metric, queries in found.items()}
+        by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
+    return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
 
-def said(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
-    """What a sign says, one line for the metrics of which it says the same."""
-    same: dict[str, list[str]] = {}
+def distinct_sets(queries: Sequence[Any]) -> dict[str, str]:
+    """(Sub-)query -> the names of its sets that the other queries lack."""
+    sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
+    common = set.intersection(*map(set, sets.values()))
+    return {name: ", ".join(s for s in set_names if s not in common) for name, set_names in sets.items()}
+
+
+def metric_groups(queries: Mapping[str, Iterable[str]]) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Queries and metrics of panels side by side: at most four metrics that measure the same queries."""
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for metric in sorted(queries):
+        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
+    return [
+        (names, [str(metric) for metric in part])
+        for names, metrics in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
+        for part in np.array_split(metrics, -(-len(metrics) // 4))
+    ]
+
+
+def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+    """What the sign of a score means: one line for all metrics for which it means the same."""
+    labels_by_sign: dict[str, list[str]] = {}
     for metric in metrics:
         if metric in signs:
-            same.setdefault(signs[metric], []).append(labels.get(metric, metric))
-    return [f"{', '.join(names)}: {sign}." for sign, names in same.items()]
+            labels_by_sign.setdefault(signs[metric], []).append(labels.get(metric, metric))
+    return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
 
 
 def level(grid: Any) -> float:
-    """The share of resamples that an interval holds."""
+    """The confidence level of a study's bootstrap intervals."""
     return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
 
 
 def count_range(counts: Sequence[int]) -> str:
-    """Numbers of what something rests on, as text: the smallest to the largest."""
+    """Sample sizes as text: the smallest to the largest."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 from ..files import slug
-from .figure import Drawing, Figure, count_range, dealt, evaluations_of, pages, tables
+from .figure import Drawing, Figure, count_range, evaluations_of, group_by_size, pages, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -77,16 +77,18 @@ def hidden_bias(
     )
     for (model, measure), axes in panels.items():
         chance = HIDDEN[measure][1]
-        mine = rows[(rows["model"] == model) & (rows["measure"] == measure)]
-        y = mine["debias"].map(places[model]).to_numpy()
+        panel_rows = rows[(rows["model"] == model) & (rows["measure"] == measure)]
+        y = panel_rows["debias"].map(places[model]).to_numpy()
         axes.axvline(chance, **DASHED)
-        axes.hlines(y, mine["before"], mine["after"], color=LESS, linewidth=1.0, zorder=2)
-        axes.plot(mine["before"], y, linestyle="", color=GREY, markerfacecolor="white", zorder=3, **UNTOUCHED)
-        axes.plot(mine["after"], y, linestyle="", zorder=4, **after)
-        for at, value in zip(y, mine["after"], strict=True):
+        axes.hlines(y, panel_rows["before"], panel_rows["after"], color=LESS, linewidth=1.0, zorder=2)
+        axes.plot(
+            panel_rows["before"], y, linestyle="", color=GREY, markerfacecolor="white", zorder=3, **UNTOUCHED
+        )
+        axes.plot(panel_rows["after"], y, linestyle="", zorder=4, **after)
+        for row_y, value in zip(y, panel_rows["after"], strict=True):
             number = "n/a" if np.isnan(value) else two_digits(value)
-            beside = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-            axes.annotate(number, (1, at), (4, 0), va="center", size=SMALL, **beside)
+            coordinates = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+            axes.annotate(number, (1, row_y), (4, 0), va="center", size=SMALL, **coordinates)
         values = ends.loc[measure].to_numpy()
         low, high = np.nanmin([chance, *values]), np.nanmax([1.0, *values])
         axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
@@ -100,10 +102,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
             states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
-            groups = dealt(states, 8.4, lambda model, of=states: 0.59 + 0.16 * len(of[model]))
-            for full, (models,) in pages(name, groups, 1):
+            groups = group_by_size(
+                states, 8.4, lambda model, by_model=states: 0.59 + 0.16 * len(by_model[model])
+            )
+            for drawing_name, (models,) in pages(name, groups, 1):
                 part = {"models": models} if len(groups) > 1 else {}
-                yield Drawing(full, tables(grid, "mitigation"), spec | part)
+                yield Drawing(drawing_name, tables(grid, "mitigation"), spec | part)
 
 
 FIGURES = (

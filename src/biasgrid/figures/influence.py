@@ -1,4 +1,4 @@
-"""Figure of the words on which the scores hang most: how a score changes when one word is left out."""
+"""Figure of leave-one-out influence: the words without which a score changes most."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, no_mark, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
-from .text import SMALL, fitted, line_count, text_width, two_digits, unit_label
+from .text import SMALL, fit_text, line_count, text_width, two_digits, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ FARTHEST = 5.0  # standard errors: what is farther is cut off
 def influence(
     influence: pd.DataFrame, inference: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
 ) -> figure.Figure:
-    """The ten words on which a metric's scores of a criterion hang most, from influence.csv and inference.csv.
+    """The ten most influential words of a metric's scores of a criterion, from influence.csv and inference.csv.
 
     One row per word of a set in a (sub-)query, in it one line and mark per model: how far the score moves when the
     word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where the
@@ -42,7 +42,7 @@ def influence(
     table = rows_of(influence, "influence", criterion)
     table = table[table["metric"] == metric]
     if table.empty:
-        return nothing(
+        return empty_page(
             title, f"no score of {labels.get(metric, metric)} has a value without one of its words."
         )
     errors = inference.loc[inference["criterion"] == criterion, [*KEYS, "standard_error"]].drop_duplicates(
@@ -50,36 +50,37 @@ def influence(
     )
     table = table.merge(errors, on=KEYS, how="left")
     # where all resamples have one value there is no unit
-    moved = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
-    known = table.assign(moved=moved)[np.isfinite(moved)]
-    if known.empty:
-        return nothing(title, "no score has a standard error (bootstrap over words).")
+    shifts = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
+    finite_rows = table.assign(moved=shifts)[np.isfinite(shifts)]
+    if finite_rows.empty:
+        return empty_page(title, "no score has a standard error (bootstrap over words).")
     units = units_of(influence)
     looks = unit_looks(units)
     names = ["query", "set", "word"]
-    farthest = known["moved"].abs().groupby([known[name] for name in names]).max().reset_index()
+    farthest = finite_rows["moved"].abs().groupby([finite_rows[name] for name in names]).max().reset_index()
     farthest = farthest.sort_values(["moved", *names], ascending=[False, True, True, True]).head(WORDS)
     rows = list(farthest[names].itertuples(index=False, name=None))
-    part = known[known[names].apply(tuple, axis=1).isin(rows)]
-    drawn = units_of(part)
-    texts = [f"{word} ({of})\n{fitted(query, NAME, SMALL)}" for query, of, word in rows]
-    height = max(max(map(line_count, texts)) * 0.115, len(drawn) * LANE) + 0.08
+    part = finite_rows[finite_rows[names].apply(tuple, axis=1).isin(rows)]
+    drawn_units = units_of(part)
+    texts = [f"{word} ({set_name})\n{fit_text(query, NAME, SMALL)}" for query, set_name, word in rows]
+    height = max(max(map(line_count, texts)) * 0.115, len(drawn_units) * LANE) + 0.08
     height = min(height, LONGEST / len(rows))
     left = max(text_width(text, SMALL) for text in texts) + 0.1
-    legend = [(unit_label(unit, labels), legend_line(**looks[unit])) for unit in drawn]
+    legend = [(unit_label(unit, labels), legend_line(**looks[unit])) for unit in drawn_units]
     if (part["moved"].abs() > FARTHEST).any():
         legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
     note = (
         "How far a score moves when one word is left out (of pairs: with its partner), in standard errors of that "
         f"score (bootstrap over words); to the right, it rises. The {len(rows)} words that move a score farthest."
     )
-    lost = table[[*KEYS]][~np.isfinite(moved)].drop_duplicates()
+    lost = table[[*KEYS]][~np.isfinite(shifts)].drop_duplicates()
     if len(lost):
-        of = len(table[[*KEYS]].drop_duplicates())
+        score_count = len(table[[*KEYS]].drop_duplicates())
         note += (
-            f" Left out: {len(lost)} of {of} scores, which have no standard error or no value without a word."
+            f" Left out: {len(lost)} of {score_count} scores, which have no standard error or no value "
+            "without a word."
         )
-    if len(part) < len(rows) * len(drawn):
+    if len(part) < len(rows) * len(drawn_units):
         note += " A model without a mark in a row has no score of that query, or not that word."
     figure, top = page(title, note, legend, PAGE[0], len(rows) * height + 0.46)
     axes = add_axes(
@@ -88,14 +89,14 @@ def influence(
     for y in range(0, len(rows), 2):
         axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
     axes.axvline(0, **DASHED)
-    at = {row: y for y, row in enumerate(rows)}
-    y = np.array([at[row] for row in part[names].itertuples(index=False, name=None)])
+    positions = {row: y for y, row in enumerate(rows)}
+    y = np.array([positions[row] for row in part[names].itertuples(index=False, name=None)])
     # lines of a row, one per model, so that no mark hides another
-    lane = min(LANE / height, 0.86 / len(drawn))
-    for i, unit in enumerate(drawn):
-        mine = ((part["model"] == unit[0]) & (part["debias"] == unit[1])).to_numpy()
-        middle = (i - (len(drawn) - 1) / 2) * lane
-        _marks(axes, part["moved"].to_numpy()[mine], y[mine] + middle, looks[unit])
+    lane = min(LANE / height, 0.86 / len(drawn_units))
+    for i, unit in enumerate(drawn_units):
+        is_unit = ((part["model"] == unit[0]) & (part["debias"] == unit[1])).to_numpy()
+        middle = (i - (len(drawn_units) - 1) / 2) * lane
+        _marks(axes, part["moved"].to_numpy()[is_unit], y[is_unit] + middle, looks[unit])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     reach = min(part["moved"].abs().max(), FARTHEST)
     low, high = np.clip(part["moved"], -reach, reach).min(), np.clip(part["moved"], -reach, reach).max()
@@ -126,8 +127,8 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             cells = cells_of(grid, [criterion])
             # a figure per metric: one of all would be taller than a page
             for metric in dict.fromkeys(cell.metric for cell in cells):
-                of = labels(grid, [cell for cell in cells if cell.metric == metric])
-                spec = {"labels": of, "criterion": criterion, "metric": metric}
+                metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
+                spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
                 name = f"influence-{slug(criterion)}-{metric}"
                 yield Drawing(name, tables(grid, "influence", "inference"), spec)
 

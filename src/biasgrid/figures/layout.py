@@ -19,7 +19,8 @@ import numpy as np
 
 from ..extras import require
 from ..files import write_bytes
-from .text import BOLD, LARGE, NORMAL, SMALL, fitted, line_count, text_width
+from .palette import GREY
+from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -119,25 +120,25 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
 
 
 def page(
-    title: str, note: str, legend: Sequence[tuple[str, Artist]], across: float, down: float
+    title: str, note: str, legend: Sequence[tuple[str, Artist]], content_width: float, content_height: float
 ) -> tuple[Figure, float]:
-    """A figure of a title, a note, a space of so many inches, and a legend; with the top of that space."""
+    """A figure with a title, a note, room for its content (inches) and a legend; and the top of that room."""
     texts, handles = zip(*legend, strict=True)
-    entries = Legend(handles, texts, max(across, 5.0) - 2 * MARGIN)
-    title = fitted(title, entries.width / BOLD, LARGE)
-    note = fitted(note, entries.width, SMALL)
-    under = MARGIN + line_count(title) * 0.17 + 0.03
-    top = under + line_count(note) * 0.125 + 0.1
-    figure = blank(entries.width + 2 * MARGIN, top + down + entries.height + MARGIN)
+    entries = Legend(handles, texts, max(content_width, 5.0) - 2 * MARGIN)
+    title = fit_text(title, entries.width / BOLD, LARGE)
+    note = fit_text(note, entries.width, SMALL)
+    note_top = MARGIN + line_count(title) * 0.17 + 0.03
+    top = note_top + line_count(note) * 0.125 + 0.1
+    figure = blank(entries.width + 2 * MARGIN, top + content_height + entries.height + MARGIN)
     width, height = figure.get_size_inches()
     figure.text(MARGIN / width, 1 - MARGIN / height, title, **heading())
-    figure.text(MARGIN / width, 1 - under / height, note, va="top", size=SMALL, color="#333333")
-    entries.draw(figure, top + down)
+    figure.text(MARGIN / width, 1 - note_top / height, note, va="top", size=SMALL, color="#333333")
+    entries.draw(figure, top + content_height)
     return figure, top
 
 
-def nothing(title: str, why: str) -> Figure:
-    """In place of a figure: why there is none. What one model lacks does not end a study of several."""
+def empty_page(title: str, why: str) -> Figure:
+    """A page that says why there is no figure. What one model lacks must not end a study of several."""
     figure, _ = page(title, f"Nothing to draw: {why}", [("", no_mark())], PAGE[0], 0.0)
     return figure
 
@@ -156,10 +157,10 @@ class Legend:
         for rows in range(1, len(labels) + 1):
             self.columns = ceil(len(labels) / rows)
             # as matplotlib deals entries out to columns
-            needed = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
-            if needed <= width:
+            total_width = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
+            if total_width <= width:
                 break
-        self.width, self.height = max(width, needed), rows * 0.165 + 0.06
+        self.width, self.height = max(width, total_width), rows * 0.165 + 0.06
 
     def draw(self, figure: Figure, top: float) -> None:
         """Place it, its upper edge `top` inches below the figure's."""
@@ -240,22 +241,24 @@ def add_panels(
     legend: Sequence[tuple[str, Artist]],
     *,
     gap: float,
-    aside: float = 0.0,
+    label_width: float = 0.0,
     foot: float = 0.0,
-    below: float = 0.0,
+    space_below: float = 0.0,
 ) -> tuple[Figure, dict[str, Axes], float]:
     """A figure of panels of one size, each with a bold head and a note; its axes; and the top of the space below."""
     texts = {
-        key: (fitted(head, size[0] / BOLD, NORMAL), fitted(text, size[0], SMALL) if text else "")
+        key: (fit_text(head, size[0] / BOLD, NORMAL), fit_text(text, size[0], SMALL) if text else "")
         for key, (head, text) in heads.items()
     }
-    above = [line_count(head) * 0.14 + line_count(text) * 0.13 + 0.12 for head, text in texts.values()]
-    rows = np.cumsum([max(above[i : i + columns]) + size[1] + foot for i in range(0, len(heads), columns)])
-    across = MARGIN + aside + columns * (size[0] + gap) - gap + MARGIN
-    figure, top = page(title, note, legend, across, rows[-1] + 0.1 + below)
+    head_heights = [line_count(head) * 0.14 + line_count(text) * 0.13 + 0.12 for head, text in texts.values()]
+    rows = np.cumsum(
+        [max(head_heights[i : i + columns]) + size[1] + foot for i in range(0, len(heads), columns)]
+    )
+    content_width = MARGIN + label_width + columns * (size[0] + gap) - gap + MARGIN
+    figure, top = page(title, note, legend, content_width, rows[-1] + 0.1 + space_below)
     panels = {}
     for i, (key, (head, text)) in enumerate(texts.items()):
-        left = MARGIN + aside + i % columns * (size[0] + gap)
+        left = MARGIN + label_width + i % columns * (size[0] + gap)
         panels[key] = axes = add_axes(figure, left, top + rows[i // columns] - foot - size[1], *size)
         axes.set_title(head, loc="left", weight="bold", pad=4 + line_count(text) * 9)
         axes.annotate(text, (0, 1), (0, 4), "axes fraction", "offset points", size=SMALL)
@@ -286,43 +289,71 @@ def free_places(
     list
         The texts' centres, in inches; None where a text has no room.
     """
-    apart = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
-    taken = [(*(at - MARK), *(at + MARK)) for at in marks]
+    distances = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
+    boxes = [(*(mark - MARK), *(mark + MARK)) for mark in marks]
     places: list[np.ndarray | None] = [None] * len(texts)
     reach = np.broadcast_to(reach, len(texts))
-    for i in np.lexsort((apart.min(axis=1)[: len(texts)], -reach)):
+    for i in np.lexsort((distances.min(axis=1)[: len(texts)], -reach)):
         half = np.array([text_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
         grid = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
-        grid = [x[np.abs(x - at) < reach[i] + part] for x, at, part in zip(grid, marks[i], half, strict=True)]
+        grid = [
+            x[np.abs(x - centre) < reach[i] + part]
+            for x, centre, part in zip(grid, marks[i], half, strict=True)
+        ]
         centres = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
         lengths = np.linalg.norm(centres - marks[i], axis=1)
         # most texts have room near by: the whole panel is searched last
         for radius in (0.3, 0.6, 1.2, np.inf):
             near = lengths <= radius
-            others = np.delete(marks, i, axis=0)
-            place, shortest = _nearest(centres[near], lengths[near], half, others, np.array(taken))
+            other_marks = np.delete(marks, i, axis=0)
+            place, shortest = _nearest(centres[near], lengths[near], half, other_marks, np.array(boxes))
             if place is not None and (radius == np.inf or shortest <= radius - DETOUR):
                 places[i] = place
-                taken.append((*(place - half), *(place + half)))
+                boxes.append((*(place - half), *(place + half)))
                 break
     return places
 
 
+def label_marks(
+    axes: Axes,
+    marks: np.ndarray,
+    texts: Sequence[str],
+    size: np.ndarray,
+    *,
+    room: np.ndarray | None = None,
+    reach: float = np.inf,
+    weight: str = "normal",
+) -> None:
+    """Write texts beside their marks, each joined to its own by a line; a text without room is left out.
+
+    As `free_places`, where `size` is that of the axes and `room` the part of them that may have texts.
+    """
+    places = free_places(marks, texts, size if room is None else room, reach)
+    box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
+    look = {"ha": "center", "va": "center", "size": SMALL, "weight": weight, "zorder": 6, "bbox": box}
+    for text, mark, place in zip(texts, marks, places, strict=False):
+        if place is None:
+            continue
+        line = np.stack([mark, place]) / size
+        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
+        axes.text(*line[1], text, transform=axes.transAxes, **look)
+
+
 def _nearest(
-    centres: np.ndarray, lengths: np.ndarray, half: np.ndarray, others: np.ndarray, taken: np.ndarray
+    centres: np.ndarray, lengths: np.ndarray, half: np.ndarray, other_marks: np.ndarray, all_boxes: np.ndarray
 ) -> tuple[np.ndarray | None, float]:
     """The best of some places for a text, if one is free, and how near to its mark a free one is."""
     if not len(centres):
         return None, np.inf
     low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
-    boxes = taken[((taken[:, :2] < high) & (taken[:, 2:] > low)).all(axis=1)]
-    over = (centres[:, None] + half > boxes[:, :2]) & (centres[:, None] - half < boxes[:, 2:])
-    free = ~over.all(axis=2).any(axis=1)
+    boxes = all_boxes[((all_boxes[:, :2] < high) & (all_boxes[:, 2:] > low)).all(axis=1)]
+    overlaps = (centres[:, None] + half > boxes[:, :2]) & (centres[:, None] - half < boxes[:, 2:])
+    free = ~overlaps.all(axis=2).any(axis=1)
     if not free.any():
         return None, np.inf
     centres, lengths = centres[free], lengths[free]
     # what is further than that is worse than the nearest, wherever the other marks are
     close = lengths <= lengths.min() + DETOUR
     centres, lengths = centres[close], lengths[close]
-    to_others = np.linalg.norm(centres[:, None] - others, axis=2).min(axis=1, initial=np.inf)
-    return centres[np.argmin(lengths + DETOUR * (to_others < lengths + 0.02))], lengths.min()
+    other_distances = np.linalg.norm(centres[:, None] - other_marks, axis=2).min(axis=1, initial=np.inf)
+    return centres[np.argmin(lengths + DETOUR * (other_distances < lengths + 0.02))], lengths.min()

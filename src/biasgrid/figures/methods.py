@@ -17,7 +17,7 @@ from .figure import evaluations_of
 from .layout import MARGIN, PAGE, add_axes, no_mark, page
 from .palette import ZEBRA
 from .rows import rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def rows_of_group(table: pd.DataFrame, name: str, criterion: str, group: str) ->
     return rows_of(rows_of(table, name, criterion), f"{name}, {criterion}", group, column="group")
 
 
-def removed(rows: pd.DataFrame) -> pd.Series:
+def removed_share(rows: pd.DataFrame) -> pd.Series:
     """The share of a metric's bias that a method removes; NaN where there was none."""
     return (1 - rows["after"] / rows["before"].where(rows["before"] > 0)).clip(lower=-1)
 
@@ -50,7 +50,7 @@ def removed(rows: pd.DataFrame) -> pd.Series:
 def ordered_methods(table: pd.DataFrame, criterion: str) -> list[str]:
     """The methods measured on a criterion by what they remove, most first."""
     rows = table[table["criterion"] == criterion]
-    shares = removed(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
+    shares = removed_share(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
     return sorted(shares.index, key=lambda method: (-shares[method], method))
 
 
@@ -75,36 +75,38 @@ def add_blocks(
     the figure, its axes by (model, measure), and by model the rows' y in inches (method -> y, None: first).
     """
     methods = {model: set(part["debias"]) for model, part in rows.groupby("model")}
-    names = {key: wrapped(labels.get(key, key), 26) for key in order} | {None: first}
+    names = {key: wrap_text(labels.get(key, key), 26) for key in order} | {None: first}
     members = {
-        model: [None] * bool(first) + [key for key in order if key in known]
-        for model, known in methods.items()
+        model: [None] * bool(first) + [key for key in order if key in model_methods]
+        for model, model_methods in methods.items()
     }
     left = max(text_width(names[key], SMALL) for keys in members.values() for key in keys) + MARGIN + 0.08
-    heads = {key: wrapped(text, int((need + gap) / 0.07)) for key, text in columns.items()}
+    heads = {key: wrap_text(text, int((need + gap) / 0.07)) for key, text in columns.items()}
     need = max(need, *(text_width(text, SMALL) * BOLD - gap + 0.04 for text in heads.values()))
     width = max(need, min(most, (PAGE[0] - left - MARGIN) / len(columns) - gap))
-    across = left + len(columns) * (width + gap) + MARGIN
-    models = {key: fitted(labels.get(key, key), (across - 2 * MARGIN) / BOLD, NORMAL) for key in members}
+    content_width = left + len(columns) * (width + gap) + MARGIN
+    models = {
+        key: fit_text(labels.get(key, key), (content_width - 2 * MARGIN) / BOLD, NORMAL) for key in members
+    }
     heights = {
         model: {key: line_count(names[key]) * 0.115 + 0.045 for key in keys}
         for model, keys in members.items()
     }
-    above = {
+    head_heights = {
         key: line_count(name) * 0.14 + max(map(line_count, heads.values())) * 0.12 + 0.06
         for key, name in models.items()
     }
-    tall = {key: above[key] + sum(heights[key].values()) + foot + 0.14 for key in members}
-    figure, top = page(title, note, legend, across, sum(tall.values()))
+    block_heights = {key: head_heights[key] + sum(heights[key].values()) + foot + 0.14 for key in members}
+    figure, top = page(title, note, legend, content_width, sum(block_heights.values()))
     panels, places = {}, {}
     for model, keys in members.items():
-        at = MARGIN / figure.get_figwidth(), 1 - top / figure.get_figheight()
-        figure.text(*at, models[model], va="top", weight="bold")
+        name_place = MARGIN / figure.get_figwidth(), 1 - top / figure.get_figheight()
+        figure.text(*name_place, models[model], va="top", weight="bold")
         high = np.array([heights[model][key] for key in keys])
         centres = np.cumsum(high) - high / 2
         places[model] = dict(zip(keys, centres, strict=True))
         for i, column in enumerate(columns):
-            axes = add_axes(figure, left + i * (width + gap), top + above[model], width, high.sum())
+            axes = add_axes(figure, left + i * (width + gap), top + head_heights[model], width, high.sum())
             axes.set_title(heads[column], loc="left", size=SMALL, weight="bold", pad=3)
             for y, row in zip(centres[1::2], high[1::2], strict=True):
                 # under the gaps too
@@ -115,7 +117,7 @@ def add_blocks(
             axes.set_yticks(centres, [names[key] if i == 0 else "" for key in keys])
             axes.tick_params(axis="y", length=0)
             panels[model, column] = axes
-        top += tall[model]
+        top += block_heights[model]
     return figure, panels, places
 
 

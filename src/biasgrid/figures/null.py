@@ -1,6 +1,5 @@
-"""Figure of the null distributions of a cell: what the metric gives for words that are dealt out to the sets at
-random, for random groups and for control words, where the score lies in them, and beside them the bootstrap
-resamples; whichever the study has.
+"""Figure of the null distributions of a cell: what the metric gives for permuted words, for random groups and
+for control words, where the score lies in them, and beside them the bootstrap resamples; whichever the study has.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from .figure import Drawing, Figure, Files, level
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
-from .text import NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, unit_label
+from .text import NORMAL, SMALL, SUPERSCRIPTS, fit_text, line_count, unit_label
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -68,29 +67,29 @@ def null_distribution(
     the tail that the p-value counts; to their right the bootstrap resamples with the interval (`interval`, of so much
     `level`). `metric` is as `facts` has it."""
     tests = [test for test in NULLS if any(test in values for values in null.values.values())]
-    shown = [*tests, *(["bootstrap"] if null.samples is not None else [])]
-    boxes, lines = min(len(shown), BESIDE), ceil(len(shown) / BESIDE)
-    alone = boxes * len(null.results) == 1
-    width, height, gap, foot = 6.5 if alone else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
-    across = boxes * (width + gap)
-    names = [fitted(result["query"], across - gap, NORMAL) for result in null.results]
-    said = {
+    parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
+    boxes, lines = min(len(parts), BESIDE), ceil(len(parts) / BESIDE)
+    is_single = boxes * len(null.results) == 1
+    width, height, gap, foot = 6.5 if is_single else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
+    block_width = boxes * (width + gap)
+    names = [fit_text(result["query"], block_width - gap, NORMAL) for result in null.results]
+    panel_texts = {
         (i, part): "\n".join(
-            fitted(line, width, SMALL) for line in _said(metric, result, part, interval, level)
+            fit_text(line, width, SMALL) for line in _panel_text(metric, result, part, interval, level)
         )
         for i, result in enumerate(null.results)
-        for part in shown
+        for part in parts
         if null.values.get(result["query"])
     }
     title_lines = max(map(line_count, names)) * 0.155 + 0.03
-    head = max(map(line_count, said.values())) * 0.125 + 0.04
+    head = max(map(line_count, panel_texts.values())) * 0.125 + 0.04
 
     def block() -> float:
         """How high the panels of a (sub-)query are, with its name."""
         return title_lines + lines * (head + height + foot)
 
     def extent(columns: int) -> tuple[float, float]:
-        return columns * across, ceil(len(names) / columns) * block()
+        return columns * block_width, ceil(len(names) / columns) * block()
 
     columns = best_columns(len(names), extent) if len(names) > 1 else 1
     # many sub-queries have lower panels, so that they are on a page
@@ -102,7 +101,7 @@ def null_distribution(
         (", or ".join(NULLS[test] for test in tests), legend_area(facecolor=NULL)),
         *((BEYOND[alternative], legend_area(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
-    if "bootstrap" in shown:
+    if "bootstrap" in parts:
         look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
         legend += [
             ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
@@ -112,7 +111,7 @@ def null_distribution(
     figure, top = page(title, _note(null, metric, tests), legend, *extent(columns))
     for i, (result, name) in enumerate(zip(null.results, names, strict=True)):
         row, column = divmod(i, columns)
-        left, upper = MARGIN + column * across, top + row * block()
+        left, upper = MARGIN + column * block_width, top + row * block()
         w, h = figure.get_size_inches()
         figure.text(left / w, 1 - upper / h, name, va="top", weight="bold")
         upper += title_lines
@@ -124,15 +123,15 @@ def null_distribution(
             figure.text(place[0] / w, 1 - (upper + head) / h, why_untested(result), va="top", size=SMALL)
             continue
         axes = []
-        for number, part in enumerate(shown):
+        for number, part in enumerate(parts):
             line, column = divmod(number, BESIDE)
-            left, down = place[0] + column * (width + gap), line * (head + height + foot)
+            left, offset = place[0] + column * (width + gap), line * (head + height + foot)
             # by their tops: an exponent lifts its line
-            at = left / w, 1 - (upper + down) / h
-            figure.text(*at, said[i, part], va="top", size=SMALL, linespacing=1.25)
+            position = left / w, 1 - (upper + offset) / h
+            figure.text(*position, panel_texts[i, part], va="top", size=SMALL, linespacing=1.25)
             if part != "bootstrap" and part not in values:
                 continue
-            axes.append(add_axes(figure, left, place[1] + down, *place[2:]))
+            axes.append(add_axes(figure, left, place[1] + offset, *place[2:]))
             if part == "bootstrap":
                 _samples(axes[-1], null.samples[i], result, interval)
             else:
@@ -151,20 +150,24 @@ def null_distribution(
     return figure
 
 
-def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, tested: Mapping[str, Any]) -> None:
-    if tested["p_value"] is None:
+def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, record: Mapping[str, Any]) -> None:
+    if record["p_value"] is None:
         axes.hist(values[np.isfinite(values)], bins=30, color=NULL)
     else:
-        edges = _edges(values, values[extreme], tested["observed"])
+        edges = _edges(values, values[extreme], record["observed"])
         axes.hist([values[~extreme], values[extreme]], bins=edges, color=[NULL, TAIL], stacked=True)
-    if tested["observed"] is not None:
-        axes.axvline(tested["observed"], color="black", linewidth=1.4, zorder=4)
-        axes.update_datalim([(tested["observed"], 0)])
+    if record["observed"] is not None:
+        axes.axvline(record["observed"], color="black", linewidth=1.4, zorder=4)
+        axes.update_datalim([(record["observed"], 0)])
 
 
 def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str) -> None:
-    drawn = samples[np.isfinite(samples)]
-    counts = axes.hist(drawn, bins=_edges(drawn, drawn[:0], 0.0), color=LESS_LIGHT)[0] if len(drawn) else [1]
+    finite_samples = samples[np.isfinite(samples)]
+    counts = (
+        axes.hist(finite_samples, bins=_edges(finite_samples, finite_samples[:0], 0.0), color=LESS_LIGHT)[0]
+        if len(finite_samples)
+        else [1]
+    )
     axes.axvline(result["value"], color="black", linewidth=1.4, zorder=4)
     axes.update_datalim([(result["value"], 0)])
     low, high = result["bootstrap"][interval]
@@ -221,8 +224,8 @@ def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
         ]
     if null.samples is not None:
         text += ["Bootstrap: the score with the words of each set drawn again from the set."]
-    tested = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
-    differ = max(abs(value - (test["observed"] or value)) for value, test in tested)
+    score_tests = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
+    differ = max(abs(value - (test["observed"] or value)) for value, test in score_tests)
     if differ > 1e-9:
         text += [
             "The metric draws at random; the line of a test is the score without that chance, from which the"
@@ -235,7 +238,7 @@ def _name(metric: Mapping[str, Any], part: str) -> str:
     return "Label test" if part == "permutation" and metric["test_of"] == "labels" else NAMES[part]
 
 
-def _said(
+def _panel_text(
     metric: Mapping[str, Any], result: Mapping[str, Any], part: str, interval: str, level: float
 ) -> list[str]:
     """What stands above a panel, in lines."""
@@ -249,20 +252,20 @@ def _said(
     return [f"{name}: {level * 100:g} % interval {_number(low)} to {_number(high)}", samples]
 
 
-def _p_text(tested: Mapping[str, Any], part: str) -> list[str]:
-    if "reason" in tested:
-        return [tested["reason"]]
-    p, draws, permutations = tested["p_value"], tested["draws"], tested["partitions"]
+def _p_text(record: Mapping[str, Any], part: str) -> list[str]:
+    if "reason" in record:
+        return [record["reason"]]
+    p, draws, permutations = record["p_value"], record["draws"], record["partitions"]
     if p is None:
         return [f"no p-value: the metric has no value for some {NULLS[part]}"]
-    if tested["method"] == "exact":
-        lowest = p <= tested["p_lowest"] * (1 + 1e-9)
+    if record["method"] == "exact":
+        lowest = p <= record["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
         return [f"p = {_number(p)}{possible}", f"exact: all {permutations:,} permutations"]
-    drawn = tested["method"] == "drawn"
-    many = NULLS[part] if drawn else f"random permutations of {_count(permutations)}"
-    interval = f"(95 % interval {_number(tested['p_low'], 2)} to {_number(tested['p_high'], 2)})"
-    return [f"p = {_number(p)}", interval, f"{draws:,} {many}"]
+    is_random = record["method"] == "drawn"
+    draws_text = NULLS[part] if is_random else f"random permutations of {_count(permutations)}"
+    interval = f"(95 % interval {_number(record['p_low'], 2)} to {_number(record['p_high'], 2)})"
+    return [f"p = {_number(p)}", interval, f"{draws:,} {draws_text}"]
 
 
 def _count(n: int | None) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
-from .layout import MARGIN, PAGE, add_axes, best_columns, legend_area, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
-from .text import SMALL, line_count, text_width, unit_label, wrapped
+from .text import SMALL, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,17 +43,17 @@ def order(
     """
     title = f"How sure the order of the models is: {criterion}"
     if order.empty:
-        return nothing(title, "one model has no order.")
-    table, drawn = resampled_pairs(rows_of(order, "order", criterion))
+        return empty_page(title, "one model has no order.")
+    table, resampled_units = resampled_pairs(rows_of(order, "order", criterion))
     metrics = sorted(table["metric"].unique())
     matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
     sums: dict[Unit, list[float]] = {}
-    for found in matrices.values():
-        for (unit, _), share in found.items():
+    for matrix in matrices.values():
+        for (unit, _), share in matrix.items():
             sums.setdefault(unit, []).append(share)
     means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
-    names = [wrapped(unit_label(unit, labels), 46) for unit in units]
+    names = [wrap_text(unit_label(unit, labels), 46) for unit in units]
     cell = max(0.32, max(map(line_count, names)) * 0.115 + 0.06)
     letters = [_letters(i) for i in range(len(units))]
     # the order is one of all metrics, whichever are on this page
@@ -66,9 +66,9 @@ def order(
 
     columns = best_columns(len(metrics), extent)
     note = (
-        f"Percentage of bootstrap resamples of {drawn} in which the row's model is less biased than the column's; a "
-        f"tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (more than "
-        f"{(1 - tail) * 100:g} %, or less than {tail * 100:g} %)."
+        f"Percentage of bootstrap resamples of {resampled_units} in which the row's model is less biased than the "
+        f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (more "
+        f"than {(1 - tail) * 100:g} %, or less than {tail * 100:g} %)."
     )
     shades = colour_map("order", SHADES)
     legend = [
@@ -83,8 +83,8 @@ def order(
         values = np.array(
             [[matrices[metric].get((a, b), np.nan) if a != b else np.nan for b in units] for a in units]
         )
-        known = np.ma.masked_invalid(values)
-        axes.pcolormesh(known, vmin=0, vmax=1, cmap=shades, edgecolors="#DDDDDD", linewidth=0.4)
+        masked_values = np.ma.masked_invalid(values)
+        axes.pcolormesh(masked_values, vmin=0, vmax=1, cmap=shades, edgecolors="#DDDDDD", linewidth=0.4)
         for (y, x), value in np.ndenumerate(values):
             if x == y or np.isnan(value):
                 text, look = ("" if x == y else "n/a"), {"color": GREY}
@@ -104,20 +104,20 @@ def order(
 
 
 def resampled_pairs(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The pairs' shares over what was drawn again, and what that is: both, where there is that."""
-    there = set(order["resampled"])
-    chosen = next((name for name in RESAMPLED if name in there), "words")
-    return order[order["resampled"] == chosen], RESAMPLED[chosen]
+    """The rows of order.csv over resamples of words and queries, else of words or of queries; and which it is."""
+    resamplings = set(order["resampled"])
+    resampling = next((name for name in RESAMPLED if name in resamplings), "words")
+    return order[order["resampled"] == resampling], RESAMPLED[resampling]
 
 
 def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
-    """That the first is less biased than the second, of pairs of units in both directions."""
-    found = {}
+    """How often the first unit of a pair is less biased than the second, for pairs in both directions."""
+    shares = {}
     for row in order.itertuples():
         a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
-        found[a, b] = row.share_of_resamples
-        found.setdefault((b, a), 1 - row.share_of_resamples)
-    return found
+        shares[a, b] = row.share_of_resamples
+        shares.setdefault((b, a), 1 - row.share_of_resamples)
+    return shares
 
 
 def _letters(i: int) -> str:
@@ -126,7 +126,7 @@ def _letters(i: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """A whole number; 0 and 100 of nothing but samples of one kind."""
+    """A whole number; 0 and 100 only where all resamples agree."""
     if 0 < share < 0.005:
         return "<1"
     return ">99" if 0.995 <= share < 1 else f"{share * 100:.0f}"
@@ -143,9 +143,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))
         metrics = sorted({cell.metric for cell in cells})
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        for of_page, part in pages(name, metrics, most):
+        for drawing_name, part in pages(name, metrics, most):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(of_page, tables(grid, "order"), {**spec, **only})
+            yield Drawing(drawing_name, tables(grid, "order"), {**spec, **only})
 
 
 FIGURES = (

@@ -11,9 +11,9 @@ from ..files import slug
 from ..metrics.agreement import THESIS
 from ..tables.inputs import cell_files, swept
 from .figure import Drawing, Figure, Files, labels, pages
-from .layout import PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT, NO_FILL
-from .score_distributions import measured
+from .score_distributions import read_results
 from .text import two_digits
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ OF_VERSIONS = " Between the ends of the interval a pair counts as without bias."
 
 @styled
 def pair_differences(
-    found: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
+    cell_results: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
     """Histograms of differences, one panel per cell of `mean_pair_difference`, and one per version of the pairs of
     `agreement`.
 
     Parameters
     ----------
-    found
+    cell_results
         The cells with a value, as files have them, and their results.
     labels
         What is printed for keys.
@@ -49,7 +49,7 @@ def pair_differences(
     """
     title = f"{criterion}: differences within pairs"
     parts: dict[tuple[str, ...], tuple[np.ndarray, Mapping[str, Any]]] = {}
-    for cell, result in found:
+    for cell, result in cell_results:
         sets = list(result["detail"]["difference"].items())
         metric, model = (labels.get(cell[key], cell[key]) for key in ("metric", "model"))
         versions = range(0, len(sets), 2)
@@ -60,7 +60,7 @@ def pair_differences(
             head = f"{sets[place][0]} less {sets[place + 1][0]}"
             parts.setdefault((head, f"{query}{metric}, {model}"), (values, cell))
     if not parts:
-        return nothing(title, "no query has scores.")
+        return empty_page(title, "no query has scores.")
     heads = {str(i): head for i, head in enumerate(parts)}
     legend = [
         ("pairs", legend_area(facecolor=LESS_LIGHT, edgecolor="white")),
@@ -73,7 +73,9 @@ def pair_differences(
         # a pair, its paraphrase, a control
         note, columns = NOTE + OF_VERSIONS, 3
     size = np.array([(PAGE[0] - 0.2 - ASIDE - (columns - 1) * GAP) / columns, 1.2])
-    figure, panels, _ = add_panels(title, note, heads, columns, size, legend, gap=GAP, aside=ASIDE, foot=0.45)
+    figure, panels, _ = add_panels(
+        title, note, heads, columns, size, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    )
     for axes, (values, cell) in zip(panels.values(), parts.values(), strict=True):
         if cell["function"] == "agreement":
             ends = cell["params"].get("lower", -THESIS), cell["params"].get("upper", THESIS)
@@ -94,20 +96,20 @@ def pair_differences(
     return figure
 
 
-def _of_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return pair_differences(measured(inputs), **spec)
+def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return pair_differences(read_results(inputs), **spec)
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     versions = set(swept(grid))
     for criterion in grid.config["criteria"]:
-        mine = [
+        cells = [
             cell
             for cell in grid.cells.values()
             if cell.criterion == criterion
             and (cell in versions or grid.metric(criterion, cell.metric).name == "mean_pair_difference")
         ]
-        for name, part in pages(f"pair-differences-{slug(criterion)}", mine, MOST):
+        for name, part in pages(f"pair-differences-{slug(criterion)}", cells, MOST):
             spec = {"labels": labels(grid, part), "criterion": criterion}
             yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
 
@@ -117,7 +119,7 @@ FIGURES = (
         "pair-differences",
         "By how much the first sentence of a pair is more probable than the second, by query or version.",
         _drawings,
-        _of_files,
+        _draw_files,
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
         reading="A bar counts pairs whose difference lies in its range: right of the dashed line the first sentence "
         "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "

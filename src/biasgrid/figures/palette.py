@@ -55,19 +55,19 @@ def _places(keys: Iterable[str], salt: int, size: int) -> dict[str, int]:
     places: dict[str, int] = {}
     for key in sorted(set(keys)):
         place = int.from_bytes(blake2b(f"{salt} {key}".encode(), digest_size=8).digest()) % size
-        taken = set(places.values())
-        while place in taken and len(taken) < size:
+        places_in_use = set(places.values())
+        while place in places_in_use and len(places_in_use) < size:
             place = (place + 1) % size
         places[key] = place
     return places
 
 
 def _pairs(
-    keys: Iterable[str], salt: int, colours: Sequence[str], others: Sequence[str]
+    keys: Iterable[str], salt: int, colours: Sequence[str], patterns: Sequence[str]
 ) -> dict[str, tuple[str, int]]:
-    """Keys with a colour and a place in `others`; the next pair differs in the colour."""
-    places = _places(keys, salt, len(colours) * len(others))
-    return {key: (colours[at % len(colours)], at // len(colours)) for key, at in places.items()}
+    """Keys with a colour and a place in `patterns`; the next pair differs in the colour."""
+    places = _places(keys, salt, len(colours) * len(patterns))
+    return {key: (colours[place % len(colours)], place // len(colours)) for key, place in places.items()}
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
@@ -87,9 +87,9 @@ def model_colours(models: Iterable[str]) -> dict[str, str]:
     """
     colours: dict[str, str] = {}
     for key, look in model_looks(models).items():
-        at = MODEL_COLOURS.index(look["color"])
-        turned = MODEL_COLOURS[at:] + MODEL_COLOURS[:at]
-        colours[key] = next((colour for colour in turned if colour not in colours.values()), look["color"])
+        start = MODEL_COLOURS.index(look["color"])
+        rotation = MODEL_COLOURS[start:] + MODEL_COLOURS[:start]
+        colours[key] = next((colour for colour in rotation if colour not in colours.values()), look["color"])
     return colours
 
 
@@ -103,7 +103,7 @@ def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
     models = model_looks(model for model, _ in units)
     letters = method_letters(units)
     return {
-        (model, debias): models[model] if debias == "none" else _lettered(models[model], letters[debias])
+        (model, debias): models[model] if debias == "none" else _letter_look(models[model], letters[debias])
         for model, debias in units
     }
 
@@ -154,22 +154,22 @@ def _mark(colour: str, marker: str) -> Look:
     return {"linestyle": "", "color": colour, "marker": marker, "markersize": size, **edge}
 
 
-def _lettered(look: Look, letter: str) -> Look:
+def _letter_look(look: Look, letter: str) -> Look:
     from matplotlib.path import Path
 
-    both = Path.make_compound_path(_outline(look["marker"]), _beside(letter, look["markersize"]))
+    shape = Path.make_compound_path(_outline(look["marker"]), _letter_path(letter, look["markersize"]))
     # matplotlib scales a path such that its farthest point is half the size from the centre
-    return look | {"marker": both, "markersize": look["markersize"] * 2 * abs(both.vertices).max()}
+    return look | {"marker": shape, "markersize": look["markersize"] * 2 * abs(shape.vertices).max()}
 
 
-def add_letters(axes: Axes, x: Any, y: Any, look: Look, letter: str, **more: Any) -> None:
+def add_letters(axes: Axes, x: Any, y: Any, look: Look, letter: str, **options: Any) -> None:
     """The letters of `unit_looks` beside marks that are open or half-filled: `look` is the model's."""
-    glyph = _beside(letter, look["markersize"])
+    glyph = _letter_path(letter, look["markersize"])
     size = (look["markersize"] * 2 * abs(glyph.vertices).max()) ** 2
-    axes.scatter(x, y, size, marker=glyph, color=look["color"], linewidth=0, **more)
+    axes.scatter(x, y, size, marker=glyph, color=look["color"], linewidth=0, **options)
 
 
-def _beside(letter: str, size: float) -> Path:
+def _letter_path(letter: str, size: float) -> Path:
     """A letter 5 points high, at the upper right corner of a mark that is one unit, `size` points, wide."""
     from matplotlib.path import Path
 

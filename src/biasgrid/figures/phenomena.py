@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, labels, pages, tables
-from .layout import PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT
 from .rows import from_tables
 from .text import two_digits, unit_label
@@ -55,11 +55,11 @@ def phenomena(
         Metric -> the value that means no bias.
     """
     title = f"{criterion}: distribution of the values"
-    mine = scores[(scores["criterion"] == criterion) & scores["query_id"].isin(ids)].dropna(subset="value")
-    by_unit = {unit: part["value"] for unit, part in mine.groupby(["metric", "model", "debias"])}
+    rows = scores[(scores["criterion"] == criterion) & scores["query_id"].isin(ids)].dropna(subset="value")
+    by_unit = {unit: part["value"] for unit, part in rows.groupby(["metric", "model", "debias"])}
     values = {unit: by_unit[unit].to_numpy() for unit in map(tuple, units) if unit in by_unit}
     if not values:
-        return nothing(title, "no phenomenon has a value.")
+        return empty_page(title, "no phenomenon has a value.")
     heads = {
         str(i): (
             labels.get(metric, metric),
@@ -74,7 +74,9 @@ def phenomena(
         ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
     columns = columns_of(len(heads))
-    figure, panels, _ = add_panels(title, NOTE, heads, columns, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
+    figure, panels, _ = add_panels(
+        title, NOTE, heads, columns, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    )
     for axes, (unit, numbers) in zip(panels.values(), values.items(), strict=True):
         axes.hist(numbers, bins=BINS, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.6, zorder=2)
         axes.axvline(neutral[unit[0]], **DASHED | {"zorder": 3})

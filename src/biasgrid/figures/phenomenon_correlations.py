@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, Files, pages
-from .layout import PAGE, add_panels, few_ticks, free_places, legend_line, legend_mark, nothing, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, label_marks, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 from .rows import read_table
@@ -69,15 +69,15 @@ def phenomenon_correlations(
         unit: by_unit[unit] for panel in map(tuple, panels) for unit in by_unit if unit[: len(panel)] == panel
     }
     if not parts:
-        return nothing(title, "no phenomenon has both.")
+        return empty_page(title, "no phenomenon has both.")
     rows = correlations[(correlations["criterion"] == criterion) & (correlations["quantity"] == quantity)]
-    known = {
+    coefficients = {
         (*key, row.method): (row.correlation, row.ci_low, row.ci_high)
         for row in rows.itertuples()
         for key in [(row.metric, row.model, row.debias, row.of)]
     }
     heads = {
-        str(i): (labels.get(unit[0], unit[0]), f"{_named(unit, of_frequency, labels)}: n = {len(part)}")
+        str(i): (labels.get(unit[0], unit[0]), f"{_panel_name(unit, of_frequency, labels)}: n = {len(part)}")
         for i, (unit, part) in enumerate(parts.items())
     }
     axis = "mean occurrences of the words" if of_frequency else f"{what} in the corpus"
@@ -91,38 +91,42 @@ def phenomenon_correlations(
         ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
     columns = columns_of(len(heads))
-    figure, drawn, _ = add_panels(title, note, heads, columns, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
-    for axes, (unit, part) in zip(drawn.values(), parts.items(), strict=True):
+    figure, panel_axes, _ = add_panels(
+        title, note, heads, columns, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    )
+    for axes, (unit, part) in zip(panel_axes.values(), parts.items(), strict=True):
         _draw_points(axes, part, neutral[unit[0]], None if of_frequency else neutral[quantity], of_frequency)
         axes.set_xlabel(axis)
         look = {"bbox": {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}, "size": SMALL}
-        axes.text(0.03, 0.98, _said(unit, known), va="top", transform=axes.transAxes, **look)
-    for axes in list(drawn.values())[::columns]:
+        axes.text(0.03, 0.98, _panel_text(unit, coefficients), va="top", transform=axes.transAxes, **look)
+    for axes in list(panel_axes.values())[::columns]:
         axes.set_ylabel("value")
     return figure
 
 
-def _named(unit: tuple[str, str, str, str], of_frequency: bool, labels: Mapping[str, str]) -> str:
+def _panel_name(unit: tuple[str, str, str, str], of_frequency: bool, labels: Mapping[str, str]) -> str:
     """What a panel's model is called, and the model that the quantity is of, where that is not plain."""
-    _, model, debias, of = unit
+    _, model, debias, source = unit
     name = unit_label((model, debias), labels)
-    if of == model:
+    if source == model:
         return name
-    return f"{name}; {'frequency in' if of_frequency else 'beside'} {labels.get(of, of)}"
+    return f"{name}; {'frequency in' if of_frequency else 'beside'} {labels.get(source, source)}"
 
 
-def _said(unit: tuple[str, str, str, str], known: Mapping[tuple, tuple[float, float, float]]) -> str:
+def _panel_text(
+    unit: tuple[str, str, str, str], coefficients: Mapping[tuple, tuple[float, float, float]]
+) -> str:
     """The correlations of a panel."""
     lines = []
     for method, sign in (("pearson", "r"), ("spearman", "ρ")):
-        value, low, high = known.get((*unit, method), (np.nan,) * 3)
+        value, low, high = coefficients.get((*unit, method), (np.nan,) * 3)
         if np.isfinite(value):
             lines.append(f"{sign} = {two_digits(value)} [{two_digits(low)}, {two_digits(high)}]")
     return "\n".join(lines)
 
 
 def _draw_points(
-    axes: Axes, part: pd.DataFrame, neutral: float, across: float | None, logarithms: bool
+    axes: Axes, part: pd.DataFrame, neutral: float, neutral_x: float | None, logarithms: bool
 ) -> None:
     points = part[["number", "value"]].to_numpy(dtype=float)
     if logarithms:
@@ -136,8 +140,8 @@ def _draw_points(
     size = SIZE - (0, HEAD)
     top = high[1] + (high[1] - low[1]) * HEAD / size[1]
     axes.axhline(neutral, **DASHED)
-    if across is not None:
-        axes.axvline(across, **DASHED)
+    if neutral_x is not None:
+        axes.axvline(neutral_x, **DASHED)
     axes.plot(points[:, 0], points[:, 1], linestyle="", zorder=3, **MARK)
     ends = 10.0 ** np.array([low[0], high[0]]) if logarithms else (low[0], high[0])
     axes.set(xlim=tuple(ends), ylim=(low[1], top))
@@ -148,18 +152,11 @@ def _draw_points(
         few_ticks(axes.xaxis, 4)
     axes.spines["left"].set_visible(True)
     by_value = np.argsort(points[:, 1], kind="stable").tolist()
-    named = list(dict.fromkeys([*by_value[:NAMED], *by_value[::-1][:NAMED]]))
-    order = [*named, *(i for i in range(len(points)) if i not in named)]
+    extremes = list(dict.fromkeys([*by_value[:NAMED], *by_value[::-1][:NAMED]]))
+    order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
     marks = (places[order] - low) / (high - low) * size
-    texts = [str(part["phenomenon"].iloc[i]) for i in named]
-    for text, at, place in zip(texts, marks, free_places(marks, texts, size, 0.9), strict=False):
-        if place is None:
-            continue
-        line = np.stack([at, place]) / SIZE
-        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-        look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
-        look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-        axes.text(*line[1], text, transform=axes.transAxes, **look)
+    texts = [str(part["phenomenon"].iloc[i]) for i in extremes]
+    label_marks(axes, marks, texts, SIZE, room=size, reach=0.9)
 
 
 def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
@@ -182,9 +179,11 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
     values = values_of_phenomena(read_table(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
     points = joined(values, quantities_of_phenomena(inputs, values, spec), spec["corpora"])
-    mine = (points["criterion"] == spec["criterion"]) & (points["quantity"] == spec["quantity"])
-    shown = {key: spec[key] for key in ("labels", "criterion", "quantity", "panels", "neutral")}
-    return phenomenon_correlations(points[mine], read_table(inputs["phenomenon_correlations"]), **shown)
+    is_drawn = (points["criterion"] == spec["criterion"]) & (points["quantity"] == spec["quantity"])
+    arguments = {key: spec[key] for key in ("labels", "criterion", "quantity", "panels", "neutral")}
+    return phenomenon_correlations(
+        points[is_drawn], read_table(inputs["phenomenon_correlations"]), **arguments
+    )
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
@@ -202,7 +201,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         }
         units = units_of(grid, criterion)
         panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if "frequency" in inputs else {}
-        others = [
+        corpus_panels = [
             (*unit, corpus)
             for unit in units
             if unit[0] not in of_corpora
@@ -210,15 +209,15 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         # the other metrics of corpora, and PMI with other parameters, count the same sentences
         pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
-        if others and pmi:
-            panels[pmi] = others
+        if corpus_panels and pmi:
+            panels[pmi] = corpus_panels
         if panels:
             inputs = inputs | {"phenomenon_correlations": grid.table_file("phenomenon_correlations")}
-        for quantity, of_quantity in panels.items():
+        for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
-            for full, part in pages(name, of_quantity, MOST):
+            for drawing_name, part in pages(name, quantity_panels, MOST):
                 spec = {**shared, "quantity": quantity, "panels": [list(unit) for unit in part]}
-                yield Drawing(full, inputs, spec)
+                yield Drawing(drawing_name, inputs, spec)
 
 
 def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:

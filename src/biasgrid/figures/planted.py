@@ -14,15 +14,15 @@ from .layout import (
     PAGE,
     add_axes,
     add_panels,
+    empty_page,
     few_ticks,
     legend_line,
     legend_mark,
-    nothing,
     page,
     styled,
 )
 from .palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
-from .text import NORMAL, SMALL, fitted, line_count, short, text_width
+from .text import NORMAL, SMALL, fit_text, line_count, short, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """
     title = "Does Direct Bias lose where its direction is another one?"
     if not {"same", "direct_bias"} <= set(table) or not (table["same"] - table["direct_bias"]).notna().any():
-        return nothing(title, "SAME or Direct Bias has no scores of words.")
+        return empty_page(title, "SAME or Direct Bias has no scores of words.")
     table = table.assign(lost=table["same"] - table["direct_bias"])
     low, high = min(table["lost"].min(), -0.02), max(table["lost"].max(), 0.1)
     lines = [line for line in (ALIKE, WORSE) if line < 1.06 * high]
@@ -86,27 +86,27 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         legend.append((NOT_JUDGED, hollow_dot()))
     heads = {}
     for (trainer, kind), part in parts.items():
-        known = part[is_judged(part) & part["lost"].notna()]
-        rho = known["angle"].rank().corr(known["lost"].rank()) if len(known) > 2 else np.nan
-        worse = ((known["lost"] > WORSE) & (known["same"] >= SEEN)).sum()
-        text = f"ρ {short(rho) if np.isfinite(rho) else '–'}; worse in {worse} of {len(known)} models"
+        judged_rows = part[is_judged(part) & part["lost"].notna()]
+        rho = judged_rows["angle"].rank().corr(judged_rows["lost"].rank()) if len(judged_rows) > 2 else np.nan
+        worse = ((judged_rows["lost"] > WORSE) & (judged_rows["same"] >= SEEN)).sum()
+        text = f"ρ {short(rho) if np.isfinite(rho) else '–'}; worse in {worse} of {len(judged_rows)} models"
         heads[trainer, kind] = _head(trainer, kind, labels), text
-    drawn, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
+    figure, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
     for key, axes in panels.items():
         part = parts[key]
-        sure, seen = is_judged(part), part["same"] >= SEEN
+        judged_mask, seen_mask = is_judged(part), part["same"] >= SEEN
         for line in lines:
             axes.axhline(line, **DASHED)
         axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
-        for chosen, look in (
-            (sure & ~seen, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
-            (sure & seen, {"color": LESS, "s": 8, "linewidths": 0}),
-            (~sure, {"s": 8} | HOLLOW),
+        for mask, look in (
+            (judged_mask & ~seen_mask, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
+            (judged_mask & seen_mask, {"color": LESS, "s": 8, "linewidths": 0}),
+            (~judged_mask, {"s": 8} | HOLLOW),
         ):
-            axes.scatter(part.loc[chosen, "angle"], part.loc[chosen, "lost"], **look)
+            axes.scatter(part.loc[mask, "angle"], part.loc[mask, "lost"], **look)
         pad = 0.06 * (high - low)
         axes.set(xlim=(0, table["angle"].max() * 1.06), ylim=(low - pad, high + pad))
-    return drawn
+    return figure
 
 
 @styled
@@ -124,7 +124,7 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     title = "One bias, ten effect sizes: WEAT of the same six words"
     names = [name for name in table if name.removeprefix("example_").isdigit()]
     if not names or not table[names].notna().any(axis=None):
-        return nothing(title, "no model has the six words of the paper's example.")
+        return empty_page(title, "no model has the six words of the paper's example.")
     note = (
         "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
         "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size "
@@ -147,22 +147,26 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     parts = _parts(table)
     heads = {}
     for key, part in parts.items():
-        biased = part[is_judged(part) & (part["example_bias"] > BIASED) & part["example_smallest"].notna()]
-        near = (biased["example_smallest"] < NEAR_0).mean()
-        found = f"{_percent(near)} of {len(biased)} models" if len(biased) else "no biased model"
-        heads[key] = _head(*key, labels), f"smallest below {short(NEAR_0)}: {found}"
-    drawn, panels = _panels(title, note, heads, legend, "SAME", "|d|")
+        biased_rows = part[
+            is_judged(part) & (part["example_bias"] > BIASED) & part["example_smallest"].notna()
+        ]
+        near = (biased_rows["example_smallest"] < NEAR_0).mean()
+        share_text = (
+            f"{_percent(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
+        )
+        heads[key] = _head(*key, labels), f"smallest below {short(NEAR_0)}: {share_text}"
+    figure, panels = _panels(title, note, heads, legend, "SAME", "|d|")
     for key, axes in panels.items():
         part = parts[key]
-        sure = part[is_judged(part)]
-        others = part[~is_judged(part)]
+        judged_rows = part[is_judged(part)]
+        other_rows = part[~is_judged(part)]
         for name in names:
-            axes.scatter(sure["example_same"], sure[name], s=2.5, color="#999999", linewidths=0)
-            axes.scatter(others["example_same"], others[name], s=4, **HOLLOW)
+            axes.scatter(judged_rows["example_same"], judged_rows[name], s=2.5, color="#999999", linewidths=0)
+            axes.scatter(other_rows["example_same"], other_rows[name], s=4, **HOLLOW)
         for name, look in looks.items():
-            axes.scatter(sure["example_same"], sure[f"example_{name}"], linewidths=0, **look)
+            axes.scatter(judged_rows["example_same"], judged_rows[f"example_{name}"], linewidths=0, **look)
         axes.set(ylim=(-0.08, 2.08), xlim=(0, np.nanmax(table["example_same"]) * 1.06 or 1), yticks=[0, 1, 2])
-    return drawn
+    return figure
 
 
 @styled
@@ -181,7 +185,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
     title = "Do models say what was planted in their sentences?"
     if table.empty:
-        return nothing(title, "no model fills gaps.")
+        return empty_page(title, "no model fills gaps.")
     name, colours = COLOURS["mu"]
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
@@ -192,9 +196,9 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
     shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
     # of many means the place says which; of few the legend has all
-    few = len(means) <= 5
-    markers = dict(zip(means, "osD^v" if few else "o" * len(means), strict=False))
-    ends = means if few else [means[0], means[-1]]
+    has_few_means = len(means) <= 5
+    markers = dict(zip(means, "osD^v" if has_few_means else "o" * len(means), strict=False))
+    ends = means if has_few_means else [means[0], means[-1]]
     legend = [
         (
             f"{name} {short(mu)}",
@@ -205,25 +209,27 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     legend.append(("hollow: not judged", hollow_dot()))
     heads = {}
     for trainer, part in table.groupby("trainer", sort=False):
-        passed = (part["judged"] == "yes").sum()
-        heads[trainer, ""] = labels.get(trainer, trainer), f"{passed} of {len(part)} models are judged"
-    drawn, panels = _panels(title, note, heads, legend, "planted standard deviation", "R²", width=4.6)
+        judged_count = (part["judged"] == "yes").sum()
+        heads[trainer, ""] = labels.get(trainer, trainer), f"{judged_count} of {len(part)} models are judged"
+    figure, panels = _panels(title, note, heads, legend, "planted standard deviation", "R²", width=4.6)
     for (trainer, _), axes in panels.items():
         axes.axhline(GATE, **DASHED)
         for row in table[table["trainer"] == trainer].itertuples():
             place = (means.index(row.mu) + 0.5) / len(means) - 0.5
             jitter = np.random.default_rng(row.replicate).uniform(-0.25, 0.25) / len(means)
-            look = {"marker": markers[row.mu], "s": 14 if few else 8, "linewidths": 0.8}
+            look = {"marker": markers[row.mu], "s": 14 if has_few_means else 8, "linewidths": 0.8}
             colour = shades.to_rgba(row.mu)
-            full = row.judged == "yes"
+            is_full = row.judged == "yes"
             look |= (
-                {"color": colour, "linewidths": 0} if full else {"edgecolors": [colour], "facecolors": "none"}
+                {"color": colour, "linewidths": 0}
+                if is_full
+                else {"edgecolors": [colour], "facecolors": "none"}
             )
             axes.scatter(sigmas.index(row.sigma) + 0.8 * place + jitter, row.gate, **look)
         axes.set(ylim=(-0.03, 1.03), xlim=(-0.55, len(sigmas) - 0.45), yticks=[0, 0.5, GATE, 1])
         axes.set_yticklabels(["0", ".5", short(GATE), "1"])
         axes.set_xticks(range(len(sigmas)), [short(sigma) for sigma in sigmas])
-    return drawn
+    return figure
 
 
 @styled
@@ -239,7 +245,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """
     title = "Which claims of Schroeder et al. hold?"
     if table.empty:
-        return nothing(title, "no claim has a number.")
+        return empty_page(title, "no claim has a number.")
     note = (
         "Each number is what the claim is about, such as a mean difference of R² (claims.csv has its threshold and "
         "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
@@ -257,10 +263,12 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     places: dict[tuple, list[float]] = {column: [i] for i, column in enumerate(columns)}
     for trainer in table["trainer"].unique():
         # what a model does is no kind of vectors: across all of its trainer's columns
-        places[trainer, "behaviour"] = [i for i, (of, _) in enumerate(columns) if of == trainer]
+        places[trainer, "behaviour"] = [
+            i for i, (column_trainer, _) in enumerate(columns) if column_trainer == trainer
+        ]
     rows = _claim_rows(table)
     left, cell, line = 4.0, 0.78, 0.125
-    texts = [fitted(text, left - 0.15, SMALL) for _, text, _ in rows]
+    texts = [fit_text(text, left - 0.15, SMALL) for _, text, _ in rows]
     heights = [
         line * line_count(text) + (0.045 if cells else 0.1)
         for text, (_, _, cells) in zip(texts, rows, strict=True)
@@ -268,30 +276,30 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     head = 0.36
     legend = [(name, legend_mark(**look)) for name, look in VERDICTS.items()]
     height, width = sum(heights), cell * len(columns)
-    drawn, top = page(title, note, legend, 2 * MARGIN + left + width, head + height + 0.1)
-    axes = add_axes(drawn, MARGIN, top + head, left + width, height)
+    figure, top = page(title, note, legend, 2 * MARGIN + left + width, head + height + 0.1)
+    axes = add_axes(figure, MARGIN, top + head, left + width, height)
     axes.set(xlim=(0, left + width), ylim=(height, 0), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     for i, (trainer, kind) in enumerate(columns):
-        text = fitted(f"{labels.get(trainer, trainer)}, {VECTORS[kind]}", cell - 0.06, SMALL)
+        text = fit_text(f"{labels.get(trainer, trainer)}, {VECTORS[kind]}", cell - 0.06, SMALL)
         axes.text(
             left + cell * i + 0.03, -0.04, text, size=SMALL, va="bottom", weight="bold", linespacing=1.0
         )
-    down = 0.0
+    y = 0.0
     for i, (text, space, (_, _, cells)) in enumerate(zip(texts, heights, rows, strict=True)):
-        middle = down + space / 2
+        middle = y + space / 2
         if cells:
             if i % 2:
-                axes.axhspan(down, down + space, color=ZEBRA, linewidth=0, zorder=0)
+                axes.axhspan(y, y + space, color=ZEBRA, linewidth=0, zorder=0)
             axes.text(0.08, middle, text, size=SMALL, va="center", linespacing=1.1)
         else:
-            axes.text(0, down + space - 0.03, text, size=SMALL, va="bottom", weight="bold")
+            axes.text(0, y + space - 0.03, text, size=SMALL, va="bottom", weight="bold")
         for row in cells:
-            at = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
-            axes.plot([at], [middle], linestyle="", **VERDICTS[row.verdict])
-            axes.text(at + 0.09, middle, number(row.value), size=SMALL, va="center")
-        down += space
-    return drawn
+            x = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
+            axes.plot([x], [middle], linestyle="", **VERDICTS[row.verdict])
+            axes.text(x + 0.09, middle, number(row.value), size=SMALL, va="center")
+        y += space
+    return figure
 
 
 @styled
@@ -310,7 +318,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
     title = "Which scores of words go with errors in a task?"
     if table.empty or not table["value"].notna().any():
-        return nothing(title, "no model has a task.")
+        return empty_page(title, "no model has a task.")
     note = (
         "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
         "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
@@ -331,17 +339,17 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     height = row * len(metrics)
     ends = table[["value", "low", "high"]].to_numpy()
     low, high = min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03
-    drawn, top = page(title, note, legend, PAGE[0], head + height + foot)
+    figure, top = page(title, note, legend, PAGE[0], head + height + foot)
     for column, (trainer, kind) in enumerate(columns):
-        axes = add_axes(drawn, MARGIN + left + column * (width + gap), top + head, width, height)
+        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
         axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
-        chosen = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
+        column_rows = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
         for i, metric in enumerate(metrics):
             if i % 2 == 0:
                 axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-            for found in chosen[chosen["metric"] == metric].itertuples():
-                axes.hlines(i, found.low, found.high, color=LESS, linewidth=1.6, zorder=2)
-                axes.plot([found.value], [i], "o", markersize=4, color=LESS, zorder=3)
+            for interval in column_rows[column_rows["metric"] == metric].itertuples():
+                axes.hlines(i, interval.low, interval.high, color=LESS, linewidth=1.6, zorder=2)
+                axes.plot([interval.value], [i], "o", markersize=4, color=LESS, zorder=3)
         axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
         few_ticks(axes.xaxis, 4)
         axes.xaxis.set_major_formatter(FuncFormatter(tick))
@@ -350,7 +358,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         axes.set_yticks(range(len(metrics)), names, size=NORMAL)
         axes.tick_params(axis="y", length=0)
         axes.set_title(_head(trainer, kind, labels), loc="left", weight="bold", pad=4)
-    return drawn
+    return figure
 
 
 def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
@@ -358,8 +366,12 @@ def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     texts = []
     for trainer, part in table.groupby("trainer", sort=False):
         accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
-        of = f"mean accuracy {number(accuracy)} (chance: .50), Cronbach's alpha of the errors {number(alpha)}"
-        texts.append(f"{of} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else of)
+        task_text = (
+            f"mean accuracy {number(accuracy)} (chance: .50), Cronbach's alpha of the errors {number(alpha)}"
+        )
+        texts.append(
+            f"{task_text} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else task_text
+        )
     return "; ".join(texts)
 
 
@@ -381,16 +393,16 @@ def _panels(
     note: str,
     heads: Mapping[tuple[str, str], tuple[str, str]],
     legend: Sequence[tuple[str, Line2D]],
-    across: str,
-    up: str,
+    x_label: str,
+    y_label: str,
     width: float = 2.9,
 ) -> tuple[figure.Figure, dict[tuple[str, str], Axes]]:
     """Panels of one size, two beside each other, with the names of their axes."""
     from matplotlib.ticker import FuncFormatter
 
     columns = min(2, len(heads))
-    drawn, panels, _ = add_panels(
-        title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, aside=0.45, foot=0.42
+    figure, panels, _ = add_panels(
+        title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, label_width=0.45, foot=0.42
     )
     for axes in panels.values():
         axes.spines["left"].set_visible(True)
@@ -398,21 +410,21 @@ def _panels(
         few_ticks(axes.yaxis, 5)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(FuncFormatter(tick))
-        axes.set_xlabel(across, labelpad=1.5, size=SMALL)
-        axes.set_ylabel(up, labelpad=2, size=SMALL)
-    return drawn, panels
+        axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
+        axes.set_ylabel(y_label, labelpad=2, size=SMALL)
+    return figure, panels
 
 
 def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
     """Experiment, text, and the rows of claims.csv that stand beside it; a heading has none."""
     rows: list[tuple[str, str, list]] = []
     for experiment, name in EXPERIMENTS.items():
-        mine = table[table["experiment"] == experiment]
-        if len(mine):
+        experiment_rows = table[table["experiment"] == experiment]
+        if len(experiment_rows):
             rows.append((experiment, name, []))
         # one text may be of several truths, which differ by trainer, but for what context adds to each
-        for _, same in mine.groupby(["claim", "text"], sort=False):
-            rows.append((experiment, same["text"].iloc[0], list(same.itertuples())))
+        for _, claim_rows in experiment_rows.groupby(["claim", "text"], sort=False):
+            rows.append((experiment, claim_rows["text"].iloc[0], list(claim_rows.itertuples())))
     return rows
 
 

@@ -58,13 +58,13 @@ def professions(
     # in the order of the study: a record's keys are sorted
     ends = [*expected] or [*direct["projections"]]
     most = max(map(len, expected.values()), default=0) or MOST
-    towards = {
+    words_by_end = {
         end: [(word, value) for word, value in words if value > 0][:most]
         for end, words in direct["projections"].items()
     }
     # without a word there is still room to say so
-    rows = max(1, *map(len, towards.values()))
-    between, head, foot = 0.35, 0.35, 0.5
+    rows = max(1, *map(len, words_by_end.values()))
+    gap, head, foot = 0.35, 0.35, 0.5
     shares = direct["shares"]
     high, low = rows * ROW, 1.5
     legend = [
@@ -74,7 +74,9 @@ def professions(
                 ("among the words that the original prints (bold)", LESS_LIGHT, True),
                 ("not among them", NO_FILL, False),
             )
-            if any((word in expected.get(end, ())) == printed for end in ends for word, _ in towards[end])
+            if any(
+                (word in expected.get(end, ())) == printed for end in ends for word, _ in words_by_end[end]
+            )
         ),
         ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
         ("of as many random pairs (mean)", legend_area(facecolor="white", edgecolor="#666666")),
@@ -88,22 +90,22 @@ def professions(
         PAGE[0],
         head + high + head + low + foot,
     )
-    across = (figure.get_figwidth() - 2 * MARGIN - between) / 2
-    longest = max((value for words in towards.values() for _, value in words), default=1.0)
+    panel_width = (figure.get_figwidth() - 2 * MARGIN - gap) / 2
+    longest = max((value for words in words_by_end.values() for _, value in words), default=1.0)
     for i, end in enumerate(ends):
-        words = towards[end]
+        words = words_by_end[end]
         names = [word.replace("_", " ") for word, _ in words]
         room = max((text_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
-        left = MARGIN + i * (across + between)
-        axes = add_axes(figure, left + room, top + head, across - room, high)
-        known = [word in expected.get(end, ()) for word, _ in words]
+        left = MARGIN + i * (panel_width + gap)
+        axes = add_axes(figure, left + room, top + head, panel_width - room, high)
+        is_printed = [word in expected.get(end, ()) for word, _ in words]
         values = np.array([value for _, value in words])
-        colours = [LESS_LIGHT if printed else NO_FILL for printed in known]
+        colours = [LESS_LIGHT if printed else NO_FILL for printed in is_printed]
         axes.barh(range(len(words)), values, height=0.7, color=colours)
-        axes.set(xlim=(0, longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+        axes.set(xlim=(0, longest * (1 + NUMBER / (panel_width - room - NUMBER))), xticks=[])
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_yticks(range(len(words)), names)
-        for text, printed in zip(axes.get_yticklabels(), known, strict=True):
+        for text, printed in zip(axes.get_yticklabels(), is_printed, strict=True):
             text.set_weight("bold" if printed else "normal")
         for y, value in enumerate(values):
             axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
@@ -112,7 +114,7 @@ def professions(
         axes.tick_params(axis="y", length=0)
         axes.spines["bottom"].set_visible(False)
         axes.set_title(f"towards {end}", loc="left", weight="bold", size=LARGE - 1)
-    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * across + between - 0.45, low)
+    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * panel_width + gap - 0.45, low)
     x = np.arange(len(direct["random_shares"]))
     axes.bar(x[: len(shares)] - 0.2, np.array(shares) * 100, width=0.38, color=MORE_LIGHT)
     random = np.array(direct["random_shares"]) * 100
@@ -127,16 +129,18 @@ def professions(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluated in grid.evaluation_specs.items():
-        if evaluated.direct and evaluated.direct.extremes:
-            for model, (untouched, *_) in evaluations_of(grid, criterion).items():
+    for criterion, evaluation_spec in grid.evaluation_specs.items():
+        if evaluation_spec.direct and evaluation_spec.direct.extremes:
+            for model, (evaluation, *_) in evaluations_of(grid, criterion).items():
                 spec = {
-                    "expected": [[end, list(words)] for end, words in evaluated.direct.extremes.items()],
+                    "expected": [
+                        [end, list(words)] for end, words in evaluation_spec.direct.extremes.items()
+                    ],
                     "label": grid.labels[model],
                     "criterion": criterion,
-                    "excluded": bool(evaluated.direct.exclude),
+                    "excluded": bool(evaluation_spec.direct.exclude),
                 }
-                inputs = {"evaluation": grid.evaluation_file(untouched)}
+                inputs = {"evaluation": grid.evaluation_file(evaluation)}
                 yield Drawing(f"professions-{slug(criterion)}-{model}", inputs, spec)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .figure import Drawing, Figure, Files, state_label, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
-from .text import BOLD, LARGE, SMALL, fitted, line_count, text_width, two_digits
+from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width, two_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,16 +51,16 @@ def projections(
     """
     values = words.dropna(subset="value").drop_duplicates("word").set_index("word")["value"]
     if values.empty:
-        return nothing(title, f"no word has a value. {note}")
+        return empty_page(title, f"no word has a value. {note}")
     # the left panel has the second pole, as negative values are on the left
-    towards = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
-    sides = list(zip(poles[::-1], towards, (LESS_LIGHT, MORE_LIGHT), strict=True))
-    rows = max(1, *(min(most, len(found)) for found in towards))
-    between, high, low, foot = 0.3, rows * ROW, 1.1, 0.42
-    across = (PAGE[0] - 2 * MARGIN - between) / 2
+    values_by_pole = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
+    sides = list(zip(poles[::-1], values_by_pole, (LESS_LIGHT, MORE_LIGHT), strict=True))
+    rows = max(1, *(min(most, len(pole_values)) for pole_values in values_by_pole))
+    gap, high, low, foot = 0.3, rows * ROW, 1.1, 0.42
+    panel_width = (PAGE[0] - 2 * MARGIN - gap) / 2
     heads = [
-        fitted(f"towards {pole}: {len(found)} of {len(values)} words", across / BOLD, LARGE - 1)
-        for pole, found, _ in sides
+        fit_text(f"towards {pole}: {len(pole_values)} of {len(values)} words", panel_width / BOLD, LARGE - 1)
+        for pole, pole_values, _ in sides
     ]
     head = 0.35 + 0.16 * (max(map(line_count, heads)) - 1)
     legend = [
@@ -73,25 +73,31 @@ def projections(
         ),
     ]
     figure, top = page(title, note, legend, PAGE[0], head + high + 0.35 + low + foot)
-    longest = max(found.iloc[0] for found in towards if len(found)) if values.any() else 1.0
-    names = [[str(word).replace("_", " ") for word in found.index[:most]] for found in towards]
+    longest = (
+        max(pole_values.iloc[0] for pole_values in values_by_pole if len(pole_values))
+        if values.any()
+        else 1.0
+    )
+    names = [
+        [str(word).replace("_", " ") for word in pole_values.index[:most]] for pole_values in values_by_pole
+    ]
     # one scale for both sides, whatever room their words take
     room = max((text_width(name, SMALL) for side in names for name in side), default=0) * BOLD + 0.1
-    for i, (_, found, colour) in enumerate(sides):
-        shown = found.iloc[:most]
-        axes = add_axes(figure, MARGIN + i * (across + between) + room, top + head, across - room, high)
-        axes.barh(range(len(shown)), shown, height=0.72, color=colour)
-        axes.set(xlim=(0, longest * (1 + NUMBER / (across - room - NUMBER))), xticks=[])
+    for i, (_, pole_values, colour) in enumerate(sides):
+        top_values = pole_values.iloc[:most]
+        axes = add_axes(figure, MARGIN + i * (panel_width + gap) + room, top + head, panel_width - room, high)
+        axes.barh(range(len(top_values)), top_values, height=0.72, color=colour)
+        axes.set(xlim=(0, longest * (1 + NUMBER / (panel_width - room - NUMBER))), xticks=[])
         axes.set_ylim(rows - 0.5, -0.5)
-        axes.set_yticks(range(len(shown)), names[i])
-        for y, value in enumerate(shown):
+        axes.set_yticks(range(len(top_values)), names[i])
+        for y, value in enumerate(top_values):
             axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
-        if shown.empty:
+        if top_values.empty:
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)
         axes.spines["bottom"].set_visible(False)
         axes.text(
-            -room / (across - room),
+            -room / (panel_width - room),
             1 + 0.12 / high,
             heads[i],
             va="bottom" if line_count(heads[i]) > 1 else "baseline",
@@ -99,7 +105,7 @@ def projections(
             size=LARGE - 1,
             transform=axes.transAxes,
         )
-    axes = add_axes(figure, MARGIN + 0.45, top + head + high + 0.35, 2 * across + between - 0.45, low)
+    axes = add_axes(figure, MARGIN + 0.45, top + head + high + 0.35, 2 * panel_width + gap - 0.45, low)
     _spread(axes, values)
     axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="number of words")
     return figure
@@ -122,10 +128,10 @@ def _spread(axes, values: pd.Series) -> None:
         linewidth=0.3,
     )
     axes.axvline(0, **DASHED)
-    over = counts.max() * 1.12
+    mean_y = counts.max() * 1.12
     mean, deviation = values.mean(), values.std(ddof=0)
-    axes.plot([mean - deviation, mean + deviation], [over, over], color="black", linewidth=0.9)
-    axes.plot(mean, over, color="black", marker="|", markersize=7)
+    axes.plot([mean - deviation, mean + deviation], [mean_y, mean_y], color="black", linewidth=0.9)
+    axes.plot(mean, mean_y, color="black", marker="|", markersize=7)
     end = max(end, abs(mean) + deviation)
     axes.set(xlim=(-end * 1.02, end * 1.02), ylim=(0, counts.max() * 1.25))
     few_ticks(axes.yaxis, 4, None, integer=True)

@@ -12,7 +12,7 @@ from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
-from .text import DAGGER, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label, wrapped
+from .text import DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, two_digits, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,42 +49,47 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     fewer = rankings.assign(fewer=fewer_scores(rankings)).pivot(index=keys, columns="metric", values="fewer")
     fewer = fewer.reindex(order).eq(True)
     # word similarity first
-    good = quality.pivot(index=keys, columns=["group", "benchmark"], values="common_rank").reindex(order)
-    good = good.sort_index(axis=1, level=[0, 1], ascending=[False, True])
+    benchmark_ranks = quality.pivot(index=keys, columns=["group", "benchmark"], values="common_rank").reindex(
+        order
+    )
+    benchmark_ranks = benchmark_ranks.sort_index(axis=1, level=[0, 1], ascending=[False, True])
     common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
     coverage = quality.groupby(keys)["coverage"].agg(["min", "max"]).reindex(order)
     halves = [
-        ("Bias: 1 = least biased", bias, [wrapped(labels.get(key, key), 20) for key in bias]),
+        ("Bias: 1 = least biased", bias, [wrap_text(labels.get(key, key), 20) for key in bias]),
         (
             "Quality: 1 = best on the benchmark",
-            good,
-            [f"{wrapped(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}" for key in good],
+            benchmark_ranks,
+            [
+                f"{wrap_text(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}"
+                for key in benchmark_ranks
+            ],
         ),
     ]
 
-    names = [wrapped(unit_label(unit, labels), 30) for unit in order]
+    names = [wrap_text(unit_label(unit, labels), 30) for unit in order]
     left = max(text_width(name, SMALL) for name in names) + MARGIN + 0.08
     row = max(0.26, max(map(line_count, names)) * 0.115 + 0.06)
-    covered = [_coverage(*unit) for unit in coverage.to_numpy()]
-    last = max(0.2, *(text_width(text, SMALL) for text in covered))
+    coverage_texts = [_coverage(*unit) for unit in coverage.to_numpy()]
+    last = max(0.2, *(text_width(text, SMALL) for text in coverage_texts))
     # as wide as a half's title needs
     cells = [
         max(CELL, (text_width(title, NORMAL) * 1.15 + 0.05 - BAR) / len(part.columns))
         for title, part, _ in halves
     ]
-    across = [cell * len(part.columns) for cell, (_, part, _) in zip(cells, halves, strict=True)]
+    half_widths = [cell * len(part.columns) for cell, (_, part, _) in zip(cells, halves, strict=True)]
     head = max(text_width(text, SMALL) for *_, names in halves for text in names) + 0.1
-    width = max(left + sum(across) + 2 * (BAR + GAP) + last + MARGIN, 5.0)
-    under = [
+    width = max(left + sum(half_widths) + 2 * (BAR + GAP) + last + MARGIN, 5.0)
+    note_texts = [
         "Quality: Spearman's ρ of people's ratings of word pairs with the words' cosines, or the share of analogy "
         "questions answered rightly; ranked by the pairs and questions that all ranked models have (under a "
         "benchmark's name: how many of all). Coverage: what the model has itself, from its worst to its best covered "
         "benchmark; of analogies, the questions whose words are all candidates for answers (in most models the "
         "30,000 most frequent words). A model of few words has fewer wrong answers to choose from.",
-        _agreement(bias, good),
+        _agreement(bias, benchmark_ranks),
     ]
     if fewer.any(axis=None):
-        under.insert(0, FEWER)
+        note_texts.insert(0, FEWER)
     if any(part.isna().any(axis=None) for _, part, _ in halves):
         why = "no value"
         if quality["status"].str.contains(TOO_FEW).any():
@@ -92,8 +97,10 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
                 ", or in quality too few pairs or questions to compare: fewer than 100, or than half of a benchmark "
                 "that has fewer than 200"
             )
-        under.insert(0, f"n/a: {why} (in brackets: the mean of the other ranks, which compares with none)")
-    notes = [fitted(text, width - 2 * MARGIN, SMALL) for text in under]
+        note_texts.insert(
+            0, f"n/a: {why} (in brackets: the mean of the other ranks, which compares with none)"
+        )
+    notes = [fit_text(text, width - 2 * MARGIN, SMALL) for text in note_texts]
     title = MARGIN + 0.22 + 0.24
     top = title + head
     bottom = top + len(order) * row + 0.14
@@ -104,7 +111,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     )
 
     x = left
-    for (text, part, columns), inches in zip(halves, across, strict=True):
+    for (text, part, columns), inches in zip(halves, half_widths, strict=True):
         axes = add_axes(figure, x, top, inches, len(order) * row)
         _cells(axes, part, len(order), fewer if part is bias else None)
         axes.set_xticks(np.arange(len(columns)), columns, rotation=90, multialignment="left")
@@ -114,7 +121,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
         bars = add_axes(figure, x + 0.06, top, BAR - 0.06, len(order) * row)
         _means(bars, part, len(order))
         x += BAR + GAP
-    for i, text in enumerate(covered):
+    for i, text in enumerate(coverage_texts):
         figure.text(x / width, 1 - (top + (i + 0.5) * row) / high, text, va="center", size=SMALL)
     figure.text(x / width, 1 - (top - 0.05) / high, "coverage", rotation=90, va="bottom", size=SMALL)
     for note in notes:
@@ -170,11 +177,11 @@ def _coverage(low: float, high: float) -> str:
     return f"{low} %" if low == high else f"{low}\N{EN DASH}{high} %"
 
 
-def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
+def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
     import pandas as pd
 
-    whole = bias.notna().all(axis=1) & good.notna().all(axis=1)
-    means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": good[whole].mean(axis=1)})
+    whole = bias.notna().all(axis=1) & benchmark_ranks.notna().all(axis=1)
+    means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": benchmark_ranks[whole].mean(axis=1)})
     n = len(means)
     if n < FEWEST or means.nunique().min() == 1:
         return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
@@ -188,8 +195,8 @@ def _agreement(bias: pd.DataFrame, good: pd.DataFrame) -> str:
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if grid.ranked and grid.quality:
-        shown = [*cells_of(grid, grid.ranked), *grid.quality.values()]
-        keys = {key for of in shown for key in (of.model, of.debias, getattr(of, "metric", None))}
+        cells = [*cells_of(grid, grid.ranked), *grid.quality.values()]
+        keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
         spec = {"labels": {key: label for key, label in grid.labels.items() if key in keys}}
         yield Drawing("quality-ranks", tables(grid, "rankings", "quality"), spec)
 

@@ -12,11 +12,11 @@ import numpy as np
 from ..files import slug
 from .correlations import readable_on, strength_of
 from .figure import Drawing, Figure, labels, level, page_name, pages, tables
-from .layout import MARGIN, PAGE, add_axes, add_box, legend_line, no_mark, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width, two_digits, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width, two_digits, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +74,9 @@ def query_ranks(
     table = rows_of(ranks, "query_ranks", criterion)
     table = table[(table["template"] == template) & table["rank"].notna()]
     if table.empty or table["queries"].max() < 2:
-        return nothing(title, "no metric ranks two queries on a model.")
-    shown = [tuple(column) for column in columns]
-    found = {
+        return empty_page(title, "no metric ranks two queries on a model.")
+    column_keys = [tuple(column) for column in columns]
+    intervals = {
         ((row.metric, row.model, row.debias), row.query): (row.rank, row.rank_low, row.rank_high)
         for row in table.itertuples()
     }
@@ -85,20 +85,22 @@ def query_ranks(
     number = len(order)
     order = order[number * part[0] // part[1] : number * (part[0] + 1) // part[1]]
     first = part[0] == 0
-    names = {column: f"{ascii_uppercase[i]}  {_name(column, labels)}" for i, column in enumerate(shown)}
-    texts = {query: fitted(query, NAMES, SMALL) for query in order}
-    beside = {column: fitted(name, NAMES, SMALL) for column, name in names.items()}
+    names = {column: f"{ascii_uppercase[i]}  {_name(column, labels)}" for i, column in enumerate(column_keys)}
+    texts = {query: fit_text(query, NAMES, SMALL) for query in order}
+    column_texts = {column: fit_text(name, NAMES, SMALL) for column, name in names.items()}
     left = 0.1 + max(
-        text_width(text, SMALL) for text in [*texts.values(), *(beside.values() if first else ())]
+        text_width(text, SMALL) for text in [*texts.values(), *(column_texts.values() if first else ())]
     )
-    strip = min(1.1, max(0.45, (PAGE[0] - 2 * MARGIN - left) / len(shown) - GAP))
+    strip = min(1.1, max(0.45, (PAGE[0] - 2 * MARGIN - left) / len(column_keys) - GAP))
     sizes = [_row(line_count(texts[query])) for query in order]
-    matrix = first and len(shown) > 1
-    line = max(LINE, *(TEXT_LINE * line_count(text) + 0.06 for text in beside.values())) if matrix else 0.0
-    down = HEAD + sum(sizes) + FOOT + (ABOVE + len(shown) * line if matrix else 0.0)
-    looks = _looks(shown)
+    matrix = first and len(column_keys) > 1
+    line = (
+        max(LINE, *(TEXT_LINE * line_count(text) + 0.06 for text in column_texts.values())) if matrix else 0.0
+    )
+    content_height = HEAD + sum(sizes) + FOOT + (ABOVE + len(column_keys) * line if matrix else 0.0)
+    looks = _looks(column_keys)
     legend = [
-        ("rank", legend_line(**looks[shown[0]] | {"color": GREY})),
+        ("rank", legend_line(**looks[column_keys[0]] | {"color": GREY})),
         (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **INTERVAL)),
         ("mean rank", legend_line(**MEAN)),
     ]
@@ -108,20 +110,20 @@ def query_ranks(
         title,
         _note(agreement, criterion, template, level),
         legend,
-        left + len(shown) * (strip + GAP) + 2 * MARGIN,
-        down,
+        left + len(column_keys) * (strip + GAP) + 2 * MARGIN,
+        content_height,
     )
     top += HEAD
     ends = np.cumsum(sizes)
     middles = ends - np.array(sizes) / 2
-    for i, column in enumerate(shown):
+    for i, column in enumerate(column_keys):
         axes = add_axes(figure, MARGIN + left + i * (strip + GAP), top, strip, ends[-1])
         for start, size in list(zip(ends - sizes, sizes, strict=True))[::2]:
             axes.axhspan(start, start + size, color=ZEBRA, linewidth=0, zorder=0)
         axes.plot([means[query] for query in order], middles, **MEAN)
         for query, middle in zip(order, middles, strict=True):
-            if (column, query) in found:
-                rank, low, high = found[column, query]
+            if (column, query) in intervals:
+                rank, low, high = intervals[column, query]
                 axes.plot([low, high], [middle, middle], color=looks[column]["color"], **INTERVAL)
                 axes.plot(rank, middle, **looks[column], zorder=3)
             else:
@@ -139,7 +141,7 @@ def query_ranks(
             figure,
             rows_of(correlations, "query_correlations", criterion),
             template,
-            beside,
+            column_texts,
             (MARGIN + left, top + ends[-1] + FOOT + 0.54, strip + GAP, line),
         )
     return figure
@@ -191,7 +193,7 @@ def _matrix(
     axes.tick_params(length=0)
     head = "Spearman's ρ of the queries' ranks. Below the diagonal: interval over words; above: over queries"
     width, height = figure.get_size_inches()
-    text = fitted(head, (width - 2 * MARGIN) / BOLD, NORMAL)
+    text = fit_text(head, (width - 2 * MARGIN) / BOLD, NORMAL)
     figure.text(MARGIN / width, 1 - (top - 0.2) / height, text, va="bottom", size=NORMAL, weight="bold")
 
 
@@ -221,11 +223,11 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
             note += (
                 f" All {row.columns} columns over {row.n} queries: Kendall's W {two_digits(row.kendalls_w)}"
             )
-            for of, low, high in (
+            for source, low, high in (
                 ("words", row.words_low, row.words_high),
                 ("queries", row.queries_low, row.queries_high),
             ):
-                note += "" if np.isnan(low) else f", {two_digits(low)} to {two_digits(high)} over {of}"
+                note += "" if np.isnan(low) else f", {two_digits(low)} to {two_digits(high)} over {source}"
             p = f"< {0.001:g}" if row.p_value < 0.001 else f"= {row.p_value:.2g}"
             note += f" ({level * 100:g} % intervals; p {p}; 0 is no agreement, 1 one order)."
     return note
@@ -255,11 +257,15 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 for query, metric in {(c.query, c.metric) for c in cells}
                 for part in grid.queries[query].subqueries(grid.metric(criterion, metric).template)
             }
-            for _, some in pages("", columns, MOST_COLUMNS):
-                room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(some) * LINE
-                of = ceil(sum(_row(ceil(len(name) / LETTERS)) for name in queries) / room)
-                spec = {"template": template, "columns": list(map(list, some)), "labels": labels(grid, cells)}
-                parts += [(spec | {"part": [i, of]}, cells) for i in range(of)]
+            for _, page_columns in pages("", columns, MOST_COLUMNS):
+                room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(page_columns) * LINE
+                page_count = ceil(sum(_row(ceil(len(name) / LETTERS)) for name in queries) / room)
+                spec = {
+                    "template": template,
+                    "columns": list(map(list, page_columns)),
+                    "labels": labels(grid, cells),
+                }
+                parts += [(spec | {"part": [i, page_count]}, cells) for i in range(page_count)]
         for i, (spec, _) in enumerate(parts):
             name = page_name(f"query-ranks-{slug(criterion)}", i)
             spec = spec | {"criterion": criterion, "level": level(grid)}

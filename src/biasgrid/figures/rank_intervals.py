@@ -14,11 +14,11 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
-from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_line, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, few_ticks, legend_line, page, styled
 from .order import pair_shares, resampled_pairs
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, from_tables, rows_of, units_of
-from .text import SMALL, line_count, text_width, unit_label, wrapped
+from .text import SMALL, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,15 +52,15 @@ def rank_intervals(
         table = rows_of(table[table["metric"].isin(only)], f"rank_intervals, page of {', '.join(only)}")
     title = f"How sure the ranks are: {criterion}"
     if len(units_of(table)) < 2:
-        return nothing(title, "one model has no rank among others.")
-    order, drawn = resampled_pairs(rows_of(order, "order", criterion))
+        return empty_page(title, "one model has no rank among others.")
+    order, resampled_units = resampled_pairs(rows_of(order, "order", criterion))
     # the bars judge the same resamples as the intervals show
-    chosen = order["resampled"].iloc[0]
-    parts_of = table[table["resampled"] == chosen]
+    resampling = order["resampled"].iloc[0]
+    parts_of = table[table["resampled"] == resampling]
     units = units_of(intervals)
     # the rows have the names: no letter for a debias method
     models = model_looks(model for model, _ in units)
-    looks = {unit: _large(models[unit[0]]) for unit in units}
+    looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     metrics = sorted(table["metric"].unique())
     parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
     rows = {metric: _by_rank(part) for metric, part in parts.items()}
@@ -74,40 +74,43 @@ def rank_intervals(
         for metric in metrics
     }
     lanes = {metric: _lanes(runs) for metric, runs in bars.items()}
-    names = {unit: wrapped(unit_label(unit, labels), 36) for unit in units}
+    names = {unit: wrap_text(unit_label(unit, labels), 36) for unit in units}
     left = max(text_width(name, SMALL) for name in names.values()) + 0.1
     row = max(0.2, max(map(line_count, names.values())) * 0.115 + 0.07)
-    across = max(1.2, min(2.4, 0.14 * len(units) + 0.6))
-    right = 0.1 + max((lane + 1 for found in lanes.values() for lane in found), default=0) * LANE
+    panel_width = max(1.2, min(2.4, 0.14 * len(units) + 0.6))
+    right = 0.1 + max((lane + 1 for panel_lanes in lanes.values() for lane in panel_lanes), default=0) * LANE
     head, foot, gap = 0.24, 0.37, 0.16
-    down = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
-    tallest = max(down.values())
+    panel_heights = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
+    tallest = max(panel_heights.values())
 
     def extent(columns: int) -> tuple[float, float]:
         columns = min(columns, len(metrics))
-        return columns * (left + across + right + gap), ceil(len(metrics) / columns) * tallest
+        return columns * (left + panel_width + right + gap), ceil(len(metrics) / columns) * tallest
 
     columns = best_columns(len(metrics), extent)
     legend = [
-        ("rank", legend_line(**_large(series_mark(0)) | {"color": GREY})),
-        (f"{level * 100:g} % interval (bootstrap over {drawn})", legend_line(color=GREY, **INTERVAL)),
+        ("rank", legend_line(**_enlarge(series_mark(0)) | {"color": GREY})),
+        (
+            f"{level * 100:g} % interval (bootstrap over {resampled_units})",
+            legend_line(color=GREY, **INTERVAL),
+        ),
     ]
     if any(bars.values()):
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
     note = (
         f"Ranks of the models in bootstrap resamples, 1 = least biased. Undecided: neither of two models is the less "
-        f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {drawn}."
+        f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {resampled_units}."
     )
     figure, top = page(title, note, legend, *extent(columns))
     for i, metric in enumerate(metrics):
         line, column = divmod(i, columns)
-        corner = MARGIN + column * (left + across + right + gap) + left, top + line * tallest + head
-        axes = add_axes(figure, *corner, across, len(rows[metric]) * row)
+        corner = MARGIN + column * (left + panel_width + right + gap) + left, top + line * tallest + head
+        axes = add_axes(figure, *corner, panel_width, len(rows[metric]) * row)
         _rank_panel(axes, parts[metric], rows[metric], looks)
         places = {unit: y for y, (unit, _) in enumerate(rows[metric])}
-        for found, lane in zip(bars[metric], lanes[metric], strict=True):
-            x = 1 + (0.1 + lane * LANE) / across
-            ends = [places[found[0]] - 0.28, places[found[-1]] + 0.28]
+        for run, lane in zip(bars[metric], lanes[metric], strict=True):
+            x = 1 + (0.1 + lane * LANE) / panel_width
+            ends = [places[run[0]] - 0.28, places[run[-1]] + 0.28]
             axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(rows[metric])), [names[unit] for unit, _ in rows[metric]])
@@ -122,20 +125,20 @@ def cliques(
     """The longest runs of two units and more of which all pairs are undecided: their share of resamples lies between
     `tail` and 1 - `tail`."""
 
-    def undecided(a: Unit, b: Unit) -> bool:
+    def is_undecided(a: Unit, b: Unit) -> bool:
         return tail <= shares.get((a, b), np.nan) <= 1 - tail
 
-    found: list[list[Unit]] = []
+    runs: list[list[Unit]] = []
     end = 0
     for start in range(len(units)):
         stop = start + 1
-        while stop < len(units) and all(undecided(unit, units[stop]) for unit in units[start:stop]):
+        while stop < len(units) and all(is_undecided(unit, units[stop]) for unit in units[start:stop]):
             stop += 1
         # one that ends where a longer one does is part of it
         if stop > max(end, start + 1):
-            found.append(list(units[start:stop]))
+            runs.append(list(units[start:stop]))
             end = stop
-    return found
+    return runs
 
 
 def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
@@ -143,13 +146,13 @@ def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
     last: list[list[Unit]] = []
     lanes = []
     for run in runs:
-        lane = next((i for i, before in enumerate(last) if not set(before) & set(run)), len(last))
+        lane = next((i for i, run_before in enumerate(last) if not set(run_before) & set(run)), len(last))
         last[lane : lane + 1] = [list(run)]
         lanes.append(lane)
     return lanes
 
 
-def _large(look: Look) -> Look:
+def _enlarge(look: Look) -> Look:
     """A mark that is seen on its interval."""
     return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
 
@@ -189,9 +192,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         panel = 0.62 + 0.3 * len({(cell.model, cell.debias) for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        for of_page, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
+        for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(of_page, tables(grid, "rank_intervals", "order"), {**spec, **only})
+            yield Drawing(drawing_name, tables(grid, "rank_intervals", "order"), {**spec, **only})
 
 
 FIGURES = (

@@ -24,7 +24,7 @@ from .layout import (
 )
 from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, from_tables, rows_of, units_of
-from .text import BOLD, DAGGER, NORMAL, SMALL, fitted, line_count, text_width, unit_label, wrapped
+from .text import BOLD, DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +54,10 @@ def rankings_by_criterion(
 
     Raises BiasgridError for an empty table.
     """
-    there = criteria_of(rows_of(rankings, "rankings"))
-    criteria = [criterion for criterion in there if only is None or criterion in only] or there
+    all_criteria = criteria_of(rows_of(rankings, "rankings"))
+    criteria = [criterion for criterion in all_criteria if only is None or criterion in only] or all_criteria
     # in the order that they have overall, also on a page without that
-    of_order = [OVERALL] if OVERALL in there else there
+    of_order = [OVERALL] if OVERALL in all_criteria else all_criteria
     return _stacked_bars(rankings, labels, criteria, of_order)
 
 
@@ -66,7 +66,7 @@ class _Panel:
     """The ranks of a criterion: of the models in the figure's order, under the metrics that some model has."""
 
     ranks: pd.DataFrame
-    unranked: list[str]  # metrics under which no model has a rank
+    metrics_without_rank: list[str]  # metrics under which no model has a rank
     fewer: set[Unit]
 
     def ends(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -78,8 +78,8 @@ class _Panel:
             if len(lost) == len(row):
                 texts.append(("", "no value"))
             elif lost:
-                named = len(lost) < 4
-                what = ", ".join(lost) if named else f"{len(lost)} of {len(row)} metrics"
+                is_short = len(lost) < 4
+                what = ", ".join(lost) if is_short else f"{len(lost)} of {len(row)} metrics"
                 texts.append((f"({row.sum():g}){dagger}", f"no value: {what}"))
             else:
                 texts.append((f"{row.sum():g}{dagger}", ""))
@@ -120,17 +120,17 @@ def _stacked_bars(
     metrics = [metric for metric in looks if any(metric in panel.ranks for panel in panels.values())]
     handles = [legend_area(**looks[metric]) for metric in metrics]
     entries = [labels.get(metric, metric) for metric in metrics]
-    names = [wrapped(unit_label(unit, labels), 36) for unit in order]
+    names = [wrap_text(unit_label(unit, labels), 36) for unit in order]
     size = NORMAL if len(criteria) == 1 else SMALL
     bars = len(order) * max(0.26, max(map(line_count, names)) * size * 0.0165 + 0.05)
     if bars > PAGE[1] - 1.5:
         # more models than a page has room for in lines of two
-        names, size = [fitted(unit_label(unit, labels), 3.4, SMALL) for unit in order], SMALL
+        names, size = [fit_text(unit_label(unit, labels), 3.4, SMALL) for unit in order], SMALL
         bars = len(order) * max(0.15, max(map(line_count, names)) * 0.115 + 0.03)
     left = max(text_width(name, size) for name in names) + MARGIN + 0.08
     sums = np.concatenate([panel.ranks.sum(axis=1) for panel in panels.values()])
     # inches behind a bar
-    behind = np.array(
+    text_widths = np.array(
         [
             0.1 + sum(text_width(t, SMALL) * BOLD + 0.05 for t in texts if t)
             for part in ends.values()
@@ -138,64 +138,67 @@ def _stacked_bars(
         ]
     )
     # inches per rank: as many as the narrowest segment needs for its number, where the page has them
-    known = pd.unique(np.concatenate([panel.ranks.to_numpy().ravel() for panel in panels.values()]))
-    need = max(((text_width(f"{r:g}", 6.5) + 0.04) / r for r in known if not np.isnan(r)), default=0.1)
-    need = min(need, np.min((max(PAGE[0] - left - MARGIN, 3.0) - 0.1 - behind) / np.maximum(sums, 1)))
-    head, between, foot = 0.26, 0.26, 0.38
+    rank_values = pd.unique(np.concatenate([panel.ranks.to_numpy().ravel() for panel in panels.values()]))
+    need = max(((text_width(f"{r:g}", 6.5) + 0.04) / r for r in rank_values if not np.isnan(r)), default=0.1)
+    need = min(need, np.min((max(PAGE[0] - left - MARGIN, 3.0) - 0.1 - text_widths) / np.maximum(sums, 1)))
+    head, gap, foot = 0.26, 0.26, 0.38
 
     def inches(columns: int) -> float:
-        room = (PAGE[0] - left - MARGIN) / columns - 0.1 - behind
+        room = (PAGE[0] - left - MARGIN) / columns - 0.1 - text_widths
         return max(need, np.min(room / np.maximum(sums, 1)))
 
     def panel_width(columns: int) -> float:
-        return max(np.max(sums * inches(columns) + behind) + 0.1, 3.6 if len(criteria) == 1 else 1.2)
+        return max(np.max(sums * inches(columns) + text_widths) + 0.1, 3.6 if len(criteria) == 1 else 1.2)
 
     def extent(columns: int) -> tuple[float, float]:
         rows = ceil(len(criteria) / columns)
-        return left + columns * panel_width(columns) + MARGIN, rows * (head + bars + between) - between + foot
+        return left + columns * panel_width(columns) + MARGIN, rows * (head + bars + gap) - gap + foot
 
     columns = best_columns(len(criteria), extent)
     width, height = extent(columns)
     legend = Legend(handles or [no_mark()], entries or [""], width - 2 * MARGIN)
-    mixed = 0 < len(complete) < len(order)
-    notes = [fitted(note, legend.width, SMALL) for note in _notes(panels, labels, mixed)]
-    below = height + legend.height + MARGIN
-    figure = blank(legend.width + 2 * MARGIN, below + sum(map(line_count, notes)) * 0.13 + MARGIN)
+    has_incomplete = 0 < len(complete) < len(order)
+    notes = [fit_text(note, legend.width, SMALL) for note in _notes(panels, labels, has_incomplete)]
+    note_top = height + legend.height + MARGIN
+    figure = blank(legend.width + 2 * MARGIN, note_top + sum(map(line_count, notes)) * 0.13 + MARGIN)
     for i, criterion in enumerate(criteria):
-        down, across = divmod(i, columns)
-        corner = left + across * panel_width(columns), head + down * (head + bars + between)
+        row, column = divmod(i, columns)
+        corner = left + column * panel_width(columns), head + row * (head + bars + gap)
         axes = add_axes(figure, *corner, panel_width(columns) - 0.1, bars)
         _bar_panel(axes, panels[criterion], ends[criterion], looks, labels, inches(columns))
-        if mixed:
+        if has_incomplete:
             axes.axhline(len(complete) - 0.5, **RULE)
         axes.set_title(criterion, loc="left", weight="bold", pad=4)
-        axes.set_yticks(range(len(order)), names if across == 0 else [""] * len(order), size=size)
+        axes.set_yticks(range(len(order)), names if column == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
     middle = (left + width - MARGIN) / 2 / figure.get_figwidth()
     figure.text(middle, 1 - (height - 0.17) / figure.get_figheight(), text, ha="center", va="top")
     if handles:
         legend.draw(figure, height + MARGIN)
-    at = MARGIN / figure.get_figwidth(), 1 - below / figure.get_figheight()
-    figure.text(*at, "\n".join(notes), va="top", size=SMALL, color="#333333")
+    note_place = MARGIN / figure.get_figwidth(), 1 - note_top / figure.get_figheight()
+    figure.text(*note_place, "\n".join(notes), va="top", size=SMALL, color="#333333")
     return figure
 
 
-def _notes(panels: Mapping[str, _Panel], labels: Mapping[str, str], mixed: bool) -> list[str]:
+def _notes(panels: Mapping[str, _Panel], labels: Mapping[str, str], has_incomplete: bool) -> list[str]:
     """What stands below the legend."""
     notes = []
-    if mixed:
+    if has_incomplete:
         where = " overall" if len(panels) > 1 else ""
         notes += [
             f"Below the dotted line: models without some ranks{where}. Sums in brackets do not compare."
         ]
     if any(panel.fewer for panel in panels.values()):
         notes += [FEWER]
-    without: dict[str, list[str]] = {}
+    criteria_by_metrics: dict[str, list[str]] = {}
     for criterion, panel in panels.items():
-        if panel.unranked:
-            what = ", ".join(labels.get(metric, metric) for metric in panel.unranked)
-            without.setdefault(what, []).append(criterion)
-    return notes + [f"No model has a value of {what}: {', '.join(of)}" for what, of in without.items()]
+        if panel.metrics_without_rank:
+            what = ", ".join(labels.get(metric, metric) for metric in panel.metrics_without_rank)
+            criteria_by_metrics.setdefault(what, []).append(criterion)
+    return notes + [
+        f"No model has a value of {what}: {', '.join(criteria)}"
+        for what, criteria in criteria_by_metrics.items()
+    ]
 
 
 def _complete(rankings: pd.DataFrame) -> set[Unit]:
@@ -216,16 +219,16 @@ def _bar_panel(
     y, ends = np.arange(len(ranks)), np.zeros(len(ranks))
     for metric in ranks:
         values = ranks[metric].to_numpy()
-        known = ~np.isnan(values)
+        has_rank = ~np.isnan(values)
         look = looks[metric] | {"label": labels.get(metric, metric)}
-        axes.barh(y[known], values[known], left=ends[known], height=0.76, **look)
+        axes.barh(y[has_rank], values[has_rank], left=ends[has_rank], height=0.76, **look)
         # the hatch ends before the number; one that is wider than its segment is left out
         clear = {"boxstyle": "square,pad=0.05", "facecolor": look["facecolor"], "linewidth": 0}
-        for row, value in zip(y[known], values[known], strict=True):
+        for row, value in zip(y[has_rank], values[has_rank], strict=True):
             if text_width(f"{value:g}", 6.5) < value * inches:
                 middle = ends[row] + value / 2
                 axes.text(middle, row, f"{value:g}", ha="center", va="center", size=6.5, bbox=clear)
-        ends[known] += values[known]
+        ends[has_rank] += values[has_rank]
     for row, (total, lost) in enumerate(texts):
         x = ends[row] + 0.05 / inches
         if total:
@@ -252,13 +255,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
     if not grid.ranked:
         return
-    shown = labels(grid, cells_of(grid, grid.ranked))
+    printed_labels = labels(grid, cells_of(grid, grid.ranked))
     # as many panels as a page has room for, below each other
     panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
     criteria = [*sorted(grid.ranked), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
-        yield Drawing(name, tables(grid, "rankings"), {"labels": shown, **only})
+        yield Drawing(name, tables(grid, "rankings"), {"labels": printed_labels, **only})
 
 
 FIGURES = (

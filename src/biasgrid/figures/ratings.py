@@ -9,10 +9,10 @@ import numpy as np
 
 from ..resources import located
 from .figure import Drawing, Figure, Files, state_label, tables
-from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .rows import read_table
-from .text import SMALL, two_digits
+from .text import two_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +48,11 @@ def ratings(
     rating
         What is rated, and what its ends mean.
     """
-    known = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
-    if known.empty:
-        return nothing(title, f"no word has a rating and a value. {note}")
-    points = known[["rating", "value"]].to_numpy()
-    names = [str(word).replace("_", " ") for word in known["word"]]
+    rows = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
+    if rows.empty:
+        return empty_page(title, f"no word has a rating and a value. {note}")
+    points = rows[["rating", "value"]].to_numpy()
+    names = [str(word).replace("_", " ") for word in rows["word"]]
     x, y = points.T
     slope, middle = 0.0, float(y.mean())
     if np.ptp(x) > 0:
@@ -60,19 +60,19 @@ def ratings(
         middle -= slope * float(x.mean())
     by_bias, by_distance = np.argsort(y, kind="stable"), np.argsort(y - slope * x - middle, kind="stable")
     half = MOST_APART // 2
-    named = dict.fromkeys(
+    extremes = dict.fromkeys(
         np.concatenate(
             [by_bias[:half], by_bias[::-1][:half], by_distance[:half], by_distance[::-1][:half]]
         ).tolist()
     )
-    said = [
+    correlation_texts = [
         f"{text} {two_digits(value)} [{two_digits(low)}, {two_digits(high)}]"
         for text, (value, low, high) in zip(
             ("Pearson's r", "Spearman's ρ"), correlations.values(), strict=True
         )
     ]
     legend = [
-        (f"a word ({len(known)} with a rating)", legend_line(**MARK, linestyle="")),
+        (f"a word ({len(rows)} with a rating)", legend_line(**MARK, linestyle="")),
         ("line of least squares", legend_line(color="black", linewidth=0.9)),
         (
             "no bias; rated neither way",
@@ -82,7 +82,7 @@ def ratings(
     left, high, foot = MARGIN + 0.55, 4.2, 0.45
     figure, top = page(
         title,
-        f"{note} {', '.join(said)} (95 % intervals, bootstrap over words).",
+        f"{note} {', '.join(correlation_texts)} (95 % intervals, bootstrap over words).",
         legend,
         PAGE[0],
         high + foot,
@@ -104,15 +104,10 @@ def ratings(
     axes.set(xlim=(low[0], end[0]), ylim=(low[1], end[1]), xlabel=rating)
     axes.set_ylabel(f"{measure}: ← {poles[1]}   |   {poles[0]} →")
     axes.spines["left"].set_visible(True)
-    order = [*named, *(i for i in range(len(points)) if i not in named)]
+    order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
     marks = (points[order] - low) / (end - low) * size
-    texts = [names[i] for i in named]
-    for text, at, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
-        line = np.stack([at, place]) / size
-        axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-        look = {"ha": "center", "va": "center", "size": SMALL, "zorder": 6}
-        look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-        axes.text(*line[1], text, transform=axes.transAxes, **look)
+    texts = [names[i] for i in extremes]
+    label_marks(axes, marks, texts, size)
     return figure
 
 
@@ -146,8 +141,8 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
         row.method: (row.correlation, row.ci_low, row.ci_high) for row in table[rows].itertuples()
     }
     words = rated_words(read_table(inputs["words"]), place, inputs["rated"])
-    shown = {key: spec[key] for key in ("poles", "title", "note", "rating", "measure")}
-    return ratings(words, correlations=correlations, **shown)
+    arguments = {key: spec[key] for key in ("poles", "title", "note", "rating", "measure")}
+    return ratings(words, correlations=correlations, **arguments)
 
 
 FIGURES = (

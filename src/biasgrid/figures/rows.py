@@ -33,12 +33,12 @@ def read_table(path: File) -> pd.DataFrame:
 
 
 def from_tables(draw: Callable[..., figure.Figure], *names: str) -> Callable[..., figure.Figure]:
-    """What draws a figure from tables, as `Figure.draw`: `draw` gets the tables of these names, then the spec."""
+    """A `Figure.draw` that calls `draw` with the tables of these names, then with the spec."""
 
-    def of_inputs(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    def draw_inputs(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
         return draw(*(read_table(inputs[name]) for name in names), **spec)
 
-    return of_inputs
+    return draw_inputs
 
 
 def rows_of(

@@ -12,7 +12,7 @@ from ..metrics.score_distributions import PARAMETERS, PLACES, TAKEN, fit_of
 from ..results import cells
 from ..tables.inputs import cell_files
 from .figure import Drawing, Figure, Files, labels, pages
-from .layout import PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
+from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT, MORE
 from .text import two_digits
 
@@ -32,13 +32,13 @@ NOTE = (
 
 @styled
 def score_distributions(
-    found: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
+    cell_results: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
     """Histograms of `BINS` bins of the scores of each set, one row of panels per cell.
 
     Parameters
     ----------
-    found
+    cell_results
         Cells of `score_distributions` with a value, as files have them, and their results.
     labels
         What is printed for keys.
@@ -46,21 +46,23 @@ def score_distributions(
         Whose cells they are.
     """
     title = f"{criterion}: distribution of the log-likelihoods"
-    heads, drawn = {}, []
-    for number, (cell, result) in enumerate(found):
+    heads, histograms = {}, []
+    for number, (cell, result) in enumerate(cell_results):
         for place, (name, scores) in zip(PLACES, result["detail"]["score"].items(), strict=True):
             metric, model = (labels.get(cell[key], cell[key]) for key in ("metric", "model"))
             heads[f"{number}/{place}"] = (name, f"{metric}, {result['query']}, {model}")
-            drawn.append((np.array([*scores.values()]), result["scalars"], place))
-    if not drawn:
-        return nothing(title, "no query has scores.")
+            histograms.append((np.array([*scores.values()]), result["scalars"], place))
+    if not histograms:
+        return empty_page(title, "no query has scores.")
     legend = [
         ("sentences", legend_area(facecolor=LESS_LIGHT, edgecolor="white")),
         ("generalised extreme value distribution", legend_line(color=MORE, linewidth=1.4)),
         ("normal distribution", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
     ]
-    figure, panels, _ = add_panels(title, NOTE, heads, COLUMNS, SIZE, legend, gap=GAP, aside=ASIDE, foot=0.45)
-    for axes, (scores, scalars, place) in zip(panels.values(), drawn, strict=True):
+    figure, panels, _ = add_panels(
+        title, NOTE, heads, COLUMNS, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    )
+    for axes, (scores, scalars, place) in zip(panels.values(), histograms, strict=True):
         _draw(axes, scores, scalars, place)
     for axes in list(panels.values())[::COLUMNS]:
         axes.set_ylabel("sentences")
@@ -90,7 +92,7 @@ def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str
     axes.spines["left"].set_visible(True)
 
 
-def measured(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def read_results(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The cells in files, each with its results that have a value."""
     return [
         (cell, result)
@@ -100,19 +102,19 @@ def measured(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]
     ]
 
 
-def _of_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    return score_distributions(measured(inputs), **spec)
+def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    return score_distributions(read_results(inputs), **spec)
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in grid.config["criteria"]:
-        mine = [
+        criterion_cells = [
             cell
             for cell in grid.cells.values()
             if cell.criterion == criterion
             and grid.metric(criterion, cell.metric).name == "score_distributions"
         ]
-        for name, part in pages(f"score-distributions-{slug(criterion)}", mine, MOST):
+        for name, part in pages(f"score-distributions-{slug(criterion)}", criterion_cells, MOST):
             spec = {"labels": labels(grid, part), "criterion": criterion}
             yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
 
@@ -122,7 +124,7 @@ FIGURES = (
         "score-distributions",
         "How the log-likelihoods of each set of sentences are distributed, beside the distributions fitted to them.",
         _drawings,
-        _of_files,
+        _draw_files,
         needs="a criterion with the metric score_distributions",
         reading="A bar counts sentences whose log-likelihood lies in its range. The solid curve is the generalised "
         "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "

@@ -17,10 +17,11 @@ from .figure import (
     cells_of,
     labels,
     level,
+    metric_groups,
     page_name,
     parts_of_pages,
     queries_of,
-    said,
+    sign_lines,
     tables,
 )
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
@@ -36,7 +37,7 @@ from .palette import (
     unit_looks,
 )
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import SMALL, fitted, line_count, text_width, unit_label, wrapped
+from .text import SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ QUESTIONS = {
 FAR = 4  # models that lie so many times further from the neutral value than all others are cut off
 TINY = 5.5  # points
 TITLE, HEAD, FOOT = 0.32, 0.2, 0.5  # inches
-BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_tested`
+BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_test_verdicts`
 
 
 @styled
@@ -75,7 +76,7 @@ def scores(
     Panels with the same queries stand side by side. The dashed line is the metric's neutral value (`neutral`, by
     metric key); `signs`: metric key -> what a sign says. A score that is NaN is its model's mark on the panel's right
     margin. Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the
-    mark. Scores of a model with which the others could not be seen are cut off: an arrow with the value.
+    mark. Scores of a model so far out that the others could not be seen are cut off: an arrow with the value.
 
     `tests`: metric key -> which of TESTS the metric has about the words of a query; both, where it is not given. A
     mark is filled where all of them reject (adjusted p < .05), half-filled where one rejects and the other was not
@@ -92,33 +93,35 @@ def scores(
     # numbers that a table of a study without inference may lack
     table = table.reindex(columns=dict.fromkeys([*table, *TESTS.values(), "ci_low", "ci_high"]))
     # a test that is not about words, such as that of labels, fills no mark
-    alone = [key for key in table["metric"].unique() if "permutation" not in (tests or {}).get(key, TESTS)]
-    table["p_adjusted"] = table["p_adjusted"].where(~table["metric"].isin(alone))
-    table["tested"] = _tested(table, alone)
-    drawn = units_of(table)
+    single_test_metrics = [
+        key for key in table["metric"].unique() if "permutation" not in (tests or {}).get(key, TESTS)
+    ]
+    table["p_adjusted"] = table["p_adjusted"].where(~table["metric"].isin(single_test_metrics))
+    table["tested"] = _test_verdicts(table, single_test_metrics)
+    units = units_of(table)
     # of all models of the table: no criterion decides what one of them looks like
     looks = unit_looks(units_of(scores))
-    marks = {unit: look for unit, look in looks.items() if unit in set(drawn)}
+    marks = {unit: look for unit, look in looks.items() if unit in set(units)}
     models = model_looks(model for model, _ in units_of(scores))
     letters = method_letters(units_of(scores))
     for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
             raise BiasgridError(f"scores: no neutral value: {unknown('metric', metric, neutral)}")
     queries = {metric: part["query"].unique() for metric, part in table.groupby("metric")}
-    blocks = _blocks(queries, len(drawn))
+    blocks = _blocks(queries, len(units))
 
     statuses = sorted(table.loc[table["value"].isna(), "status"].str.split(":").str[0].unique())
-    handles = [legend_line(**marks[unit]) for unit in drawn]
-    names = [unit_label(unit, labels) for unit in drawn]
+    handles = [legend_line(**marks[unit]) for unit in units]
+    names = [unit_label(unit, labels) for unit in units]
     handles += [legend_line(**NEUTRAL)]
     names += ["no bias (the metric's neutral value)"]
     if table["ci_low"].notna().any():
         handles += [legend_line(color=GREY, **INTERVAL)]
         names += [f"{level * 100:g} % confidence interval over words"]
-    there = table.loc[table["value"].notna(), "tested"].unique()
-    for tested, meaning in _meanings(table, alone).items():
-        if tested in there:
-            handles += [legend_line(**_marked(series_mark(0) | {"color": GREY}, tested))]
+    verdicts = table.loc[table["value"].notna(), "tested"].unique()
+    for verdict, meaning in _meanings(table, single_test_metrics).items():
+        if verdict in verdicts:
+            handles += [legend_line(**_mark_look(series_mark(0) | {"color": GREY}, verdict))]
             names += [meaning]
     if any(limits[metric] is not None for metric in queries):
         handles += [no_mark()]
@@ -131,32 +134,32 @@ def scores(
 
     left = max(text_width(label, SMALL) for block in blocks for label in block.labels) + MARGIN + 0.08
     gap = 0.4 if statuses else 0.2
-    across = max(PAGE[0] - left, max(len(block.metrics) for block in blocks) * (1.3 + gap))
-    legend = Legend(handles, names, left + across - 2 * MARGIN)
+    content_width = max(PAGE[0] - left, max(len(block.metrics) for block in blocks) * (1.3 + gap))
+    legend = Legend(handles, names, left + content_width - 2 * MARGIN)
     heights = [HEAD + len(block.queries) * block.row + FOOT for block in blocks]
-    made = [name for name, column in TESTS.items() if table[column].notna().any()]
-    notes = [*said(signs or {}, queries, labels), *(QUESTIONS[name] for name in made)]
-    note = "\n".join(fitted(text, legend.width, SMALL) for text in notes)
-    below = TITLE + sum(heights) + legend.height
-    figure = blank(legend.width + 2 * MARGIN, below + line_count(note) * 0.125 + MARGIN)
+    test_names = [name for name, column in TESTS.items() if table[column].notna().any()]
+    notes = [*sign_lines(signs or {}, queries, labels), *(QUESTIONS[name] for name in test_names)]
+    note = "\n".join(fit_text(text, legend.width, SMALL) for text in notes)
+    note_top = TITLE + sum(heights) + legend.height
+    figure = blank(legend.width + 2 * MARGIN, note_top + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
     title = criterion if only is None else f"{criterion} (page {only['page']})"
     figure.text(MARGIN / w, 1 - 0.1 / h, title, **heading())
-    figure.text(MARGIN / w, 1 - below / h, note, va="top", size=SMALL, color="#333333")
+    figure.text(MARGIN / w, 1 - note_top / h, note, va="top", size=SMALL, color="#333333")
     top = TITLE
     for block, height in zip(blocks, heights, strict=True):
-        width = across / len(block.metrics) - gap
+        width = content_width / len(block.metrics) - gap
         for i, metric in enumerate(block.metrics):
             place = left + i * (width + gap), top + HEAD, width, len(block.queries) * block.row
             axes = add_axes(figure, *place)
-            mine = table[table["metric"] == metric]
-            untested = mine["value"].notna().any() and set(mine["tested"]) == {UNTESTED}
-            one = metric in alone and len(made) == len(TESTS)
-            note = ("no test" if untested else "one test" if one else "") if made else ""
+            metric_rows = table[table["metric"] == metric]
+            has_no_test = metric_rows["value"].notna().any() and set(metric_rows["tested"]) == {UNTESTED}
+            has_one_test = metric in single_test_metrics and len(test_names) == len(TESTS)
+            note = ("no test" if has_no_test else "one test" if has_one_test else "") if test_names else ""
             panel = _Panel(axes, width, neutral[metric], limits[metric])
-            panel.draw(mine[mine["query"].isin(block.queries)], block, drawn, models, letters)
+            panel.draw(metric_rows[metric_rows["query"].isin(block.queries)], block, units, models, letters)
             axes.set_xlabel(f"score ({note})" if note else "score", labelpad=1)
-            axes.set_title(wrapped(labels.get(metric, metric), 20), weight="bold", pad=3)
+            axes.set_title(wrap_text(labels.get(metric, metric), 20), weight="bold", pad=3)
             axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
         top += height
     legend.draw(figure, top)
@@ -173,9 +176,7 @@ class _Block:
 
     @property
     def labels(self) -> list[str]:
-        # "A and B wrt C and D" breaks before "wrt"
-        halves = [query.replace(" wrt ", "\nwrt ", 1).split("\n") for query in self.queries]
-        return ["\n".join(wrapped(half, 42) for half in parts) for parts in halves]
+        return [query_label(query) for query in self.queries]
 
     @property
     def lane(self) -> float:
@@ -190,14 +191,7 @@ class _Block:
 
 def _blocks(queries: Mapping[str, Iterable[str]], models: int) -> list[_Block]:
     """Blocks of at most four metrics that measure the same queries."""
-    by_queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in sorted(queries):
-        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
-    return [
-        _Block(of, list(part), models)
-        for of, group in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(group, ceil(len(group) / 4))
-    ]
+    return [_Block(names, metrics, models) for names, metrics in metric_groups(queries)]
 
 
 def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float] | None:
@@ -243,35 +237,45 @@ class _Panel:
         }
         of_units = _units(table)
         y = table["query"].map(row_of).to_numpy() + of_units.map(lanes).to_numpy(dtype=float)
-        at, ends_at = self._cut(table, y, row_of)
-        table = table.assign(y=y, at=at)
+        positions, limits_of_ends = self._cut(table, y, row_of)
+        table = table.assign(y=y, at=positions)
         for lane, unit in enumerate(units):
-            mine, look = table[of_units == unit], models[unit[0]]
-            y, known = mine["y"].to_numpy(), mine["value"].notna().to_numpy()
-            ends = mine[["ci_low", "ci_high"]].to_numpy(dtype=float)
-            sure = np.isfinite(ends).all(axis=1)
-            inside = np.clip(ends, *ends_at)
-            if sure.any():
-                axes.hlines(y[sure], *inside[sure].T, colors=look["color"], zorder=2, **INTERVAL)
+            unit_rows, look = table[of_units == unit], models[unit[0]]
+            y, has_value = unit_rows["y"].to_numpy(), unit_rows["value"].notna().to_numpy()
+            ends = unit_rows[["ci_low", "ci_high"]].to_numpy(dtype=float)
+            has_interval = np.isfinite(ends).all(axis=1)
+            clipped_ends = np.clip(ends, *limits_of_ends)
+            if has_interval.any():
+                axes.hlines(
+                    y[has_interval], *clipped_ends[has_interval].T, colors=look["color"], zorder=2, **INTERVAL
+                )
             for side, marker in enumerate("<>"):
                 # not beside a score that lies there itself
-                cut = sure & (ends != inside)[:, side] & (mine["at"] != ends_at[side]).to_numpy()
+                cut = (
+                    has_interval
+                    & (ends != clipped_ends)[:, side]
+                    & (unit_rows["at"] != limits_of_ends[side]).to_numpy()
+                )
                 if cut.any():
-                    at = inside[cut, side]
-                    axes.scatter(at, y[cut], 5, look["color"], marker, linewidth=0, clip_on=False, zorder=2)
-            for tested in (UNTESTED, NOT, ONE, BOTH):
-                chosen = known & (mine["tested"] == tested).to_numpy()
-                if chosen.any():
-                    axes.plot(mine["at"].to_numpy()[chosen], y[chosen], zorder=3, **_marked(look, tested))
+                    cut_x = clipped_ends[cut, side]
+                    axes.scatter(
+                        cut_x, y[cut], 5, look["color"], marker, linewidth=0, clip_on=False, zorder=2
+                    )
+            for verdict in (UNTESTED, NOT, ONE, BOTH):
+                mask = has_value & (unit_rows["tested"] == verdict).to_numpy()
+                if mask.any():
+                    axes.plot(
+                        unit_rows["at"].to_numpy()[mask], y[mask], zorder=3, **_mark_look(look, verdict)
+                    )
             # in turns on three lines, where neighbours do not hide each other
-            margin = np.full((~known).sum(), 1 + (0.07 + lane % 3 * 0.08) / self.width)
+            margin = np.full((~has_value).sum(), 1 + (0.07 + lane % 3 * 0.08) / self.width)
             of_rows = {"clip_on": False, "transform": axes.get_yaxis_transform()}
-            if not known.all():
+            if not has_value.all():
                 open_look = MISSING_MARK | {"markeredgecolor": look["color"]}
-                axes.plot(margin, y[~known], **look | open_look | of_rows)
+                axes.plot(margin, y[~has_value], **look | open_look | of_rows)
             if letter := letters.get(unit[1]):
-                add_letters(axes, mine["at"].to_numpy()[known], y[known], look, letter, zorder=4)
-                add_letters(axes, margin, y[~known], look, letter, zorder=4, **of_rows)
+                add_letters(axes, unit_rows["at"].to_numpy()[has_value], y[has_value], look, letter, zorder=4)
+                add_letters(axes, margin, y[~has_value], look, letter, zorder=4, **of_rows)
         axes.set_ylim(rows - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         if self.limits is None:
@@ -285,22 +289,22 @@ class _Panel:
 
         Marks beyond the limits stand behind them, beside an arrow and the value.
         """
-        at = table["value"].to_numpy(dtype=float).copy()
+        positions = table["value"].to_numpy(dtype=float).copy()
         if self.limits is None:
-            return at, (-np.inf, np.inf)
+            return positions, (-np.inf, np.inf)
         from matplotlib.ticker import MaxNLocator
 
         low, high = self.limits
-        beyond = {"←": at < low, "→": at > high}
+        cuts = {"←": positions < low, "→": positions > high}
         texts = {}
-        for arrow, cut in beyond.items():
+        for arrow, cut in cuts.items():
             # one text for all of a row
             for query, row in row_of.items():
-                mine = cut & (table["query"] == query).to_numpy()
-                if mine.any():
-                    values = _written(at[mine])
+                is_cut = cut & (table["query"] == query).to_numpy()
+                if is_cut.any():
+                    values = _value_text(positions[is_cut])
                     text = f"{arrow} {values}" if arrow == "←" else f"{values} {arrow}"
-                    texts[arrow, row] = text, y[mine].mean()
+                    texts[arrow, row] = text, y[is_cut].mean()
         # inches behind the limits: a mark and a text
         zones = [
             max(
@@ -311,7 +315,7 @@ class _Panel:
                 ),
                 default=0.0,
             )
-            for arrow in beyond
+            for arrow in cuts
         ]
         inch = (high - low) / max(self.width - sum(zones), 0.4)
         edges = low - zones[0] * inch, high + zones[1] * inch
@@ -331,11 +335,11 @@ class _Panel:
         )
         self.axes.set_xticks([tick for tick in ticks if low <= tick <= high])
         ends = low - 0.05 * inch * (zones[0] > 0), high + 0.05 * inch * (zones[1] > 0)
-        at[beyond["←"]], at[beyond["→"]] = ends
-        return at, ends
+        positions[cuts["←"]], positions[cuts["→"]] = ends
+        return positions, ends
 
 
-def _written(values: np.ndarray) -> str:
+def _value_text(values: np.ndarray) -> str:
     """A value; of several, how far they reach."""
     furthest = values[np.abs(values).argmax()]
     text = f"{furthest:.2g}" if abs(furthest) < 100 else f"{furthest:.0f}"
@@ -353,44 +357,44 @@ def _open(colour: str) -> Look:
     return {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9}
 
 
-def _marked(look: Look, tested: str) -> Look:
+def _mark_look(look: Look, verdict: str) -> Look:
     """How a mark looks by what the tests say of its score."""
     colour = look["color"]
     small = {"markersize": 0.55 * look["markersize"], "markeredgewidth": 0}
     half = _open(colour) | {"fillstyle": "left", "markerfacecolor": colour, "markerfacecoloralt": "white"}
-    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: small}[tested]
+    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: small}[verdict]
 
 
-def _tested(scores: pd.DataFrame, alone: Collection[str]) -> np.ndarray:
-    """What the tests about words say of each score: BOTH reject (of metrics `alone`, which have random groups alone,
-    that one), ONE does and the other was not made, one does NOT, or none was made (UNTESTED)."""
+def _test_verdicts(scores: pd.DataFrame, single_test_metrics: Collection[str]) -> np.ndarray:
+    """What the tests about words say of each score: BOTH reject (of `single_test_metrics`, which have random groups
+    only: that one), ONE does and the other was not made, one does NOT, or none was made (UNTESTED)."""
     p = scores[list(TESTS.values())].to_numpy(dtype=float)
-    made = (~np.isnan(p)).sum(axis=1)
-    rejected = (p < 0.05).sum(axis=1)
-    needed = np.where(scores["metric"].isin(alone), 1, len(TESTS))
-    cases = [made == 0, rejected < made, rejected < needed]
+    test_counts = (~np.isnan(p)).sum(axis=1)
+    rejection_counts = (p < 0.05).sum(axis=1)
+    required_counts = np.where(scores["metric"].isin(single_test_metrics), 1, len(TESTS))
+    cases = [test_counts == 0, rejection_counts < test_counts, rejection_counts < required_counts]
     return np.select(cases, [UNTESTED, NOT, ONE], BOTH)
 
 
-def _meanings(scores: pd.DataFrame, alone: Collection[str]) -> dict[str, str]:
-    """What marks mean in a figure of these scores; `alone` are metrics that have random groups alone."""
-    both, not_ = "both tests reject", "a test does not reject"
-    one = "one test rejects, adjusted p < .05; the other could not be made"
+def _meanings(scores: pd.DataFrame, single_test_metrics: Collection[str]) -> dict[str, str]:
+    """What marks mean in a figure of these scores; `single_test_metrics` have random groups only."""
+    both_text, not_text = "both tests reject", "a test does not reject"
+    one_text = "one test rejects, adjusted p < .05; the other could not be made"
     if scores["p_groups_adjusted"].isna().all():
-        both, not_ = "permutation rejects", "permutation does not reject"
-        one = f"{both}, adjusted p < .05; there is no test of random groups"
+        both_text, not_text = "permutation rejects", "permutation does not reject"
+        one_text = f"{both_text}, adjusted p < .05; there is no test of random groups"
     elif scores["p_adjusted"].isna().all():
-        both, not_ = "random groups reject", "random groups do not reject"
-        one, both = (
-            f"{both}, adjusted p < .05; there is no permutation test",
-            f"{both} (the metric's only test)",
+        both_text, not_text = "random groups reject", "random groups do not reject"
+        one_text, both_text = (
+            f"{both_text}, adjusted p < .05; there is no permutation test",
+            f"{both_text} (the metric's only test)",
         )
-    elif alone:
-        both += " (“one test”: random groups)"
+    elif single_test_metrics:
+        both_text += " (“one test”: random groups)"
     return {
-        BOTH: f"filled mark: {both}, adjusted p < .05",
-        ONE: f"half-filled mark: {one}",
-        NOT: f"open mark: {not_}, adjusted p \N{GREATER-THAN OR EQUAL TO} .05",
+        BOTH: f"filled mark: {both_text}, adjusted p < .05",
+        ONE: f"half-filled mark: {one_text}",
+        NOT: f"open mark: {not_text}, adjusted p \N{GREATER-THAN OR EQUAL TO} .05",
         UNTESTED: "small mark: no test",
     }
 
@@ -417,17 +421,17 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         columns = max(
             1, int(PAGE[0] / (max(len(unit_label(unit, grid.labels)) for unit in units) * 0.062 + 0.42))
         )
-        below = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
+        footer_height = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
         parts = parts_of_pages(
             ((block.metrics, block.queries, block.row) for block in blocks),
-            PAGE[1] - TITLE - below,
+            PAGE[1] - TITLE - footer_height,
             HEAD + FOOT,
         )
         name = f"scores-{slug(criterion)}"
-        for i, (of_page, rows) in enumerate(parts):
-            only = {"metrics": of_page, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
-            several = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **several})
+        for i, (page_metrics, rows) in enumerate(parts):
+            only = {"metrics": page_metrics, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
+            selection = {"only": only} if len(parts) > 1 else {}
+            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
 
 
 FIGURES = (

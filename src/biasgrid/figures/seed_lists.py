@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, dealt, pages, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, nothing, page, styled
+from .figure import Drawing, Figure, group_by_size, pages, tables
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,19 +60,19 @@ def seed_lists(
         Where the table has no rows of the criterion.
     """
     title = f"{criterion}: {concept}, by list of words"
-    mine = rows_of(table, "seed_lists", criterion)
-    mine = mine[mine["concept"] == concept].set_index(KEYS)
+    concept_rows = rows_of(table, "seed_lists", criterion)
+    concept_rows = concept_rows[concept_rows["concept"] == concept].set_index(KEYS)
     of_criterion = scores[scores["criterion"] == criterion].dropna(subset="value")
-    drawn = []
+    drawn_panels = []
     for metric, part, queries in panels:
         rows = of_criterion[of_criterion["metric"] == metric]
         rows = rows.assign(list=rows["query"].map({query: name for name, query in queries})).dropna(
             subset="list"
         )
         if len(rows):
-            drawn.append((metric, part, rows))
-    if not drawn:
-        return nothing(title, "no list has a value.")
+            drawn_panels.append((metric, part, rows))
+    if not drawn_panels:
+        return empty_page(title, "no list has a value.")
     looks: dict[str, Look] = {
         name: {
             "color": MODEL_COLOURS[i % len(MODEL_COLOURS)],
@@ -81,26 +81,26 @@ def seed_lists(
         }
         for i, name in enumerate(lists)
     }
-    units = {(row.model, row.debias): None for *_, rows in drawn for row in rows.itertuples()}
-    names = {unit: fitted(unit_label(unit, labels), NAMES, SMALL) for unit in units}
+    units = {(row.model, row.debias): None for *_, rows in drawn_panels for row in rows.itertuples()}
+    names = {unit: fit_text(unit_label(unit, labels), NAMES, SMALL) for unit in units}
     left = MARGIN + max(text_width(name, SMALL) for name in names.values()) + 0.1
     # the columns on the right: standard deviation, and in standard errors
     right = 1.05
-    across = PAGE[0] - left - MARGIN - right
+    panel_width = PAGE[0] - left - MARGIN - right
     heads = [
-        fitted(
+        fit_text(
             f"{labels.get(metric, metric)}{f': {part}' if part else ''}",
             (PAGE[0] - 2 * MARGIN - right) / BOLD,
             NORMAL,
         )
-        for metric, part, _ in drawn
+        for metric, part, _ in drawn_panels
     ]
     sizes = [
         [max(ROW, 0.115 * line_count(names[unit]) + 0.05) for unit in dict.fromkeys(_units(rows))]
-        for *_, rows in drawn
+        for *_, rows in drawn_panels
     ]
     tops = [0.12 + 0.14 * line_count(head) for head in heads]
-    down = sum(top + sum(size) + BELOW for top, size in zip(tops, sizes, strict=True))
+    content_height = sum(top + sum(size) + BELOW for top, size in zip(tops, sizes, strict=True))
     figure, top = page(
         title,
         "A mark is the value with one list of words; all else in the query is the same. On the right: "
@@ -108,22 +108,22 @@ def seed_lists(
         "words): well above 1, the choice of the list matters more than the words that happen to be in it.",
         [
             *((name, legend_line(**looks[name], markersize=4.5)) for name in lists),
-            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+            ("no bias", legend_line(**DASHED)),
         ],
         PAGE[0],
-        down,
+        content_height,
     )
-    wide = figure.get_figwidth()
-    for (metric, part, rows), head, size, above in zip(drawn, heads, sizes, tops, strict=True):
+    figure_width = figure.get_figwidth()
+    for (metric, part, rows), head, size, head_height in zip(drawn_panels, heads, sizes, tops, strict=True):
         figure.text(
-            MARGIN / wide,
+            MARGIN / figure_width,
             1 - (top + 0.02) / figure.get_figheight(),
             head,
             va="top",
             weight="bold",
             size=NORMAL,
         )
-        axes = add_axes(figure, left, top + above, across, sum(size))
+        axes = add_axes(figure, left, top + head_height, panel_width, sum(size))
         ends = np.cumsum(size)
         for i, unit in enumerate(dict.fromkeys(_units(rows))):
             middle = ends[i] - size[i] / 2
@@ -137,10 +137,10 @@ def seed_lists(
             for name in lists:
                 if name in values.index:
                     axes.plot(values[name], middle, **looks[name], markersize=4.5, zorder=3)
-            summary = mine.loc[(metric, part, *unit)]
+            summary = concept_rows.loc[(metric, part, *unit)]
             for x, text in ((0.4, _digits(summary["sd"])), (0.95, _digits(summary["ratio"], 1))):
                 axes.text(
-                    1 + x / across,
+                    1 + x / panel_width,
                     1 - middle / ends[-1],
                     text,
                     transform=axes.transAxes,
@@ -150,7 +150,12 @@ def seed_lists(
                 )
         for x, text in ((0.4, "sd"), (0.95, "sd / s.e.")):
             axes.text(
-                1 + x / across, 1 + 0.06 / ends[-1], text, transform=axes.transAxes, ha="right", size=SMALL
+                1 + x / panel_width,
+                1 + 0.06 / ends[-1],
+                text,
+                transform=axes.transAxes,
+                ha="right",
+                size=SMALL,
             )
         axes.axvline(neutral[metric], **DASHED)
         axes.set(ylim=(ends[-1], 0))
@@ -158,7 +163,7 @@ def seed_lists(
         axes.tick_params(axis="y", length=0)
         few_ticks(axes.xaxis, 5)
         axes.margins(x=0.04)
-        top += above + sum(size) + BELOW
+        top += head_height + sum(size) + BELOW
     return figure
 
 
@@ -193,10 +198,10 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
             "lists": list(grid.config["criteria"][criterion]["seed_lists"][concept]),
         }
-        groups = dealt(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
+        groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
-        for full, (some,) in pages(name, groups, 1):
-            yield Drawing(full, tables(grid, "seed_lists", "scores"), spec | {"panels": some})
+        for drawing_name, (page_panels,) in pages(name, groups, 1):
+            yield Drawing(drawing_name, tables(grid, "seed_lists", "scores"), spec | {"panels": page_panels})
 
 
 FIGURES = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, evaluations_of, pages, tables
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_line, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width, unit_label
@@ -58,11 +58,11 @@ def seed_pairs(
     whole = float(rows["share_best"].iloc[-1])
     total, rows = len(rows), rows[rows["rank"].between(first, last)]
     if rows.empty:
-        return nothing(f"{criterion}: {of_list}", f"the model has no more than {total} of the pairs.")
+        return empty_page(f"{criterion}: {of_list}", f"the model has no more than {total} of the pairs.")
     names = [pair.replace("_", " ").replace(":", " : ") for pair in rows["pair"]]
     left = MARGIN + max(text_width(name, SMALL) for name in names) + 0.1
-    between, height = 0.3, ROW * len(rows)
-    across = (PAGE[0] - left - MARGIN - between) / 2
+    gap, height = 0.3, ROW * len(rows)
+    panel_width = (PAGE[0] - left - MARGIN - gap) / 2
     marks: Look = {"linestyle": "", "markersize": 4}
     legend = [
         ("cosine with the direction of the others", legend_line(color=LESS, marker="o", **marks)),
@@ -84,8 +84,8 @@ def seed_pairs(
         height + 0.55,
     )
     y = np.arange(len(rows))
-    cosines = add_axes(figure, left, top, across, height)
-    shares = add_axes(figure, left + across + between, top, across, height)
+    cosines = add_axes(figure, left, top, panel_width, height)
+    shares = add_axes(figure, left + panel_width + gap, top, panel_width, height)
     for axes in (cosines, shares):
         for i in range(0, len(rows), 2):
             axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
@@ -109,8 +109,8 @@ def seed_pairs(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluated in grid.evaluation_specs.items():
-        lists = getattr(evaluated, "seed_pairs", {}) or {}
+    for criterion, evaluation_spec in grid.evaluation_specs.items():
+        lists = getattr(evaluation_spec, "seed_pairs", {}) or {}
         for evaluations in evaluations_of(grid, criterion).values() if lists else ():
             for evaluation in evaluations:
                 keys = [key for key in (evaluation.model, evaluation.debias) if key in grid.labels]
@@ -124,9 +124,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                     }
                     state = evaluation.model if evaluation.debias == "none" else f"{keys[0]}-{keys[1]}"
                     name = f"seed-pairs-{slug(criterion)}-{slug(of_list)}-{state}"
-                    for full, ranks in pages(name, range(1, len(pairs) + 1), MOST):
+                    for drawing_name, ranks in pages(name, range(1, len(pairs) + 1), MOST):
                         yield Drawing(
-                            full, tables(grid, "seed_pairs"), spec | {"first": ranks[0], "last": ranks[-1]}
+                            drawing_name,
+                            tables(grid, "seed_pairs"),
+                            spec | {"first": ranks[0], "last": ranks[-1]},
                         )
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..files import slug
 from ..results import results
-from .figure import Drawing, Figure, Files, cells_of, dealt, labels, pages
+from .figure import Drawing, Figure, Files, cells_of, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, two_digits, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, two_digits, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,26 +60,31 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
     queries = list(dict.fromkeys(zip(table["id"], table["query"], strict=True)))
-    named = [name for _, name in queries]
-    shown_as = {
-        query: f"{query[1]} ({query[0]})" if named.count(query[1]) > 1 else query[1] for query in queries
+    query_names = [name for _, name in queries]
+    query_labels = {
+        query: f"{query[1]} ({query[0]})" if query_names.count(query[1]) > 1 else query[1]
+        for query in queries
     }
     units = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
     names = {unit: unit_label(unit[1:], labels) for unit in units}
     if len({metric for metric, *_ in units}) > 1:
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
     has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
-    shown = [unit for unit in units if has_value[unit]] or units
-    left_out = "; ".join(f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown)
+    shown_units = [unit for unit in units if has_value[unit]] or units
+    missing_models = "; ".join(
+        f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown_units
+    )
 
     parts = dict(list(table.groupby(["id", "query"])))
     sets = {query: list(dict.fromkeys(part["set"][part["set"] != ""])) for query, part in parts.items()}
-    below = max([text_width(name, SMALL) for named in sets.values() for name in named], default=0.0) + 0.1
+    label_height = (
+        max([text_width(name, SMALL) for set_names in sets.values() for name in set_names], default=0.0) + 0.1
+    )
     left, gap, high, facts = 0.42, 0.35, 0.85, 0.16
     width = (PAGE[0] - 2 * MARGIN - left - gap * (len(queries) - 1)) / len(queries)
-    heads = {unit: fitted(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown}
-    above = {unit: line_count(heads[unit]) * 0.14 + facts + 0.12 for unit in shown}
-    titles = {query: fitted(shown_as[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
+    heads = {unit: fit_text(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown_units}
+    head_heights = {unit: line_count(heads[unit]) * 0.14 + facts + 0.12 for unit in shown_units}
+    titles = {query: fit_text(query_labels[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
     title = max(map(line_count, titles.values())) * 0.14 + 0.06
     legend = [
         ("more than an equal share of the negative sentiment", legend_area(facecolor=MORE_LIGHT)),
@@ -91,28 +96,28 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         "A classifier is trained to tell the words of two attribute sets apart. Each bar is a name's share of what "
         "it takes for the second, negative one; of a set of several words, their mean share. RNSB is the divergence "
         "from equal shares, 0 without bias; accuracy is on attribute words left out of training."
-        f"{f' No value for {left_out}.' if left_out else ''}",
+        f"{f' No value for {missing_models}.' if missing_models else ''}",
         legend,
         PAGE[0],
-        title + sum(above.values()) + len(shown) * high + below,
+        title + sum(head_heights.values()) + len(shown_units) * high + label_height,
     )
     w, h = figure.get_size_inches()
     for i, query in enumerate(queries):
         x, y = MARGIN + left + i * (width + gap), top + title
         figure.text(x / w, 1 - top / h, titles[query], va="top", weight="bold", color="#333333")
-        mine = parts[query]
-        highest = mine["share"].max()
-        for unit in shown:
-            part = mine[(mine[keys] == list(unit)).all(axis=1)]
-            axes = add_axes(figure, x, y + above[unit], width, high)
-            y += above[unit] + high
-            ticks = sets[query] if unit == shown[-1] else [""] * len(sets[query])
+        query_rows = parts[query]
+        highest = query_rows["share"].max()
+        for unit in shown_units:
+            part = query_rows[(query_rows[keys] == list(unit)).all(axis=1)]
+            axes = add_axes(figure, x, y + head_heights[unit], width, high)
+            y += head_heights[unit] + high
+            ticks = sets[query] if unit == shown_units[-1] else [""] * len(sets[query])
             axes.set_title(heads[unit], loc="left", weight="bold", pad=4 + facts * 66)
             axes.set_xlim(-0.6, max(len(ticks), 1) - 0.4)
             axes.set_xticks(range(len(ticks)), ticks, rotation=90)
             axes.tick_params(axis="x", length=0)
             axes.annotate(
-                fitted(_facts(part), width, SMALL),
+                fit_text(_facts(part), width, SMALL),
                 (0, 1),
                 (0, facts * 72),
                 "axes fraction",
@@ -150,8 +155,8 @@ def _facts(part: pd.DataFrame) -> str:
     first = part.iloc[0]
     if np.isnan(first["value"]):
         why, _, lost = first["status"].partition(":")
-        of = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
-        return f"no value: {why.replace('_', ' ')}{f' ({of})' if of else ''}"
+        lost_sets = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
+        return f"no value: {why.replace('_', ' ')}{f' ({lost_sets})' if lost_sets else ''}"
     accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {two_digits(first['accuracy'])}"
     return f"RNSB {two_digits(first['value'])}{accuracy}"
 
@@ -165,12 +170,16 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         # rows are models, columns are queries: as many as a page has room for
         groups = [
             [c for c in cells if c.query in columns and (c.metric, c.model, c.debias) in rows]
-            for columns in dealt(queries, MOST_QUERIES, lambda _: 1)
-            for rows in dealt(units, MOST_MODELS, lambda _: 1)
+            for columns in group_by_size(queries, MOST_QUERIES, lambda _: 1)
+            for rows in group_by_size(units, MOST_MODELS, lambda _: 1)
         ]
-        for name, (some,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
-            spec = {"labels": labels(grid, some), "criterion": criterion, "cells": [c.name for c in some]}
-            yield Drawing(name, {"cells": list(map(grid.cell_file, some))}, spec)
+        for name, (page_cells,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
+            spec = {
+                "labels": labels(grid, page_cells),
+                "criterion": criterion,
+                "cells": [c.name for c in page_cells],
+            }
+            yield Drawing(name, {"cells": list(map(grid.cell_file, page_cells))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

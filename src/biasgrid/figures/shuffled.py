@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, add_panels, legend_line, nothing, styled
+from .figure import Drawing, Figure, distinct_sets, tables
+from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width
@@ -26,7 +26,7 @@ HALF = 0.2  # of a row: from its middle to the marks of the first and the last c
 
 
 @styled
-def shuffled(
+def shuffled_text(
     table: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str,
@@ -58,73 +58,77 @@ def shuffled(
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    mine = rows_of(table, "shuffled", criterion)
-    mine = mine[(mine["query_id"] == query_id) & (mine["debias"] == "none")]
-    if mine["share"].isna().all():
-        return nothing(title, "no share is known.")
-    corpora = list(dict.fromkeys(mine["corpus"]))
+    query_rows = rows_of(table, "shuffled", criterion)
+    query_rows = query_rows[(query_rows["query_id"] == query_id) & (query_rows["debias"] == "none")]
+    if query_rows["share"].isna().all():
+        return empty_page(title, "no share is known.")
+    corpora = list(dict.fromkeys(query_rows["corpus"]))
     looks = model_looks(corpora)
-    mine = mine.sort_values("metric", key=lambda keys: keys.map(metrics.index), kind="stable")
+    query_rows = query_rows.sort_values("metric", key=lambda keys: keys.map(metrics.index), kind="stable")
     rows = {
         training: list(dict.fromkeys(zip(part["metric"], part["query"], strict=True)))
         for training in trainings
-        if len(part := mine[mine["training"] == training])
+        if len(part := query_rows[query_rows["training"] == training])
     }
     # the rows that are named on the left; panels with others name theirs themselves
     shared = max(rows.values(), key=len)
     rows = dict(sorted(rows.items(), key=lambda item: item[1] != shared))
     names = _names(shared, labels, parts)
-    aside = max(text_width(name, SMALL) for name in names) + 0.08
-    across = min(ACROSS, len(rows))
-    width = (PAGE[0] - 2 * MARGIN - aside - (across - 1) * GAP) / across
-    made, panels, _ = add_panels(
+    label_width = max(text_width(name, SMALL) for name in names) + 0.08
+    columns = min(ACROSS, len(rows))
+    width = (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns
+    figure, panels, _ = add_panels(
         title,
         "How far from the neutral value a metric is on models of shuffled text, in distances on models of the same "
         "text in order. Shuffled text says nothing of any word: at 1 (dashed), a metric is as far from neutral there "
         "as in real text. A line is the 95 % interval over models; an open mark has none: there is one model, or the "
         "value of real text does not differ from the neutral one. A mark at an edge is beyond it.",
         {training: (training, "") for training in rows},
-        across,
+        columns,
         np.array([min(width, 2.4), len(shared) * ROW]),
         [(labels.get(corpus, corpus), legend_line(**_mark(looks[corpus], False))) for corpus in corpora]
-        + [("as much as real text", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"}))],
+        + [("as much as real text", legend_line(**DASHED))],
         gap=GAP,
-        aside=aside,
+        label_width=label_width,
         foot=0.3,
     )
     offsets = dict(
         zip(corpora, np.linspace(-HALF, HALF, len(corpora)) if len(corpora) > 1 else [0.0], strict=True)
     )
-    found = mine.set_index(["training", "metric", "query", "corpus"])[["share", "share_low", "share_high"]]
+    shares = query_rows.set_index(["training", "metric", "query", "corpus"])[
+        ["share", "share_low", "share_high"]
+    ]
     for i, (training, axes) in enumerate(panels.items()):
-        own = rows[training]
-        same = own == shared
-        for at, ((metric, query), name) in enumerate(zip(own, _names(own, labels, parts), strict=True)):
-            y = at if same else 2 * at + 1
-            if at % 2 == 0 and same:
+        panel_rows = rows[training]
+        has_shared_rows = panel_rows == shared
+        for index, ((metric, query), name) in enumerate(
+            zip(panel_rows, _names(panel_rows, labels, parts), strict=True)
+        ):
+            y = index if has_shared_rows else 2 * index + 1
+            if index % 2 == 0 and has_shared_rows:
                 axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-            if not same:
+            if not has_shared_rows:
                 axes.text(ENDS[0], y - 1, name, size=SMALL, va="center")
             for corpus in corpora:
-                if (training, metric, query, corpus) in found.index:
-                    share, low, high = found.loc[(training, metric, query, corpus)]
+                if (training, metric, query, corpus) in shares.index:
+                    share, low, high = shares.loc[(training, metric, query, corpus)]
                     _draw(axes, y + offsets[corpus], share, low, high, looks[corpus])
         axes.axvline(1, **DASHED)
         axes.set(xscale="log", xlim=ENDS, ylim=(len(shared) - 0.5, -0.5))
         axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
         axes.minorticks_off()
-        axes.set_yticks(range(len(shared)), names if i % across == 0 else [""] * len(shared))
+        axes.set_yticks(range(len(shared)), names if i % columns == 0 else [""] * len(shared))
         axes.tick_params(axis="y", length=0)
-    return made
+    return figure
 
 
 def _draw(axes: Any, y: float, share: float, low: float, high: float, look: Mapping[str, Any]) -> None:
     if not np.isfinite(share):
         return
-    known = np.isfinite(low)
-    if known:
+    has_interval = np.isfinite(low)
+    if has_interval:
         axes.plot(np.clip([low, high], *ENDS), [y, y], color=look["color"], linewidth=1.0, zorder=2)
-    axes.plot(np.clip(share, *ENDS), y, **_mark(look, not known), clip_on=False, zorder=3)
+    axes.plot(np.clip(share, *ENDS), y, **_mark(look, not has_interval), clip_on=False, zorder=3)
 
 
 def _mark(look: Mapping[str, Any], is_open: bool) -> dict[str, Any]:
@@ -141,10 +145,10 @@ def _mark(look: Mapping[str, Any], is_open: bool) -> dict[str, Any]:
 def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Mapping[str, str]) -> list[str]:
     """What rows are called: the metric, and of a metric with several the part of the query."""
     metrics = [metric for metric, _ in rows]
-    several = [metrics.count(metric) > 1 and bool(parts.get(query)) for metric, query in rows]
+    has_parts = [metrics.count(metric) > 1 and bool(parts.get(query)) for metric, query in rows]
     return [
         f"{labels.get(metric, metric)}: {parts[query]}" if of_part else labels.get(metric, metric)
-        for (metric, query), of_part in zip(rows, several, strict=True)
+        for (metric, query), of_part in zip(rows, has_parts, strict=True)
     ]
 
 
@@ -152,16 +156,16 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.shuffled import measured, pairs
 
-    asked: dict[tuple[str, str], list[Any]] = {}
+    cells_by_query: dict[tuple[str, str], list[Any]] = {}
     for cell in measured(grid):
-        asked.setdefault((cell.criterion, cell.query), []).append(cell)
+        cells_by_query.setdefault((cell.criterion, cell.query), []).append(cell)
     corpora = {pair["corpus"] for pair in pairs(grid)}
-    for (criterion, key), cells in asked.items():
+    for (criterion, key), cells in cells_by_query.items():
         query = grid.queries[key]
         keys = {cell.metric for cell in cells} | corpora
         parts: dict[str, str] = {}
         for metric in dict.fromkeys(cell.metric for cell in cells):
-            parts |= _parts(list(query.subqueries(grid.metric(criterion, metric).template)))
+            parts |= distinct_sets(list(query.subqueries(grid.metric(criterion, metric).template)))
         spec = {
             "labels": {name: grid.labels.get(name, name) for name in sorted(keys)},
             "criterion": criterion,
@@ -174,19 +178,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", tables(grid, "shuffled"), spec)
 
 
-def _parts(queries: Sequence[Any]) -> dict[str, str]:
-    """(Sub-)query -> its sets that the others lack."""
-    sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
-    common = set.intersection(*map(set, sets.values()))
-    return {name: ", ".join(s for s in own if s not in common) for name, own in sets.items()}
-
-
 FIGURES = (
     Figure(
         "shuffled",
         "How much of a metric's value models of shuffled text give.",
         _drawings,
-        from_tables(shuffled, "shuffled"),
+        from_tables(shuffled_text, "shuffled"),
         needs="shuffled",
         reading="A panel is a way of training, a row a metric, a mark a corpus. A mark says how far from the neutral "
         "value the metric is on models of shuffled text, in distances on models of the same text in order; the axis "

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import BiasgridError
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
-from .text import BOLD, NORMAL, SMALL, fitted, line_count, short, text_width
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +52,12 @@ def p_values(
     """
     from scipy.stats import kstwo
 
-    tested = {key: np.sort(values) for key, values in uniform.items() if values is not None}
-    if not tested:
+    values_by_key = {key: np.sort(values) for key, values in uniform.items() if values is not None}
+    if not values_by_key:
         raise BiasgridError("p-values: nothing to draw, no metric of the simulation has a test")
-    metrics = list(dict.fromkeys(key[0] for key in tested))
-    untested = list(dict.fromkeys(labels[key[0]] for key in uniform if key[0] not in metrics))
-    sizes = sorted({key[1] for key in tested})
+    metrics = list(dict.fromkeys(key[0] for key in values_by_key))
+    metrics_without_test = list(dict.fromkeys(labels[key[0]] for key in uniform if key[0] not in metrics))
+    sizes = sorted({key[1] for key in values_by_key})
     # the more words, the darker: in greyscale, too
     shade = colour_map("words", SHADES)
     colours = {words: shade(i / max(len(sizes) - 1, 1)) for i, words in enumerate(sizes)}
@@ -66,13 +66,13 @@ def p_values(
         "large, less what it is where p-values are right (one in twenty is .05 or less). Above 0 a test finds too "
         "much, below 0 too little."
     )
-    if untested:
-        note += f" Without a permutation test: {', '.join(untested)}."
+    if metrics_without_test:
+        note += f" Without a permutation test: {', '.join(metrics_without_test)}."
     legend = [(f"{words} words per set", legend_line(color=colours[words])) for words in sizes]
     black = {"color": "black", "linewidth": 1.0}
-    if any(not bias for *_, bias in tested):
+    if any(not bias for *_, bias in values_by_key):
         legend += [("new words, both sets from one population", legend_line(**black))]
-    if any(bias for *_, bias in tested):
+    if any(bias for *_, bias in values_by_key):
         legend += [
             (
                 "biased words whose labels were permuted at random",
@@ -85,24 +85,28 @@ def p_values(
     for columns in range(min(len(metrics), 3), max(len(metrics), 3) + 1):
         panel = (PAGE[0] - MARGIN) / max(columns, 2)
         width = panel - left - 0.12
-        down = head + width * TALL + foot
-        if ceil(len(metrics) / columns) * down + 1.5 <= PAGE[1]:
+        panel_height = head + width * TALL + foot
+        if ceil(len(metrics) / columns) * panel_height + 1.5 <= PAGE[1]:
             break
     figure, top = page(
-        "p-values where there is nothing to find", note, legend, PAGE[0], ceil(len(metrics) / columns) * down
+        "p-values where there is nothing to find",
+        note,
+        legend,
+        PAGE[0],
+        ceil(len(metrics) / columns) * panel_height,
     )
     band, farthest = {}, 0.0
     for metric in metrics:
-        of = [values for key, values in tested.items() if key[0] == metric]
-        band[metric] = max(kstwo.ppf(1 - 0.05 / len(of), len(values)) for values in of)
-        farthest = max(farthest, *(_distance(values) for values in of))
+        metric_values = [values for key, values in values_by_key.items() if key[0] == metric]
+        band[metric] = max(kstwo.ppf(1 - 0.05 / len(metric_values), len(values)) for values in metric_values)
+        farthest = max(farthest, *(_distance(values) for values in metric_values))
     # one scale for all panels
     reach = 1.05 * max(farthest, *band.values())
     for i, metric in enumerate(metrics):
         row, column = divmod(i, columns)
-        place = MARGIN + left + column * panel, top + row * down + head
+        place = MARGIN + left + column * panel, top + row * panel_height + head
         axes = add_axes(figure, *place, width, width * TALL)
-        curves = {key[1:]: values for key, values in tested.items() if key[0] == metric}
+        curves = {key[1:]: values for key, values in values_by_key.items() if key[0] == metric}
         x = np.linspace(0, 1, 201)
         edge = band[metric]
         axes.fill_between(x, np.maximum(-x, -edge), np.minimum(1 - x, edge), zorder=0, **BAND)
@@ -125,7 +129,7 @@ def p_values(
             axes.set_ylabel("share − p-value", labelpad=2)
         else:
             axes.tick_params(labelleft=False)
-        axes.set_title(fitted(labels[metric], width / BOLD, NORMAL), loc="left", weight="bold", pad=3)
+        axes.set_title(fit_text(labels[metric], width / BOLD, NORMAL), loc="left", weight="bold", pad=3)
         axes.spines["left"].set_visible(True)
     return figure
 
@@ -165,14 +169,14 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
         entry = f"below {100 * LOWEST:g} %, the number says how many %"
         legend.append((entry, legend_line(**SHARE | {"markerfacecolor": "white"})))
     left = max(text_width(labels[metric], NORMAL) for metric in metrics) + 0.1
-    aside, gap, head, foot = 0.42, 0.14, 0.24, 0.5
-    width = (PAGE[0] - 2 * MARGIN - left - aside) / len(kinds) - gap
+    scale_width, gap, head, foot = 0.42, 0.14, 0.24, 0.5
+    width = (PAGE[0] - 2 * MARGIN - left - scale_width) / len(kinds) - gap
     height = min(0.5, (PAGE[1] - 2.4) / len(metrics) - 0.08)
-    down = head + len(metrics) * (height + 0.08) + foot
-    figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], down)
+    content_height = head + len(metrics) * (height + 0.08) + foot
+    figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], content_height)
     for column, kind in enumerate(kinds):
         for row, metric in enumerate(metrics):
-            x, y = MARGIN + left + aside + column * (width + gap), top + head + row * (height + 0.08)
+            x, y = MARGIN + left + scale_width + column * (width + gap), top + head + row * (height + 0.08)
             axes = add_axes(figure, x, y, width, height)
             part = table[(table["what"] == kind + ending) & (table["metric"] == metric)]
             _coverage_panel(axes, part, sizes, biases, bottom, level)
@@ -181,20 +185,20 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
             if column:
                 axes.tick_params(labelleft=False)
             else:
-                at = (
+                name_place = (
                     (MARGIN + left - 0.06) / figure.get_figwidth(),
                     1 - (y + height / 2) / figure.get_figheight(),
                 )
-                figure.text(*at, labels[metric], ha="right", va="center", size=NORMAL)
+                figure.text(*name_place, labels[metric], ha="right", va="center", size=NORMAL)
             if row < len(metrics) - 1:
                 axes.tick_params(labelbottom=False)
                 continue
-            below = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": SMALL}
+            look = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": SMALL}
             for i, bias in enumerate(biases):
                 middle = i * (len(sizes) + 1) + (len(sizes) - 1) / 2
-                axes.text(middle, -0.2 / height, f"bias {bias:g}" if bias else "no bias", **below)
-            each = ", ".join(f"{size:g}" for size in sizes)
-            axes.set_xlabel(f"words per set: {each}", labelpad=13, size=SMALL)
+                axes.text(middle, -0.2 / height, f"bias {bias:g}" if bias else "no bias", **look)
+            sizes_text = ", ".join(f"{size:g}" for size in sizes)
+            axes.set_xlabel(f"words per set: {sizes_text}", labelpad=13, size=SMALL)
     return figure
 
 
@@ -215,15 +219,20 @@ def _coverage_panel(
     axes.axhline(level, **DASHED)
     x = np.searchsorted(biases, table["bias"]) * step + np.searchsorted(sizes, table["words"])
     value, low, high = (table[name].to_numpy() for name in ("value", "low", "high"))
-    there = value >= bottom
+    is_visible = value >= bottom
     axes.vlines(
-        x[there], np.maximum(low[there], bottom), high[there], color=SHARE["color"], linewidth=0.9, zorder=2
+        x[is_visible],
+        np.maximum(low[is_visible], bottom),
+        high[is_visible],
+        color=SHARE["color"],
+        linewidth=0.9,
+        zorder=2,
     )
-    axes.plot(x[there], value[there], zorder=3, clip_on=False, **SHARE)
+    axes.plot(x[is_visible], value[is_visible], zorder=3, clip_on=False, **SHARE)
     edge = SHARE | {"markerfacecolor": "white"}
-    if not there.all():
-        axes.plot(x[~there], np.full((~there).sum(), bottom), clip_on=False, zorder=4, **edge)
-    for place, share in zip(x[~there], value[~there], strict=True):
+    if not is_visible.all():
+        axes.plot(x[~is_visible], np.full((~is_visible).sum(), bottom), clip_on=False, zorder=4, **edge)
+    for place, share in zip(x[~is_visible], value[~is_visible], strict=True):
         text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "size": SMALL, "zorder": 4}
         axes.annotate(f"{100 * share:.0f}", (place, bottom), (0, 3), **text)
     places = [i * step + j for i in range(len(biases)) for j in range(len(sizes))]
@@ -238,6 +247,19 @@ def _coverage_panel(
     axes.spines["left"].set_visible(True)
 
 
+def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
+    """The mark of a share of p-values."""
+    return {
+        "linestyle": "",
+        "marker": marker,
+        "markersize": 3.6 if marker == "o" else 3.2,
+        "color": colour,
+        "markeredgecolor": colour,
+        "markerfacecolor": colour if is_filled else "white",
+        "markeredgewidth": 0.8,
+    }
+
+
 @styled
 def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
@@ -245,22 +267,14 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
     seen. Raises BiasgridError for a table without such kinds.
     """
-    drawn = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
-    drawn = drawn.dropna(subset="rejected_0.05")
-    if drawn.empty:
+    rows = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
+    rows = rows.dropna(subset="rejected_0.05")
+    if rows.empty:
         raise BiasgridError("calibration: nothing to draw, no test of queries of random words")
-    metrics, models = (list(dict.fromkeys(drawn[name])) for name in ("metric", "model"))
+    metrics, models = (list(dict.fromkeys(rows[name])) for name in ("metric", "model"))
     looks = {
-        pair: {
-            "linestyle": "",
-            "marker": marker,
-            "markersize": 3.6 if marker == "o" else 3.2,
-            "color": MODEL_COLOURS[not filled],
-            "markeredgecolor": MODEL_COLOURS[not filled],
-            "markerfacecolor": MODEL_COLOURS[not filled] if filled else "white",
-            "markeredgewidth": 0.8,
-        }
-        for pair, (_, marker, filled) in SHARES.items()
+        pair: share_mark(marker, MODEL_COLOURS[not is_filled], is_filled)
+        for pair, (_, marker, is_filled) in SHARES.items()
     }
     legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]
     legend += [
@@ -277,12 +291,12 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     left, gap, foot = max(text_width(labels[metric], SMALL) for metric in metrics) + 0.1, 0.1, 0.36
     width = (PAGE[0] - MARGIN - left) / len(models) - gap
     heads = [
-        fitted(name if names.count(name) == 1 else labels[model], width / BOLD, SMALL)
+        fit_text(name if names.count(name) == 1 else labels[model], width / BOLD, SMALL)
         for name, model in zip(names, models, strict=True)
     ]
     head = max(map(line_count, heads)) * 0.12 + 0.1
-    down = min(0.21, (PAGE[1] - 2.0 - head - foot) / len(metrics))
-    height = down * len(metrics)
+    row_height = min(0.21, (PAGE[1] - 2.0 - head - foot) / len(metrics))
+    height = row_height * len(metrics)
     figure, top = page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
     for column, model in enumerate(models):
         axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
@@ -291,7 +305,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         axes.axvline(SMALL_P, **DASHED)
         axes.axvline(BOUND, **DASHED | {"linestyle": ":", "color": "black"})
         for i, pair in enumerate(SHARES):
-            part = drawn[(drawn["model"] == model) & (drawn["test"] == pair[0]) & (drawn["kind"] == pair[1])]
+            part = rows[(rows["model"] == model) & (rows["test"] == pair[0]) & (rows["kind"] == pair[1])]
             y = [metrics.index(metric) + (i - (len(SHARES) - 1) / 2) * 0.2 for metric in part["metric"]]
             colour = looks[pair]["color"]
             axes.hlines(y, part["low"], part["high"], color=colour, linewidth=0.7, zorder=2)

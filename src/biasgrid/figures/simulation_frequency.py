@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import BiasgridError
 from .layout import MARGIN, PAGE, add_axes, legend_line, page, styled
 from .palette import DASHED, MODEL_COLOURS, ZEBRA
+from .simulation import SMALL_P, share_mark
 from .text import NORMAL, SMALL, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-SMALL_P = 0.05
 ALL = "all"
 # test -> what its mark says, marker, colour, whether it is filled
 TESTS = {
@@ -38,27 +38,20 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
     if tests.empty:
         raise BiasgridError("frequency_tests: nothing to draw, no query has a test")
     metrics = list(dict.fromkeys(tests["metric"]))
-    exchanged = [m for m in metrics if (tests["metric"][tests["test"] != "control_words"] == m).any()]
-    first = (exchanged or metrics)[0]
-    of = (tests["metric"] == first) if by == "training" else (tests["training"] == ALL)
-    banded = tests[tests["test"] == "frequency_bands"]
-    widths = [set(part["width"]) for _, part in banded.groupby("metric")]
+    permutation_metrics = [
+        m for m in metrics if (tests["metric"][tests["test"] != "control_words"] == m).any()
+    ]
+    first = (permutation_metrics or metrics)[0]
+    is_drawn = (tests["metric"] == first) if by == "training" else (tests["training"] == ALL)
+    band_tests = tests[tests["test"] == "frequency_bands"]
+    widths = [set(part["width"]) for _, part in band_tests.groupby("metric")]
     common = set.intersection(*widths) if widths else set()
-    width = next((w for w in banded["width"] if w in common), None)
-    drawn = tests[of & (tests["width"].isna() | (tests["width"] == width))]
-    rows, kinds = (list(dict.fromkeys(drawn[name])) for name in (by, "kind"))
+    width = next((w for w in band_tests["width"] if w in common), None)
+    drawn_tests = tests[is_drawn & (tests["width"].isna() | (tests["width"] == width))]
+    rows, kinds = (list(dict.fromkeys(drawn_tests[name])) for name in (by, "kind"))
     names = [{ALL: "all together", **labels}[row] for row in rows]
     looks = {
-        test: {
-            "linestyle": "",
-            "marker": marker,
-            "markersize": 3.6 if marker == "o" else 3.2,
-            "color": colour,
-            "markeredgecolor": colour,
-            "markerfacecolor": colour if filled else "white",
-            "markeredgewidth": 0.8,
-        }
-        for test, (_, marker, colour, filled) in TESTS.items()
+        test: share_mark(marker, colour, is_filled) for test, (_, marker, colour, is_filled) in TESTS.items()
     }
     legend = [(text, legend_line(**looks[test])) for test, (text, *_) in TESTS.items()]
     legend.append((f"{SMALL_P:g}: as many as a right test gives without bias", legend_line(**DASHED)))
@@ -70,17 +63,17 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         f"words have an attribute word beside them.{reach} Lines: 95 % intervals."
     )
     left, gap, head, foot = max(text_width(name, SMALL) for name in names) + 0.12, 0.12, 0.66, 0.36
-    across = (PAGE[0] - MARGIN - left) / len(kinds) - gap
-    down = min(0.32, (PAGE[1] - 2.0 - head - foot) / len(rows))
-    height = down * len(rows)
+    panel_width = (PAGE[0] - MARGIN - left) / len(kinds) - gap
+    row_height = min(0.32, (PAGE[1] - 2.0 - head - foot) / len(rows))
+    height = row_height * len(rows)
     figure, top = page("Tests where frequency passes for bias", note, legend, PAGE[0], head + height + foot)
     corpora = ""
     for column, kind in enumerate(kinds):
-        axes = add_axes(figure, MARGIN + left + column * (across + gap), top + head, across, height)
+        axes = add_axes(figure, MARGIN + left + column * (panel_width + gap), top + head, panel_width, height)
         for place in range(0, len(rows), 2):
             axes.axhspan(place - 0.5, place + 0.5, color=ZEBRA, linewidth=0, zorder=0)
         axes.axvline(SMALL_P, **DASHED)
-        of_kind = drawn[drawn["kind"] == kind]
+        of_kind = drawn_tests[drawn_tests["kind"] == kind]
         for i, test in enumerate(TESTS):
             part = of_kind[of_kind["test"] == test]
             y = [rows.index(row) + (i - (len(TESTS) - 1) / 2) * 0.24 for row in part[by]]
@@ -96,10 +89,10 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         axes.set_title(_head(of_kind.iloc[0]), loc="left", size=SMALL, pad=4)
         if of_kind["corpora"].iloc[0] != corpora:
             corpora = of_kind["corpora"].iloc[0]
-            said = {"unbiased": "no bias", "biased": "bias planted"}[corpora]
-            x = (MARGIN + left + column * (across + gap)) / figure.get_figwidth()
+            group_text = {"unbiased": "no bias", "biased": "bias planted"}[corpora]
+            x = (MARGIN + left + column * (panel_width + gap)) / figure.get_figwidth()
             y = 1 - (top + 0.06) / figure.get_figheight()
-            figure.text(x, y, said, ha="left", va="center", size=NORMAL, weight="bold")
+            figure.text(x, y, group_text, ha="left", va="center", size=NORMAL, weight="bold")
     return figure
 
 

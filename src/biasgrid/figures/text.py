@@ -21,7 +21,7 @@ def short(value: float) -> str:
     return two_digits(value).replace("0.", ".", 1) if abs(value) < 0.995 else two_digits(value)[:-3]
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """Text in as few lines of at most `width` characters as it needs, and those of even length."""
     # broken at hyphens, or anywhere, only where a word is longer than a line
     breaks = any(len(word) > width for word in text.split())
@@ -31,6 +31,12 @@ def wrapped(text: str, width: int) -> str:
         if len(even) == len(lines) and max(map(len, even), default=0) <= narrower:
             return "\n".join(even)
     return "\n".join(lines)
+
+
+def query_label(query: str) -> str:
+    """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
+    halves = query.replace(" wrt ", "\nwrt ", 1).split("\n")
+    return "\n".join(wrap_text(half, 42) for half in halves)
 
 
 def text_width(text: str, size: float) -> float:
@@ -50,10 +56,10 @@ def line_count(text: str) -> int:
     return text.count("\n") + bool(text)
 
 
-def fitted(text: str, inches: float, size: float) -> str:
+def fit_text(text: str, inches: float, size: float) -> str:
     """Text of so many points in lines of at most so many inches."""
     characters = len(text)
-    while text_width(lines := wrapped(text, characters), size) > inches and characters > 1:
+    while text_width(lines := wrap_text(text, characters), size) > inches and characters > 1:
         characters = int(characters * 0.97)
     return lines
 

@@ -16,16 +16,16 @@ from .layout import (
     add_axes,
     add_panels,
     few_ticks,
-    free_places,
+    label_marks,
     legend_area,
     legend_mark,
     no_mark,
     styled,
 )
-from .methods import method_label, method_labels, ordered_methods, removed, rows_of_group
-from .palette import DASHED, GREY, NO_FILL, colour_map
+from .methods import method_label, method_labels, ordered_methods, removed_share, rows_of_group
+from .palette import DASHED, NO_FILL, colour_map
 from .rows import from_tables
-from .text import DAGGER, NORMAL, SMALL, fitted, line_count
+from .text import DAGGER, NORMAL, SMALL, fit_text, line_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,53 +64,59 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
 
     fills, recoverable = colour_map("recoverable", FILLS), Normalize(*RECOVERABLE)
     points = _points(table, criterion)
-    placed = points.dropna(subset=["x", "y"])
-    drawn = set(placed.index.unique("debias"))
-    numbers = {key: str(i) for i, key in enumerate(ordered_methods(table, criterion), 1) if key in drawn}
-    known = placed["left"].notna()
-    mark = {"markeredgecolor": "black", "markeredgewidth": 0.8}
+    complete_points = points.dropna(subset=["x", "y"])
+    drawn_methods = set(complete_points.index.unique("debias"))
+    numbers = {
+        key: str(i) for i, key in enumerate(ordered_methods(table, criterion), 1) if key in drawn_methods
+    }
+    has_accuracy = complete_points["left"].notna()
+    edge_look = {"markeredgecolor": "black", "markeredgewidth": 0.8}
     shape = {True: {"marker": "D", "markersize": 5}, False: {"marker": "o", "markersize": 6}}
-    fill = fills(0.5) if known.any() else NO_FILL
+    fill = fills(0.5) if has_accuracy.any() else NO_FILL
     legend = [(labels.get(method, method), _number(number)) for method, number in numbers.items()]
-    legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **mark)))
+    legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **edge_look)))
     legend.append(("goal: no bias left, quality kept", legend_mark(**IDEAL)))
-    highest = placed["y"].max()
+    highest = complete_points["y"].max()
     if highest > 1:
         legend.append(("better than untouched, by the benchmarks", legend_area(facecolor=BETTER)))
-    if known.any() and not known.all():
-        legend.append(("grey: no 2-means accuracy", legend_mark(color=NO_FILL, **shape[False], **mark)))
-    if placed["fewer"].any():
+    if has_accuracy.any() and not has_accuracy.all():
+        legend.append(("grey: no 2-means accuracy", legend_mark(color=NO_FILL, **shape[False], **edge_look)))
+    if complete_points["fewer"].any():
         legend.append((f"{DAGGER} over fewer metrics or benchmarks (no value)", no_mark()))
     heads = {}
     for model, part in points.groupby("model"):
-        lost = [labels.get(key, key) for key in part.index.droplevel(0) if (model, key) not in placed.index]
+        lost = [
+            labels.get(key, key)
+            for key in part.index.droplevel(0)
+            if (model, key) not in complete_points.index
+        ]
         heads[model] = labels.get(model, model), f"no value: {', '.join(lost)}" if lost else ""
 
     # as few columns as let the panels go onto a page
-    aside, gap = 0.45, 0.45
+    label_width, gap = 0.45, 0.45
     for columns in range(min(2, len(heads)), len(heads) + 1):
-        across = (PAGE[0] - 2 * MARGIN - aside - (max(columns, 2) - 1) * gap) / max(columns, 2)
-        size = np.array([across, min(2.4, across * 0.8)])
-        x_label = fitted("bias removed (0 = nothing, 1 = all)", across, NORMAL)
+        panel_width = (PAGE[0] - 2 * MARGIN - label_width - (max(columns, 2) - 1) * gap) / max(columns, 2)
+        size = np.array([panel_width, min(2.4, panel_width * 0.8)])
+        x_label = fit_text("bias removed (0 = nothing, 1 = all)", panel_width, NORMAL)
         foot = 0.23 + 0.13 * line_count(x_label)
         if -(-len(heads) // columns) * (size[1] + foot + 0.55) + 1.8 <= PAGE[1]:
             break
     counts = [f"{low} to {high}" if low < high else str(high) for low, high in _counts(table, criterion)]
-    figure, panels, below = add_panels(
+    figure, panels, bar_top = add_panels(
         f"{criterion}: bias removed and quality kept",
         f"Bias removed: mean over the metrics (n = {counts[0]}) of 1 − after/before, each at least −1. Quality kept: "
         f"mean over the similarity benchmarks (n = {counts[1]}) of after/before. Best: at the star or above it"
-        f"{', and empty' if known.any() else ''}.",
+        f"{', and empty' if has_accuracy.any() else ''}.",
         heads,
         columns,
         size,
         legend,
-        aside=aside,
+        label_width=label_width,
         gap=gap,
         foot=foot,
-        below=0.55 if known.any() else 0.0,
+        space_below=0.55 if has_accuracy.any() else 0.0,
     )
-    low, high = _limits(placed[["x", "y"]].to_numpy(), [0.0, 0.95], [1.0, 1.0])
+    low, high = _limits(complete_points[["x", "y"]].to_numpy(), [0.0, 0.95], [1.0, 1.0])
     for model, axes in panels.items():
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=x_label)
         axes.spines["left"].set(visible=True, bounds=(low[1], max(1.0, highest)))
@@ -123,24 +129,21 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         axes.axvline(1, **DASHED)
         axes.axhline(1, **DASHED)
         axes.plot(1, 1, linestyle="", zorder=2, **IDEAL)
-        part = placed.xs(model)
+        part = complete_points.xs(model)
         for row in part.itertuples():
             fill = NO_FILL if np.isnan(row.left) else fills(recoverable(row.left))
-            axes.plot(row.x, row.y, linestyle="", color=fill, zorder=5, **shape[row.Index == "none"], **mark)
+            axes.plot(
+                row.x, row.y, linestyle="", color=fill, zorder=5, **shape[row.Index == "none"], **edge_look
+            )
         part = part.drop("none")
         texts = [numbers[method] + DAGGER * fewer for method, fewer in part["fewer"].items()]
         # the star and the untouched model have no text
         marks = (np.vstack([part[["x", "y"]], [(1, 1), (0, 1)]]) - low) / (high - low) * size
-        for text, at, place in zip(texts, marks, free_places(marks, texts, size), strict=False):
-            line = np.stack([at, place]) / size
-            axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-            look = {"ha": "center", "va": "center", "size": SMALL, "weight": "bold", "zorder": 6}
-            look["bbox"] = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-            axes.text(*line[1], text, transform=axes.transAxes, **look)
+        label_marks(axes, marks, texts, size, weight="bold")
     for axes in list(panels.values())[::columns]:
         axes.set_ylabel("quality kept (1 = all)")
-    if known.any():
-        bar = add_axes(figure, MARGIN + 0.45, below + 0.2, 2.4, 0.1)
+    if has_accuracy.any():
+        bar = add_axes(figure, MARGIN + 0.45, bar_top + 0.2, 2.4, 0.1)
         figure.colorbar(ScalarMappable(recoverable, fills), cax=bar, orientation="horizontal")
         bar.set_xticks([0.5, 0.75, 1], ["0.5: nothing left", "0.75", "1: everything"])
         bar.set_title("fill: 2-means accuracy, what can still be recovered", loc="left", size=SMALL, pad=3)
@@ -170,23 +173,27 @@ def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
     # methods of other criteria that are measured on this one have no quality here
     bias = bias[bias["debias"].isin(quality["debias"])]
     keys = ["model", "debias"]
-    kept = quality["after"] / quality["before"].where(quality["before"] > 0)
-    both = {
-        "x": removed(bias).groupby([bias[key] for key in keys]),
-        "y": kept.groupby([quality[key] for key in keys]),
+    kept_quality = quality["after"] / quality["before"].where(quality["before"] > 0)
+    groups = {
+        "x": removed_share(bias).groupby([bias[key] for key in keys]),
+        "y": kept_quality.groupby([quality[key] for key in keys]),
     }
-    points = pd.DataFrame({axis: values.mean() for axis, values in both.items()})
+    points = pd.DataFrame({axis: values.mean() for axis, values in groups.items()})
     if points.isna().any(axis=1).all():
         raise BiasgridError(f"trade_off, {criterion}: no method has a value of a metric and of a similarity")
-    counts = pd.DataFrame({axis: values.count() for axis, values in both.items()}).fillna(0)
+    counts = pd.DataFrame({axis: values.count() for axis, values in groups.items()}).fillna(0)
     points["fewer"] = (counts < counts.groupby("model").transform("max")).any(axis=1)
     clusters = table[(table["criterion"] == criterion) & (table["measure"] == "cluster_accuracy")].set_index(
         keys
     )
     points["left"] = clusters["after"].reindex(points.index)
-    untouched = points.groupby("model")[["x"]].first()
-    untouched = untouched.assign(x=0.0, y=1.0, fewer=False, left=clusters["before"].groupby("model").first())
-    return pd.concat([pd.concat({"none": untouched}, names=["debias"]).swaplevel(), points]).sort_index()
+    untouched_points = points.groupby("model")[["x"]].first()
+    untouched_points = untouched_points.assign(
+        x=0.0, y=1.0, fewer=False, left=clusters["before"].groupby("model").first()
+    )
+    return pd.concat(
+        [pd.concat({"none": untouched_points}, names=["debias"]).swaplevel(), points]
+    ).sort_index()
 
 
 def _counts(table: pd.DataFrame, criterion: str) -> list[tuple[int, int]]:
@@ -194,8 +201,8 @@ def _counts(table: pd.DataFrame, criterion: str) -> list[tuple[int, int]]:
     counts = []
     for group in ("metric", "similarity"):
         rows = rows_of_group(table, "trade_off", criterion, group)
-        some = rows[(rows["before"] > 0) & rows["after"].notna()]
-        n = some.groupby(["model", "debias"])["measure"].nunique()
+        usable_rows = rows[(rows["before"] > 0) & rows["after"].notna()]
+        n = usable_rows.groupby(["model", "debias"])["measure"].nunique()
         counts.append((int(n.min()), int(n.max())) if len(n) else (0, 0))
     return counts
 

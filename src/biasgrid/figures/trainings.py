@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, pages, tables
-from .layout import MARGIN, PAGE, add_panels, few_ticks, legend_area, legend_line, nothing, styled
+from .figure import Drawing, Figure, distinct_sets, pages, tables
+from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width
@@ -69,75 +69,79 @@ def trainings(
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    mine = rows_of(table, "trainings", criterion)
-    mine = mine[(mine["training"] == training) & (mine["debias"] == "none")]
-    bands = mine.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
-    untouched = (scores["criterion"] == criterion) & (scores["debias"] == "none")
-    values = scores[untouched].dropna(subset="value").set_index(["metric", "query", "model"])["value"]
+    training_rows = rows_of(table, "trainings", criterion)
+    training_rows = training_rows[
+        (training_rows["training"] == training) & (training_rows["debias"] == "none")
+    ]
+    bands = training_rows.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
+    is_untouched = (scores["criterion"] == criterion) & (scores["debias"] == "none")
+    values = scores[is_untouched].dropna(subset="value").set_index(["metric", "query", "model"])["value"]
     panels = [panel for panel in panels if tuple(panel[:2]) in bands.index]
     if not panels or values.empty:
-        return nothing(title, "no model has a value.")
+        return empty_page(title, "no model has a value.")
     rows = _rows(models)
     names = [name for name, *_ in rows]
-    aside = max(text_width(name, SMALL) for name in names) + 0.08
-    across = min(ACROSS, len(panels))
-    width = (PAGE[0] - 2 * MARGIN - aside - (across - 1) * GAP) / across
+    label_width = max(text_width(name, SMALL) for name in names) + 0.08
+    columns = min(ACROSS, len(panels))
+    width = (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns
     heads = {
         f"{metric} {query}": (f"{labels.get(metric, metric)}{f': {part}' if part else ''}", "")
         for metric, query, part in panels
     }
-    made, axes_of, _ = add_panels(
+    figure, axes_of, _ = add_panels(
         title,
         "A mark is a model, which differs from the base in what stands on the left. The first row has the base and "
         "models that differ from it in the seed alone: that is chance. In the grey band, the value of one more seed "
         "lies in 95 of 100 cases (prediction interval of a normal distribution).",
         heads,
-        across,
+        columns,
         np.array([min(width, 2.4), len(rows) * ROW]),
         [
             ("seeds", legend_line(**OF_SEED)),
             ("within what seeds do", legend_line(**INSIDE)),
             ("beyond what seeds do", legend_line(**OUTSIDE)),
             ("95 % of seeds", legend_area(**BAND)),
-            ("no bias", legend_line(**{k: v for k, v in DASHED.items() if k != "zorder"})),
+            ("no bias", legend_line(**DASHED)),
         ],
         gap=GAP,
-        aside=aside,
+        label_width=label_width,
         foot=0.3,
     )
     for i, (axes, (metric, query, _)) in enumerate(zip(axes_of.values(), panels, strict=True)):
         low, high = bands.loc[(metric, query), ["seeds_low", "seeds_high"]]
         if np.isfinite(low):
             axes.axvspan(low, high, zorder=0.5, **BAND)
-        for at, (_, shade, keys) in enumerate(rows):
+        for index, (_, shade, keys) in enumerate(rows):
             if shade:
-                axes.axhspan(at - 0.5, at + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-            found = [values[metric, query, key] for key in keys if (metric, query, key) in values.index]
-            for value in found:
-                beyond = np.isfinite(low) and not low <= value <= high
-                look = OF_SEED if at == 0 else OUTSIDE if beyond else INSIDE
-                axes.plot(value, at, **look, markeredgecolor="white", markeredgewidth=0.3, zorder=3)
-            if not found:
-                axes.text(0.5, at, "no value", transform=axes.get_yaxis_transform(), ha="center", va="center",
+                axes.axhspan(index - 0.5, index + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+            row_values = [values[metric, query, key] for key in keys if (metric, query, key) in values.index]
+            for value in row_values:
+                is_outside = np.isfinite(low) and not low <= value <= high
+                look = OF_SEED if index == 0 else OUTSIDE if is_outside else INSIDE
+                axes.plot(value, index, **look, markeredgecolor="white", markeredgewidth=0.3, zorder=3)
+            if not row_values:
+                axes.text(0.5, index, "no value", transform=axes.get_yaxis_transform(), ha="center", va="center",
                           size=SMALL, color="#666666")  # fmt: skip
         axes.axvline(neutral[metric], **DASHED)
         axes.set(ylim=(len(rows) - 0.5, -0.5))
-        axes.set_yticks(range(len(rows)), names if i % across == 0 else [""] * len(rows))
+        axes.set_yticks(range(len(rows)), names if i % columns == 0 else [""] * len(rows))
         axes.tick_params(axis="y", length=0)
         few_ticks(axes.xaxis, 3)
         axes.margins(x=0.06)
-    return made
+    return figure
 
 
 def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, bool, list[str]]]:
     """Name, whether it is shaded, and models of each row: the seeds (or the base alone), then the others."""
-    of_seed = [named for parameter, named in models if parameter == SEED]
+    of_seed = [model_values for parameter, model_values in models if parameter == SEED]
     base = of_seed[0] if of_seed else models[0][1][:1]
     rows = [("seeds" if of_seed else "base", True, [model for model, _ in base])]
-    for i, (parameter, named) in enumerate((p, named[1:]) for p, named in models if p != SEED):
-        for model, value in named:
-            said = value if parameter == "algorithm" else f"{parameter} {value}"
-            rows.append((NAMES.get(parameter, {}).get(value, said), i % 2 == 1, [model]))
+    for i, (parameter, model_values) in enumerate(
+        (p, model_values[1:]) for p, model_values in models if p != SEED
+    ):
+        for model, value in model_values:
+            text = value if parameter == "algorithm" else f"{parameter} {value}"
+            rows.append((NAMES.get(parameter, {}).get(value, text), i % 2 == 1, [model]))
     return rows
 
 
@@ -145,20 +149,20 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.trainings import trainings as trainings_of
 
-    named: dict[str, list[list[Any]]] = {}
+    models_by_training: dict[str, list[list[Any]]] = {}
     for name, parameter, models in trainings_of(grid):
-        named.setdefault(name, []).append([parameter, models])
-    for name, models in named.items():
+        models_by_training.setdefault(name, []).append([parameter, models])
+    for name, models in models_by_training.items():
         keys = {model for _, of_parameter in models for model, _ in of_parameter}
         cells = {
             (cell.criterion, cell.query, cell.metric): None
             for cell in grid.cells.values()
             if cell.model in keys
         }
-        asked: dict[tuple[str, str], list[str]] = {}
+        metrics_by_query: dict[tuple[str, str], list[str]] = {}
         for criterion, query, metric in cells:
-            asked.setdefault((criterion, query), []).append(metric)
-        for (criterion, key), metrics in asked.items():
+            metrics_by_query.setdefault((criterion, query), []).append(metric)
+        for (criterion, key), metrics in metrics_by_query.items():
             query = grid.queries[key]
             panels = [panel for metric in metrics for panel in _panels(grid, criterion, query, metric)]
             spec = {
@@ -170,17 +174,17 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "neutral": {metric: grid.metric(criterion, metric).neutral for metric in metrics},
             }
             stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
-            for full, some in pages(stem, panels, PANELS):
-                yield Drawing(full, tables(grid, "trainings", "scores"), spec | {"panels": some})
+            for drawing_name, page_panels in pages(stem, panels, PANELS):
+                yield Drawing(
+                    drawing_name, tables(grid, "trainings", "scores"), spec | {"panels": page_panels}
+                )
 
 
 def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
     """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
     parts = list(query.subqueries(grid.metric(criterion, metric).template))
-    sets = [[s.name for s in (*part.target_sets, *part.attribute_sets)] for part in parts]
-    common = set.intersection(*map(set, sets))
-    for part, names in zip(parts, sets, strict=True):
-        yield [metric, part.name, ", ".join(name for name in names if name not in common)]
+    for name, sets in distinct_sets(parts).items():
+        yield [metric, name, sets]
 
 
 FIGURES = (

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import slug
 from .figure import Drawing, Figure, tables
-from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
 from .palette import GREY
 from .rows import from_tables
-from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fitted, line_count, published_label, text_width, wrapped
+from .text import (
+    BOLD,
+    NORMAL,
+    SMALL,
+    SUPERSCRIPTS,
+    fit_text,
+    line_count,
+    published_label,
+    text_width,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +96,7 @@ def weat_table(
     table["what"] = [quantity.partition(": ")[2] for quantity in table["quantity"]]
     table = table[table["query"].isin(list(queries)) & table["what"].isin(list(OURS))]
     if table.empty:
-        return nothing(f"{criterion}: published WEAT results and ours", NOTHING)
+        return empty_page(f"{criterion}: published WEAT results and ours", NOTHING)
     # a source may print a query's number more than once
     table["again"] = table.groupby(["model", "metric", "source", "query"])["table"].rank("dense").astype(int)
     place = ["model", "source", "metric", "again"]
@@ -99,47 +109,57 @@ def weat_table(
         key=lambda b: (models.get(b[0].split(" ")[0], len(models)), b[0], b[1], order[b[2]], b[3]),
     )
     columns = {block: _columns(numbers, block, queries, metrics[block[2]]) for block in blocks}
-    several = table.groupby("model")[["source", "again"]].nunique().gt(1).any(axis=1)
+    needs_source = table.groupby("model")[["source", "again"]].nunique().gt(1).any(axis=1)
     heads = {}
     for block in blocks:
-        model, source, _, again = block
+        model, source, _, print_number = block
         extent = WIDE * len(columns[block])
-        label = fitted(published_label(model, labels), max(extent, 1.0) / BOLD, NORMAL)
-        text = f"{source} ({again})" if again > 1 else source
-        heads[block] = label, fitted(text, extent, SMALL) if several[model] else ""
+        label = fit_text(published_label(model, labels), max(extent, 1.0) / BOLD, NORMAL)
+        text = f"{source} ({print_number})" if print_number > 1 else source
+        heads[block] = label, fit_text(text, extent, SMALL) if needs_source[model] else ""
     keys = [key for key in queries if key in set(table["query"])]
-    numbered = {key: (i + 1, queries[key], _name(queries[key])) for i, key in enumerate(keys)}
-    left = 0.3 + max(text_width(name, SMALL) for *_, name in numbered.values()) + 0.1 + 2 * NARROW
+    numbered_queries = {key: (i + 1, queries[key], _name(queries[key])) for i, key in enumerate(keys)}
+    left = 0.3 + max(text_width(name, SMALL) for *_, name in numbered_queries.values()) + 0.1 + 2 * NARROW
     sections = []
     for block in blocks:
         # as many blocks beside each other as a page is wide
-        wide = sum(WIDE * len(columns[other]) + GAP for other in (sections[-1] if sections else []))
-        if not sections or left + wide + WIDE * len(columns[block]) + GAP > PAGE[0] - 2 * MARGIN:
+        section_width = sum(
+            WIDE * len(columns[neighbour]) + GAP for neighbour in (sections[-1] if sections else [])
+        )
+        if not sections or left + section_width + WIDE * len(columns[block]) + GAP > PAGE[0] - 2 * MARGIN:
             sections.append([])
         sections[-1].append(block)
-    shown = [
+    keys_by_section = [
         [key for key in keys if any((b, key, w) in numbers for b in part for w in OURS)] for part in sections
     ]
     rule = [max(sum(line_count(text) * 0.13 for text in heads[b]) for b in part) + 0.06 for part in sections]
-    rows = [{key: line_count(numbered[key][2]) * 0.115 + 0.05 for key in some} for some in shown]
-    down = [above + HEAD + sum(of.values()) + 0.2 for above, of in zip(rule, rows, strict=True)]
+    rows = [
+        {key: line_count(numbered_queries[key][2]) * 0.115 + 0.05 for key in section_keys}
+        for section_keys in keys_by_section
+    ]
+    section_heights = [
+        rule_y + HEAD + sum(section_rows.values()) + 0.2
+        for rule_y, section_rows in zip(rule, rows, strict=True)
+    ]
     figure, top = page(
         f"{criterion}: published WEAT results and ours",
         "A row is a query; beside each printed number is ours. Effect size and WEAT: positive where the first target "
         "set goes with the first attribute set, 0 without bias.",
-        _legend(table, numbers, sections, shown, columns),
+        _legend(table, numbers, sections, keys_by_section, columns),
         max(left + sum(WIDE * len(columns[b]) + GAP for b in part) for part in sections) + 2 * MARGIN,
-        sum(down),
+        sum(section_heights),
     )
     width = figure.get_figwidth() - 2 * MARGIN
-    for part, above, of, height in zip(sections, rule, rows, down, strict=True):
+    for part, rule_y, section_rows, height in zip(sections, rule, rows, section_heights, strict=True):
         axes = add_axes(figure, MARGIN, top, width, height - 0.1)
         axes.set(xlim=(0, width), ylim=(height - 0.1, 0))
         axes.axis("off")
-        _queries(axes, above + HEAD, left, {key: numbered[key] for key in of}, of)
+        _queries(
+            axes, rule_y + HEAD, left, {key: numbered_queries[key] for key in section_rows}, section_rows
+        )
         x = left + GAP
         for block in part:
-            _block(axes, x, above, heads[block], columns[block], numbers, block, of)
+            _block(axes, x, rule_y, heads[block], columns[block], numbers, block, section_rows)
             x += WIDE * len(columns[block]) + GAP
         top += height
     return figure
@@ -148,20 +168,22 @@ def weat_table(
 def _name(query: Mapping[str, Any]) -> str:
     """A query's targets and attributes, in lines that leave room for numbers."""
     sides = (" vs ".join(name for name, _ in query[side]) for side in ("targets", "attributes"))
-    return "\n".join(fitted(text, NAME, SMALL) for text in sides)
+    return "\n".join(fit_text(text, NAME, SMALL) for text in sides)
 
 
 def _legend(
-    table: pd.DataFrame, numbers: Mapping, sections: Sequence, shown: Sequence, columns: Mapping
+    table: pd.DataFrame, numbers: Mapping, sections: Sequence, keys_by_section: Sequence, columns: Mapping
 ) -> list[tuple[str, Artist]]:
     """What is in the figure: verdicts, numbers without a value, cells of which nothing was printed."""
-    judged = set(table.loc[table["ours"].notna(), "verdict"])
-    legend = [(f"{MARKS[v]}  {MEANINGS[v]}", legend_area(facecolor=SHADES[v])) for v in MARKS if v in judged]
+    verdicts = set(table.loc[table["ours"].notna(), "verdict"])
+    legend = [
+        (f"{MARKS[v]}  {MEANINGS[v]}", legend_area(facecolor=SHADES[v])) for v in MARKS if v in verdicts
+    ]
     if table["ours"].isna().any():
         legend.append((f"{MISSING}  not measured, or no value: comparison.csv has the reason", no_mark()))
     if any(
         not any((block, key, what) in numbers for what in whats)
-        for part, keys in zip(sections, shown, strict=True)
+        for part, keys in zip(sections, keys_by_section, strict=True)
         for block in part
         for _, whats in columns[block]
         for key in keys
@@ -171,7 +193,7 @@ def _legend(
 
 
 def _queries(
-    axes: Axes, top: float, left: float, named: Mapping[str, tuple], rows: Mapping[str, float]
+    axes: Axes, top: float, left: float, numbered_queries: Mapping[str, tuple], rows: Mapping[str, float]
 ) -> None:
     """The queries of a section: number, names and sizes of sets."""
     right = axes.get_xlim()[1]
@@ -182,7 +204,7 @@ def _queries(
         axes.text(left - (1.5 - i) * NARROW, top - 0.06, text, **head)
     axes.plot([0, right], [top] * 2, color="black", linewidth=0.8)
     for key, height in rows.items():
-        number, query, name = named[key]
+        number, query, name = numbered_queries[key]
         axes.text(0.1, top + height / 2, str(number), **_cell() | {"weight": "bold"})
         axes.text(0.25, top + height / 2, name, **_cell() | {"ha": "left", "size": SMALL})
         for i, pick in enumerate(heads):
@@ -194,7 +216,7 @@ def _queries(
 def _block(
     axes: Axes,
     x: float,
-    above: float,
+    rule_y: float,
     head: tuple[str, str],
     columns: Sequence[tuple[str, list[str]]],
     numbers: Mapping,
@@ -205,13 +227,13 @@ def _block(
     right, (label, source) = x + WIDE * len(columns), head
     look = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
     if source:
-        axes.text((x + right) / 2, above - 0.04, source, **look)
-    y = above - 0.04 - line_count(source) * 0.12
+        axes.text((x + right) / 2, rule_y - 0.04, source, **look)
+    y = rule_y - 0.04 - line_count(source) * 0.12
     axes.text((x + right) / 2, y, label, **look | {"weight": "bold", "size": NORMAL})
-    axes.plot([x, right], [above] * 2, color=GREY, linewidth=0.6)
+    axes.plot([x, right], [rule_y] * 2, color=GREY, linewidth=0.6)
     for title, whats in columns:
-        axes.text(x + WIDE / 2, above + HEAD - 0.06, title, **look)
-        y = above + HEAD
+        axes.text(x + WIDE / 2, rule_y + HEAD - 0.06, title, **look)
+        y = rule_y + HEAD
         for key, height in rows.items():
             number = next(
                 (numbers[block, key, what] for what in whats if (block, key, what) in numbers), None
@@ -224,12 +246,12 @@ def _block(
 
 def _columns(numbers: Mapping, block: tuple, keys: Iterable[str], metric: str) -> list[tuple[str, list[str]]]:
     """A block's columns: the head, and what is in it, the first of these that a query has."""
-    metric = wrapped(metric, 14)
-    found = [what for what in OURS if any((block, key, what) in numbers for key in keys)]
+    metric = wrap_text(metric, 14)
+    quantities = [what for what in OURS if any((block, key, what) in numbers for key in keys)]
     columns = []
     # a p-value is printed once and computed twice
     for head, whats in ((metric, ["value"]), ("p", ["p_value", "p_normal"])):
-        if whats := [what for what in whats if what in found]:
+        if whats := [what for what in whats if what in quantities]:
             columns.append((f"{head}\nprinted", whats))
             columns += [(OURS[what].format(metric=metric), [what]) for what in whats]
     return columns

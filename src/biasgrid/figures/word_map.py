@@ -42,11 +42,11 @@ def word_map(
     methods = [method for _, method, *_ in maps]
     if len(set(methods)) < len(methods):
         raise BiasgridError(f"word_map: two maps of one method; there are {', '.join(methods)}")
-    sides = sorted({side for *_, drawn, _ in maps for side in drawn["side"]})
+    sides = sorted({side for *_, points, _ in maps for side in points["side"]})
     if len(sides) != 2:
         raise BiasgridError(f"word_map: {len(sides)} sides; words have one of two")
-    for _, method, drawn, _ in maps:
-        if not len(drawn["words"]) == len(drawn["side"]) == len(drawn["xy"]):
+    for _, method, points, _ in maps:
+        if not len(points["words"]) == len(points["side"]) == len(points["xy"]):
             raise BiasgridError(f"word_map: {method!r} has words, side and xy of different lengths")
 
     heads = {
@@ -72,13 +72,13 @@ def word_map(
         ],
         gap=gap,
     )
-    for _, method, drawn, _ in maps:
-        axes, xy, side = panels[method], np.asarray(drawn["xy"], dtype=float), np.asarray(drawn["side"])
+    for _, method, points, _ in maps:
+        axes, xy, side = panels[method], np.asarray(points["xy"], dtype=float), np.asarray(points["side"])
         # in turns, so that neither side lies on the other
         for turn in range(8):
             for i, name in enumerate(sides):
-                mine = xy[side == name][turn::8]
-                axes.plot(*mine.T, linestyle="", markersize=2.4, markeredgewidth=0, alpha=0.75, **SIDES[i])
+                side_xy = xy[side == name][turn::8]
+                axes.plot(*side_xy.T, linestyle="", markersize=2.4, markeredgewidth=0, alpha=0.75, **SIDES[i])
         middle, reach = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0).max() * 0.54
         axes.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach, reach], xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color="#BBBBBB")
@@ -90,14 +90,16 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if criterion in grid.config["debias"] and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(grid, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
-                for full, some in pages(name, evaluations, PANELS):
-                    states = [evaluation.debias for evaluation in some]
+                for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
+                    states = [evaluation.debias for evaluation in page_evaluations]
                     spec = {
                         "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
                         "criterion": criterion,
                         "states": states,
                     }
-                    yield Drawing(full, {"evaluations": list(map(grid.evaluation_file, some))}, spec)
+                    yield Drawing(
+                        drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                    )
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Figure, Files, evaluations_of, pages
-from .layout import MARGIN, PAGE, add_axes, free_places, legend_line, nothing, page, styled
+from .layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
 from .palette import GREY, NO_FILL, series_mark
 from .text import SMALL, unit_label
 
@@ -37,17 +37,19 @@ def word_set_map(
     have no room beside their marks the name is left out.
     Where no map has a word the figure says so.
     """
-    maps = {state: drawn for state, drawn in maps if drawn.get("words")}
+    maps = {state: points for state, points in maps if points.get("words")}
     if not maps:
         why = f"fewer than eight words have a place in {labels.get(model, model)}."
-        return nothing(f"{criterion}: a map of the words", why)
-    there = {side for drawn in maps.values() for side in drawn["side"]}
+        return empty_page(f"{criterion}: a map of the words", why)
+    drawn_sets = {side for points in maps.values() for side in points["side"]}
     looks = {name: series_mark(i) for i, name in enumerate(sets)}
-    others = sorted(there - looks.keys())
-    looks |= {name: series_mark(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in others}
-    legend = [(name, legend_line(**look)) for name, look in looks.items() if name in there]
+    other_sets = sorted(drawn_sets - looks.keys())
+    looks |= {
+        name: series_mark(0) | {"color": NO_FILL, "marker": ".", "markersize": 4} for name in other_sets
+    }
+    legend = [(name, legend_line(**look)) for name, look in looks.items() if name in drawn_sets]
     width = PAGE[0] - 2 * MARGIN
-    shape = max(np.divide(*np.ptp(drawn["xy"], axis=0)[::-1]) for drawn in maps.values())
+    shape = max(np.divide(*np.ptp(points["xy"], axis=0)[::-1]) for points in maps.values())
     head = 0.22 * (len(maps) > 1)
     highest = min(HEIGHTS[1], (PAGE[1] - 1.5) / len(maps) - head - 0.12)
     size = np.array([width, np.clip(shape * (width - EDGE[0]) + EDGE[1], HEIGHTS[0], highest)])
@@ -60,33 +62,33 @@ def word_set_map(
         PAGE[0],
         len(maps) * (height + head + 0.12),
     )
-    for panel, (state, drawn) in enumerate(maps.items()):
+    for panel, (state, points) in enumerate(maps.items()):
         axes = add_axes(figure, MARGIN, top + head + panel * (height + head + 0.12), *size)
         if head:
             text = "as it is" if state == "none" else unit_label((model, state), labels)
             axes.set_title(text, loc="left", weight="bold", pad=3)
-        xy, side = np.array(drawn["xy"], dtype=float), np.array(drawn["side"])
+        xy, side = np.array(points["xy"], dtype=float), np.array(points["side"])
         scale = (np.ptp(xy, axis=0) / (size - EDGE)).max()
         marks = (xy - (xy.min(axis=0) + xy.max(axis=0)) / 2) / scale + size / 2
         axes.set(xlim=(0, size[0]), ylim=(0, size[1]), xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color=NO_FILL)
         for name, look in looks.items():
-            mine = side == name
-            axes.plot(*marks[mine].T, **look, zorder=2 if name in others else 3)
+            is_in_set = side == name
+            axes.plot(*marks[is_in_set].T, **look, zorder=2 if name in other_sets else 3)
         # words of sets first: the others have what room is left
-        order = np.argsort([name in others for name in drawn["side"]], kind="stable")
-        reach = np.where(np.isin(side[order], others), NEAR, REACH)
-        texts = [drawn["words"][i].replace("_", " ") for i in order]
+        order = np.argsort([name in other_sets for name in points["side"]], kind="stable")
+        reach = np.where(np.isin(side[order], other_sets), NEAR, REACH)
+        texts = [points["words"][i].replace("_", " ") for i in order]
         for i, text, place in zip(order, texts, free_places(marks[order], texts, size, reach), strict=True):
             if place is None:
                 continue
-            other = side[i] in others
-            if not other and np.linalg.norm(place - marks[i]) > 0.2:
+            is_other = side[i] in other_sets
+            if not is_other and np.linalg.norm(place - marks[i]) > 0.2:
                 axes.plot(*np.stack([marks[i], place]).T, color=GREY, linewidth=0.3, zorder=1)
-            colour = GREY if other else _dark(looks[side[i]]["color"])
-            look = {"ha": "center", "va": "center", "size": SMALL - other, "color": colour, "zorder": 4}
+            colour = GREY if is_other else _dark(looks[side[i]]["color"])
+            look = {"ha": "center", "va": "center", "size": SMALL - is_other, "color": colour, "zorder": 4}
             box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-            axes.text(*place, text, bbox=None if other else box, **look)
+            axes.text(*place, text, bbox=None if is_other else box, **look)
     return figure
 
 
@@ -100,19 +102,21 @@ def _dark(colour: str) -> tuple[float, ...]:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluated in grid.evaluation_specs.items():
-        for model, evaluations in evaluations_of(grid, criterion).items() if evaluated.map else ():
+    for criterion, evaluation_spec in grid.evaluation_specs.items():
+        for model, evaluations in evaluations_of(grid, criterion).items() if evaluation_spec.map else ():
             name = f"word-set-map-{slug(criterion)}-{model}"
-            for full, some in pages(name, evaluations, STATES):
-                states = [evaluation.debias for evaluation in some]
+            for drawing_name, page_evaluations in pages(name, evaluations, STATES):
+                states = [evaluation.debias for evaluation in page_evaluations]
                 spec = {
                     "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
                     "criterion": criterion,
                     "model": model,
-                    "sets": list(evaluated.map.sets),
+                    "sets": list(evaluation_spec.map.sets),
                     "states": states,
                 }
-                yield Drawing(full, {"evaluations": list(map(grid.evaluation_file, some))}, spec)
+                yield Drawing(
+                    drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                )
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -1,4 +1,4 @@
-"""How sure a metric's value is: permutation tests, bootstrap intervals, and how much single words matter."""
+"""Inference about a metric's value: permutation tests, bootstrap intervals, leave-one-out influence."""
 
 from .bootstrap import intervals
 from .infer import BIAS, exchange_test, infer_query

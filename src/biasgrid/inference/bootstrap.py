@@ -25,14 +25,14 @@ KINDS = ("percentile", "bca", "jackknife")
 UNMOVED = "leaving out any one word does not change the value"
 
 
-def drawn_counts(
+def draw_counts(
     words: Sequence[str], places: np.ndarray, draws: int, seed: int, groups: int = 0
 ) -> np.ndarray:
     """How often each found word of a set is in each of its samples: (draws, found words); or, where the set is drawn
     from as so many groups of words (`groups_of`), how often each group that has a found word: (draws, such groups).
 
     `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
-    `words`, and on the model only where that lacks words: one that is drawn and lacking is drawn again.
+    `words`, and on the model only where that lacks words: a lacking word that is drawn is replaced by another draw.
     """
     if groups:
         places = np.unique(groups_of(words, places, groups))
@@ -42,8 +42,8 @@ def drawn_counts(
 def groups_of(words: Sequence[str], places: np.ndarray, groups: int) -> np.ndarray:
     """The group, 0 to groups - 1, of each found word of a set: at random, as neighbours in a list are alike, and the
     same for every model."""
-    dealt = np.random.default_rng([digest(words), 3]).permutation(len(words)) % groups
-    return dealt[places]
+    groups_of_words = np.random.default_rng([digest(words), 3]).permutation(len(words)) % groups
+    return groups_of_words[places]
 
 
 # of a lexicon of thousands of words, which many queries and metrics have, counts take longer than most metrics
@@ -53,13 +53,13 @@ def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: i
     positions = positions[:, : len(places)]
     index = np.full(units, -1)
     index[list(places)] = np.arange(len(places))
-    chosen = index[positions]
-    lacking = chosen < 0
-    if lacking.any():
-        again = np.random.default_rng([seed, digest(words), 1])
-        chosen[lacking] = again.integers(len(places), size=np.count_nonzero(lacking))
+    picks = index[positions]
+    missing = picks < 0
+    if missing.any():
+        second_rng = np.random.default_rng([seed, digest(words), 1])
+        picks[missing] = second_rng.integers(len(places), size=np.count_nonzero(missing))
     width = len(places)
-    cells = chosen + width * np.arange(draws)[:, None]
+    cells = picks + width * np.arange(draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=draws * width).reshape(draws, width).astype(np.int32)
     counts.setflags(write=False)
     return counts
@@ -71,14 +71,14 @@ def digest(words: Sequence[str]) -> int:
 
 
 def intervals(
-    samples: np.ndarray, observed: float, without: Sequence[np.ndarray], level: float
+    samples: np.ndarray, observed: float, leave_one_out: Sequence[np.ndarray], level: float
 ) -> dict[str, Any]:
     """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca, jackknife and reasons.
 
-    samples    the value of each bootstrap sample; NaN where undefined
-    observed   the value of the words as they are
-    without    the value without each word in turn, one array a set (pairs: one for both sets)
-    level      share of the distribution that an interval holds
+    samples        the value of each bootstrap resample; NaN where undefined
+    observed       the value of the words as they are
+    leave_one_out  the value without each word in turn, one array per set (pairs: one for both sets)
+    level          share of the distribution that an interval holds
 
     The intervals are [low, high], [NaN, NaN] where there is none, and `reasons` says why, interval -> sentence: more
     than 5 % of the samples are undefined; for `bca` where no sample, or all, lie on one side of the value; for `bca`
@@ -90,37 +90,39 @@ def intervals(
     samples.
     """
     tail = (1 - level) / 2
-    defined = samples[np.isfinite(samples)]
-    record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
+    finite = samples[np.isfinite(samples)]
+    record = {"draws": len(samples), "undefined": len(samples) - len(finite)}
     if not math.isfinite(observed) or record["undefined"] > MOST_UNDEFINED * len(samples):
-        why = f"{record['undefined']} of {len(samples)} resamples have no value"
+        reason = f"{record['undefined']} of {len(samples)} resamples have no value"
         record |= {"mean": math.nan, "standard_error": math.nan}
         return (
-            record | {name: [math.nan, math.nan] for name in KINDS} | {"reasons": dict.fromkeys(KINDS, why)}
+            record
+            | {name: [math.nan, math.nan] for name in KINDS}
+            | {"reasons": dict.fromkeys(KINDS, reason)}
         )
-    below = ((defined < observed).mean() + (defined <= observed).mean()) / 2
-    z0, a = ndtri(below), _acceleration(without)
+    share_below = ((finite < observed).mean() + (finite <= observed).mean()) / 2
+    z0, a = ndtri(share_below), _acceleration(leave_one_out)
     z = z0 + ndtri([tail, 1 - tail])
     with np.errstate(invalid="ignore"):  # of an infinite z0
         shares = ndtr(z0 + z / (1 - a * z))
-    found = {
-        "percentile": np.quantile(defined, [tail, 1 - tail]).tolist(),
-        "bca": np.quantile(defined, shares).tolist() if np.isfinite(shares).all() else [math.nan, math.nan],
-        "jackknife": _jackknife(observed, without, tail),
+    ends = {
+        "percentile": np.quantile(finite, [tail, 1 - tail]).tolist(),
+        "bca": np.quantile(finite, shares).tolist() if np.isfinite(shares).all() else [math.nan, math.nan],
+        "jackknife": _jackknife(observed, leave_one_out, tail),
     }
     reasons = {}
-    for name, (low, high) in found.items():
+    for name, (low, high) in ends.items():
         if math.isnan(low):
-            reasons[name] = _why_none(without) or "all resamples lie on one side of the value"
+            reasons[name] = _why_none(leave_one_out) or "all resamples lie on one side of the value"
         elif high - low <= ROUNDING * max(abs(observed), 1.0):
             reasons[name] = (
                 UNMOVED if name == "jackknife" else f"{level * 100:g} % of the resamples have one value"
             )
-            found[name] = [math.nan, math.nan]
+            ends[name] = [math.nan, math.nan]
     return record | {
-        "mean": float(defined.mean()),
-        "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
-        **found,
+        "mean": float(finite.mean()),
+        "standard_error": float(finite.std(ddof=1)) if len(finite) > 1 else math.nan,
+        **ends,
         "reasons": reasons,
     }
 
@@ -129,30 +131,32 @@ def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
     """The bootstrap of a value over the sentences (or windows) of a corpus: draws, undefined, standard_error, and
     percentile ([NaN, NaN] where more than 5 % of the samples are undefined).
 
-    samples    the value of each bootstrap sample; NaN where undefined
+    samples    the value of each bootstrap resample; NaN where undefined
     level      share of the distribution that the interval holds
     """
-    defined = samples[np.isfinite(samples)]
-    record = {"draws": len(samples), "undefined": len(samples) - len(defined)}
-    if record["undefined"] > MOST_UNDEFINED * len(samples) or len(defined) < 2:
+    finite = samples[np.isfinite(samples)]
+    record = {"draws": len(samples), "undefined": len(samples) - len(finite)}
+    if record["undefined"] > MOST_UNDEFINED * len(samples) or len(finite) < 2:
         return record | {"standard_error": math.nan, "percentile": [math.nan, math.nan]}
     tail = (1 - level) / 2
-    ends = np.quantile(defined, [tail, 1 - tail]).tolist()
-    return record | {"standard_error": float(defined.std(ddof=1)), "percentile": ends}
+    ends = np.quantile(finite, [tail, 1 - tail]).tolist()
+    return record | {"standard_error": float(finite.std(ddof=1)), "percentile": ends}
 
 
-def _why_none(without: Sequence[np.ndarray]) -> str:
+def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
     """Why words cannot be left out one by one; "" where they can."""
-    if any(len(values) == 1 for values in without):
+    if any(len(values) == 1 for values in leave_one_out):
         return "a set has one word, which cannot be left out"
-    if not all(np.isfinite(values).all() for values in without):
+    if not all(np.isfinite(values).all() for values in leave_one_out):
         return "the metric has no value without one of the words"
     return ""
 
 
-def _jackknife(observed: float, without: Sequence[np.ndarray], tail: float) -> list[float]:
-    words = np.array([len(values) for values in without])
-    parts = np.array([((values - values.mean()) ** 2).sum() for values in without]) * (words - 1) / words
+def _jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
+    words = np.array([len(values) for values in leave_one_out])
+    parts = (
+        np.array([((values - values.mean()) ** 2).sum() for values in leave_one_out]) * (words - 1) / words
+    )
     if not parts.sum() > 0:
         return [observed, observed] if parts.sum() == 0 else [math.nan, math.nan]
     freedom = parts.sum() ** 2 / (parts**2 / (words - 1)).sum()
@@ -160,9 +164,9 @@ def _jackknife(observed: float, without: Sequence[np.ndarray], tail: float) -> l
     return [observed - reach, observed + reach]
 
 
-def _acceleration(without: Sequence[np.ndarray]) -> float:
+def _acceleration(leave_one_out: Sequence[np.ndarray]) -> float:
     cubes = squares = 0.0
-    for values in without:
+    for values in leave_one_out:
         n = len(values)
         influence = (n - 1) * (values.mean() - values)
         cubes += (influence**3).sum() / n**3

@@ -23,7 +23,7 @@ from ..metrics.registry import Metric, one_by_one
 from ..query import Query
 from ..words import FoundSet, WordOptions, rows_of
 from .bootstrap import digest
-from .frequency_bands import UNKNOWN, frequency_of, of_sets
+from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .permutation import Permutation, drawn_test
 from .pool import Pool
 from .random_groups import MOST_UNDEFINED
@@ -38,24 +38,29 @@ MOST_BLOCKS = 200  # of words that control words are drawn for at once
 class ControlTest:
     """The outcome of a test against control words.
 
-    test       its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random
-               splits are left out here
-    frequency  what frequencies are known by: "counts", "wordfreq" or "rank"
-    own        mean and variance of the logarithms of frequency of the sets that are replaced
-    matched    the mean of these over the control words
+    test                 its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose
+                         random splits are left out here
+    frequency            where frequencies come from: "counts", "wordfreq" or "rank"
+    query_frequencies    mean and variance of the logarithms of frequency of the sets that are replaced
+    control_frequencies  the mean of these over the control words
     """
 
     test: Permutation
     frequency: str
-    own: dict[str, list[float | None]]
-    matched: dict[str, list[float | None]]
+    query_frequencies: dict[str, list[float | None]]
+    control_frequencies: dict[str, list[float | None]]
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is said of the words beside the test; "middle" has the ends of the middle 95 % of their values, and
-        between them the median."""
+        """What a record has of the words besides the test; "middle" has the ends of the middle 95 % of their values,
+        and between them the median."""
         middle = np.quantile(self.test.null_distribution, [0.025, 0.5, 0.975]).tolist()
-        return {"frequency": self.frequency, "own": self.own, "matched": self.matched, "middle": middle}
+        return {
+            "frequency": self.frequency,
+            "own": self.query_frequencies,
+            "matched": self.control_frequencies,
+            "middle": middle,
+        }
 
 
 def control_test(
@@ -82,36 +87,38 @@ def control_test(
     Each word is replaced by one of the `nearest` words in frequency, none of them of the query, none twice in a draw.
     A p-value is (k + 1) / (draws + 1), k the number of draws of which the value is as extreme.
     """
-    known = frequency_of(model, frequency, language)
-    if known is None:
+    frequencies = frequency_of(model, frequency, language)
+    if frequencies is None:
         return UNKNOWN
-    replaced = attributes if metric.regrouped == "targets" else targets
+    word_sets = attributes if metric.regrouped == "targets" else targets
     sets = (*query.target_sets, *query.attribute_sets)
     left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
     store = model.model if isinstance(model, DebiasedModel) else model
-    keys = tuple(dict.fromkeys(key for s in replaced for key in s.keys))
-    drawn = _draw(store, pool, (frequency, language), keys, tuple(left_out.tolist()), draws, nearest, seed)
-    if isinstance(drawn, str):
-        return drawn
-    entries, rows, places = drawn
+    keys = tuple(dict.fromkeys(key for s in word_sets for key in s.keys))
+    control_draws = _draw(
+        store, pool, (frequency, language), keys, tuple(left_out.tolist()), draws, nearest, seed
+    )
+    if isinstance(control_draws, str):
+        return control_draws
+    entries, rows, places = control_draws
     vectors = model.take(entries, rows)
     vectors = unit(vectors) if options.normalize else vectors
     controls = FoundSet("control words", entries, entries, np.arange(len(entries)), vectors, {}, ())
     values = _values(metric, targets, attributes, controls, keys, places, parameters, model)
     observed, values = float(values[0]), values[1:]
-    undefined = int(np.count_nonzero(~np.isfinite(values)))
-    if not np.isfinite(observed) or undefined > MOST_UNDEFINED * len(values):
-        return f"the metric has no value for {undefined} of {len(values)} draws of control words"
+    undefined_count = int(np.count_nonzero(~np.isfinite(values)))
+    if not np.isfinite(observed) or undefined_count > MOST_UNDEFINED * len(values):
+        return f"the metric has no value for {undefined_count} of {len(values)} draws of control words"
     test = drawn_test(values[np.isfinite(values)], observed, alternative)
     place = {key: i for i, key in enumerate(keys)}
-    by_control = known.logarithms(entries, rows)[places]
-    of_each = [by_control[:, [place[key] for key in s.keys]] for s in replaced]
-    own = [known.logarithms(s.keys, store.rows(s.keys)) for s in replaced]
-    matched = {
-        "mean_log_frequency": [float(np.nanmean(logs)) for logs in of_each],
-        "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in of_each],
+    logs_by_draw = frequencies.logarithms(entries, rows)[places]
+    control_logs = [logs_by_draw[:, [place[key] for key in s.keys]] for s in word_sets]
+    query_logs = [frequencies.logarithms(s.keys, store.rows(s.keys)) for s in word_sets]
+    control_frequencies = {
+        "mean_log_frequency": [float(np.nanmean(logs)) for logs in control_logs],
+        "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in control_logs],
     }
-    return ControlTest(test, known.source, of_sets(own), matched)
+    return ControlTest(test, frequencies.source, summarise_logarithms(query_logs), control_frequencies)
 
 
 def _values(
@@ -127,34 +134,37 @@ def _values(
     """The metric's value of the words as they are, then of each draw of control words."""
     first = metric.regrouped == "targets"
     groups, words = (targets, attributes) if first else (attributes, targets)
-    joined = [*words, controls]
-    ends = np.cumsum([len(s.keys) for s in joined])
+    words_and_controls = [*words, controls]
+    ends = np.cumsum([len(s.keys) for s in words_and_controls])
 
     def sides(of_groups: Sequence, of_words: Sequence) -> tuple[Sequence, Sequence]:
         return (of_groups, of_words) if first else (of_words, of_groups)
 
     if metric.of_model:
-        parameters = {**parameters, **metric.of_model(model, *sides(list(groups), joined), **parameters)}
-    pooled = [np.concatenate([s.vectors for s in side]) for side in sides(groups, joined)]
+        parameters = {
+            **parameters,
+            **metric.of_model(model, *sides(list(groups), words_and_controls), **parameters),
+        }
+    vectors = [np.concatenate([s.vectors for s in side]) for side in sides(groups, words_and_controls)]
     statistic = (
-        metric.resampled(*pooled, **parameters)
+        metric.resampled(*vectors, **parameters)
         if metric.resampled
-        else one_by_one(metric, *pooled, parameters)
+        else one_by_one(metric, *vectors, parameters)
     )
     of_groups = _ones([len(s.keys) for s in groups])
     place = {key: i for i, key in enumerate(keys)}
     columns = [ends[-2] + places[:, [place[key] for key in s.keys]] for s in words]
     values = np.empty(1 + len(places))
     values[:1] = statistic(*sides(of_groups, _ones([len(s.keys) for s in words], ends[-1])))
-    block = rows_at_once(len(pooled[0]) + len(pooled[1]))
+    block = rows_at_once(len(vectors[0]) + len(vectors[1]))
     for start in range(0, len(places), block):
-        drawn = []
+        control_weights = []
         for of_set in columns:
             part = of_set[start : start + block]
-            drawn.append(np.zeros((len(part), ends[-1])))
-            np.put_along_axis(drawn[-1], part, 1.0, axis=1)
+            control_weights.append(np.zeros((len(part), ends[-1])))
+            np.put_along_axis(control_weights[-1], part, 1.0, axis=1)
         # one value for all draws where they differ in words that the metric does not look at
-        values[1 + start : 1 + start + block] = statistic(*sides(of_groups, drawn))
+        values[1 + start : 1 + start + block] = statistic(*sides(of_groups, control_weights))
     return values
 
 
@@ -188,14 +198,14 @@ def _draw(
     free = np.flatnonzero(~np.isin(rows, left_out))
     of_keys = Frequency.of(store, *source).logarithms(keys, store.rows(keys))
     if not np.isfinite(of_keys).all():
-        unknown = keys[int(np.argmin(np.isfinite(of_keys)))]
-        return f"it is not known how frequent {unknown!r} is"
+        word = keys[int(np.argmin(np.isfinite(of_keys)))]
+        return f"it is not known how frequent {word!r} is"
     if len(free) < 2 * max(len(keys), nearest):
         return f"the model has {len(free)} words that are in no set of the query: too few to draw from"
     logs = logs[free]
     rng = np.random.default_rng([seed, digest(keys)])
-    chosen = np.empty((draws, len(keys)), dtype=np.int32)
-    used = np.zeros((draws, len(free)), dtype=bool)
+    picks = np.empty((draws, len(keys)), dtype=np.int32)
+    in_draw = np.zeros((draws, len(free)), dtype=bool)
     # words one by one; of long lists several at a time, which are as frequent as each other
     blocks = np.array_split(np.argsort(-of_keys, kind="stable"), min(len(keys), MOST_BLOCKS))
     for block in (blocks[i] for i in rng.permutation(len(blocks))):
@@ -203,18 +213,18 @@ def _draw(
         low, high = _window(logs, frequency, size)
         # where many words of the query are as frequent, those drawn before leave too few: the window grows
         while high - low < len(free) and high - low - (
-            taken := int(used[:, low:high].sum(axis=1).max())
+            used_count := int(in_draw[:, low:high].sum(axis=1).max())
         ) < max(2 * len(block), size // 2):
-            low, high = _window(logs, frequency, 2 * taken + size)
-        luck = rng.random((draws, high - low)) + used[:, low:high]
+            low, high = _window(logs, frequency, 2 * used_count + size)
+        luck = rng.random((draws, high - low)) + in_draw[:, low:high]
         of_block = low + luck.argpartition(len(block) - 1, axis=1)[:, : len(block)]
         # which of them stands for which word is chance, too
-        chosen[:, block] = rng.permuted(of_block, axis=1)
-        np.put_along_axis(used, of_block, True, axis=1)
-    kept, places = np.unique(chosen, return_inverse=True)
-    kept_free = free[kept]
-    places = places.astype(np.int32).reshape(chosen.shape)
-    return tuple(entries[i] for i in kept_free.tolist()), rows[kept_free], places
+        picks[:, block] = rng.permuted(of_block, axis=1)
+        np.put_along_axis(in_draw, of_block, True, axis=1)
+    unique_picks, places = np.unique(picks, return_inverse=True)
+    free_places = free[unique_picks]
+    places = places.astype(np.int32).reshape(picks.shape)
+    return tuple(entries[i] for i in free_places.tolist()), rows[free_places], places
 
 
 def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]:

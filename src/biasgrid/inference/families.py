@@ -1,8 +1,8 @@
-"""Which tests are adjusted together, and which of them are one: tests that give the same p-value on any data.
+"""Which tests are adjusted together, and which count as one test: those that give the same p-value on any data.
 
 WEAT's statistic and its effect size are two metrics and one permutation test. A family that counts it twice asks more
-of every other p-value of the criterion than it needs to. Which tests are equal is not written down anywhere: metrics,
-under their parameters, are tried on random vectors.
+of every other p-value of the criterion than it needs to. No list says which tests are equal: metrics, under
+their parameters, are run on random vectors.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from .sampled import Sampled
 # of each kind of test: the part of `inference` that asks for it
 COLUMNS = P_VALUES
 PERMUTED = ("p_value", "p_bands")
-# random data that tests are compared on, permutations or groups of each, and words of the sets of one and another:
-# sets of unlike sizes, as tests may be equal for sets of one size only
+# random data sets that tests are compared on, and permutations (or groups) of each; words per set, which differ, as
+# some tests are equal only for sets of one size; pairs per set; words that a random group is drawn from
 TRIALS, DRAWS = 3, 64
 SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
 DIMENSIONS = 6
 
 
-def of_cells(
+def tests_of_cells(
     cells: Iterable[Mapping[str, Any]], queries: Iterable[File]
 ) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
-    """The family and the test of each p-value of a study, as `tables.scores.adjusted` takes them.
+    """The family and the test of each p-value of a study, as `tables.scores.adjust` takes them.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def of_cells(
     for cell in cells:
         try:
             params = json.dumps(cell["params"], sort_keys=True)
-            metric = _under(cell["function"], params)
+            metric = _metric_under(cell["function"], params)
         except TypeError:  # an object, such as a classifier, which a study in memory may have
             params, metric = None, metrics.metric(cell["function"]).under(cell["params"])
         normalize = bool(cell["words"].get("normalize"))
@@ -85,7 +85,7 @@ def _query(file: File) -> Query:
 
 
 @lru_cache(maxsize=1024)
-def _under(metric: str, params: str) -> Metric:
+def _metric_under(metric: str, params: str) -> Metric:
     return metrics.metric(metric).under(json.loads(params))
 
 
@@ -115,7 +115,7 @@ def signature(
     normalize
         Whether words are looked up at unit length, which makes some metrics one.
     alternative, column
-        Of the test; see `of_cells`.
+        Of the test; see `tests_of_cells`.
 
     Returns
     -------
@@ -126,23 +126,25 @@ def signature(
     """
     params = json.loads(params)
     metric = metrics.metric(name).under(params)
-    itself = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
+    unique_name = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
     if metric.of_model or metric.needs != VECTORS:
-        return itself
-    whole = hashlib.sha256()
-    values_of = {"p_groups": _of_groups, "p_controls": _of_controls}.get(column, _of_partitions)
+        return unique_name
+    digest = hashlib.sha256()
+    values_of = {"p_groups": _group_values, "p_controls": _control_values}.get(column, _permutation_values)
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
             values = values_of(metric, params, template, normalize, alternative, trial)
         if values is None or not np.isfinite(values).all():
-            return itself
+            return unique_name
         side = metric.bias if alternative == BIAS else alternative
-        whole.update(np.array([_share(values, value, side, drawn=False)[0] for value in values]).tobytes())
+        digest.update(
+            np.array([_share(values, value, side, is_sample=False)[0] for value in values]).tobytes()
+        )
     # which words are exchanged, or drawn, is part of the test
-    return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {whole.hexdigest()[:16]}"
+    return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {digest.hexdigest()[:16]}"
 
 
-def _of_partitions(
+def _permutation_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
     """The metric's value for each permutation of random words; None where it has no test."""
@@ -152,24 +154,26 @@ def _of_partitions(
     ]
     sides = _random_sets(sizes, normalize, trial)
     query = Query.of(*([s.words for s in side] for side in sides))
-    sampled = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
-    tested = exchange_test(sampled, alternative=alternative, draws=DRAWS, exact=DRAWS)
-    return None if isinstance(tested, str) else tested.null_distribution
+    resampler = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
+    test = exchange_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
+    return None if isinstance(test, str) else test.null_distribution
 
 
-def _of_groups(
+def _group_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
     """The metric's value for groups that are drawn anew, each from random words of its own."""
-    drawn, other = (0, 1) if metric.regrouped == "targets" else (1, 0)
-    groups = [PAIRS] * template[drawn] if metric.paired else _sizes(template[drawn], trial)
-    (pool,), words = _random_sets([[POOL * len(groups)], _sizes(template[other], trial)], normalize, trial)
+    group_side, word_side = (0, 1) if metric.regrouped == "targets" else (1, 0)
+    groups = [PAIRS] * template[group_side] if metric.paired else _sizes(template[group_side], trial)
+    (pool,), words = _random_sets(
+        [[POOL * len(groups)], _sizes(template[word_side], trial)], normalize, trial
+    )
     rng = np.random.default_rng(trial)
     places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
     return values_of_groups(metric, pool, places, words, params, None)
 
 
-def _of_controls(
+def _control_values(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
     """The metric's value for control words, which are random words."""

@@ -28,8 +28,8 @@ def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
     "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
     known. Raises BiasgridError where the package is missing, or does not have the language."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    known = counts_of(store) is not None or source == WORDFREQ or store.metadata.get("sorted")
-    return Frequency.of(store, source, language) if known else None
+    has_frequencies = counts_of(store) is not None or source == WORDFREQ or store.metadata.get("sorted")
+    return Frequency.of(store, source, language) if has_frequencies else None
 
 
 def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
@@ -48,14 +48,14 @@ def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
     numpy.ndarray
         int64 (words,), from 0.
     """
-    found = np.empty(len(logarithms), dtype=np.int64)
+    band_numbers = np.empty(len(logarithms), dtype=np.int64)
     reach = _reach(width)
     band, most = -1, np.nan
     for place in np.argsort(-logarithms, kind="stable").tolist():
         if not most - logarithms[place] <= reach:
             band, most = band + 1, logarithms[place]
-        found[place] = band
-    return found
+        band_numbers[place] = band
+    return band_numbers
 
 
 def pair_bands(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
@@ -86,10 +86,10 @@ def _reach(width: float) -> float:
     return float(np.log(width)) * (1 + 1e-12)
 
 
-def of_sets(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:
+def summarise_logarithms(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:
     """Mean and variance of the logarithms of frequency of each set; None where none is known."""
-    known = [logs[np.isfinite(logs)] for logs in logarithms]
+    finite_logs = [logs[np.isfinite(logs)] for logs in logarithms]
     return {
-        "mean_log_frequency": [float(logs.mean()) if len(logs) else None for logs in known],
-        "variance_log_frequency": [float(logs.var()) if len(logs) else None for logs in known],
+        "mean_log_frequency": [float(logs.mean()) if len(logs) else None for logs in finite_logs],
+        "variance_log_frequency": [float(logs.var()) if len(logs) else None for logs in finite_logs],
     }

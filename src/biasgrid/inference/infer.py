@@ -1,6 +1,6 @@
 """What can be inferred of a metric on a query: tests, intervals, sensitivity.
 
-Written once, for every metric: a metric says how its value changes when words are exchanged, drawn again or left out
+Written once, for every metric: a metric says how its value changes when words are permuted, resampled or left out
 (`Metric.resampled`).
 """
 
@@ -21,7 +21,7 @@ from ..query import Query
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, interval_of_units, intervals
 from .control_words import control_test
-from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, of_sets, pair_bands
+from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, summarise_logarithms
 from .permutation import Permutation, drawn_test, permutation_test, permutations_of
 from .pool import Pool, pool_of
 from .random_groups import groups_test
@@ -77,75 +77,77 @@ def infer_query(
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric = metric.under(parameters)
     check_kind(metric, model)
-    wanted = {"permutation": permutation, "random_groups": random_groups}
-    wanted |= {"frequency_bands": frequency_bands, "control_words": control_words}
-    wanted |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
+    requests = {"permutation": permutation, "random_groups": random_groups}
+    requests |= {"frequency_bands": frequency_bands, "control_words": control_words}
+    requests |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity = (
-        None if options is None else checked_options(part, options) for part, options in wanted.items()
+        None if options is None else checked_options(part, options) for part, options in requests.items()
     )
     for options in (random_groups, control_words):
         if options is not None:
             pool = pool or pool_of(model)
             if options["alternative"] == BIAS:
                 options["alternative"] = metric.bias
-    found = look_up(metric, query, model, words)
+    found_sets = look_up(metric, query, model, words)
     parts = query.subqueries(metric.template)
     samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
     results = []
     for place, part in enumerate(parts):
-        targets, attributes, status = subquery(metric, part, found, words)
+        targets, attributes, status = subquery(metric, part, found_sets, words)
         record = {"query": part.name, "status": status}
         results.append(record)
         if status != "ok":
             continue
         with np.errstate(all="ignore"):
             value = values[place] if values else None
-            sampled = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value, model)
-            if not math.isfinite(sampled.value):
+            resampler = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value, model)
+            if not math.isfinite(resampler.value):
                 record["status"] = "degenerate"
                 continue
-            record["value"] = sampled.value
+            record["value"] = resampler.value
             if permutation is not None:
-                tested = exchange_test(sampled, seed=draw_seed, **permutation)
-                facts = {} if isinstance(tested, str) else {"test_of": metric.test_of}
-                _keep("permutation", tested, facts, record, nulls)
-                if sampled.isotropic:
-                    record["isotropic_directions"] = _as_record(_isotropic(sampled, draw_seed, **permutation))
-            of_query = metric, query, targets, attributes, parameters, words, model, pool
+                test = exchange_test(resampler, seed=draw_seed, **permutation)
+                facts = {} if isinstance(test, str) else {"test_of": metric.test_of}
+                _keep("permutation", test, facts, record, nulls)
+                if resampler.isotropic:
+                    record["isotropic_directions"] = _as_record(
+                        _isotropic(resampler, draw_seed, **permutation)
+                    )
+            query_arguments = metric, query, targets, attributes, parameters, words, model, pool
             if random_groups is not None:
-                groups = groups_test(*of_query, seed=draw_seed, **random_groups) if pool else NO_VECTORS
-                tested, facts = (groups, {}) if isinstance(groups, str) else (groups.test, groups.facts)
-                _keep("random_groups", tested, facts, record, nulls)
-            if frequency_bands is not None:
-                tested, facts = banded_test(sampled, model, seed=draw_seed, **frequency_bands)
-                _keep("frequency_bands", tested, facts, record, nulls)
-            if control_words is not None:
-                controls = control_test(*of_query, seed=draw_seed, **control_words)
-                tested, facts = (
-                    (controls, {}) if isinstance(controls, str) else (controls.test, controls.facts)
+                groups = (
+                    groups_test(*query_arguments, seed=draw_seed, **random_groups) if pool else NO_VECTORS
                 )
-                _keep("control_words", tested, facts, record, nulls)
+                test, facts = (groups, {}) if isinstance(groups, str) else (groups.test, groups.facts)
+                _keep("random_groups", test, facts, record, nulls)
+            if frequency_bands is not None:
+                test, facts = banded_test(resampler, model, seed=draw_seed, **frequency_bands)
+                _keep("frequency_bands", test, facts, record, nulls)
+            if control_words is not None:
+                controls = control_test(*query_arguments, seed=draw_seed, **control_words)
+                test, facts = (controls, {}) if isinstance(controls, str) else (controls.test, controls.facts)
+                _keep("control_words", test, facts, record, nulls)
             if bootstrap is not None:
-                samples[place] = sampled.bootstrap(bootstrap["draws"], draw_seed)
-                record["bootstrap"] = found_intervals = intervals(
-                    samples[place], sampled.value, sampled.by_set, bootstrap["level"]
+                samples[place] = resampler.bootstrap(bootstrap["draws"], draw_seed)
+                record["bootstrap"] = interval_record = intervals(
+                    samples[place], resampler.value, resampler.by_set, bootstrap["level"]
                 )
                 # it is as long on both sides, wherever the metric's range ends
-                low, high = sampled.range
-                ends = min(low, sampled.value), max(high, sampled.value)
-                found_intervals["jackknife"] = np.clip(found_intervals["jackknife"], *ends).tolist()
-                if sampled.redrawn_units:
+                low, high = resampler.range
+                ends = min(low, resampler.value), max(high, resampler.value)
+                interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
+                if resampler.redrawn_units:
                     rng = np.random.default_rng([draw_seed, digest([s.name for s in targets + attributes])])
-                    of_units = sampled.redrawn_units(rng, bootstrap["draws"])
-                    found_intervals["units"] = interval_of_units(of_units, bootstrap["level"])
+                    unit_values = resampler.redrawn_units(rng, bootstrap["draws"])
+                    interval_record["units"] = interval_of_units(unit_values, bootstrap["level"])
             if sensitivity is not None:
-                record["influence"] = sampled.influence()
-                record["halves"] = sampled.halves(sensitivity["halves"], draw_seed)
+                record["influence"] = resampler.influence()
+                record["halves"] = resampler.halves(sensitivity["halves"], draw_seed)
     return as_finite(results), samples
 
 
 def exchange_test(
-    sampled: Sampled,
+    resampler: Sampled,
     *,
     seed: int = 0,
     alternative: str = BIAS,
@@ -155,28 +157,28 @@ def exchange_test(
     """The permutation test of a metric on a query, or why there is none.
 
     Which permutations are drawn depends on `seed` and on the words of the sets: queries that have the same sets draw
-    alike. `of_words` is the band of each word of the exchanged sets, one set after the other, within which it is
-    exchanged.
+    alike. `of_words` is the band of each word of the permuted sets, one set after the other, within which it is
+    permuted.
     """
-    exchanged = _exchanged(sampled)
-    if isinstance(exchanged, str):
-        return exchanged
-    metric, keys = sampled.metric, [key for s in exchanged for key in s.keys]
+    sets = _exchangeable_sets(resampler)
+    if isinstance(sets, str):
+        return sets
+    metric, keys = resampler.metric, [key for s in sets for key in s.keys]
 
     def statistic(labels: np.ndarray) -> np.ndarray:
-        dealt = [(labels == i).astype(np.float64) for i in range(len(exchanged))]
-        targets, attributes = sampled.as_they_are
+        weights = [(labels == i).astype(np.float64) for i in range(len(sets))]
+        targets, attributes = resampler.full_weights
         if metric.exchanged == "attributes":
-            return sampled.statistic(targets, dealt)
-        return sampled.statistic(dealt, attributes)
+            return resampler.statistic(targets, weights)
+        return resampler.statistic(weights, attributes)
 
     # a metric's arrays are as long as all sets, and not only as those that are exchanged
-    block = rows_at_once(sum(map(len, sampled.units)))
+    block = rows_at_once(sum(map(len, resampler.units)))
     return permutation_test(
         lambda labels: np.concatenate(
             [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
         ),
-        *_dealt(sampled, exchanged),
+        *_sizes_and_shared(resampler, sets),
         pairs=metric.exchanged == "pairs",
         bands=of_words,
         alternative=metric.bias if alternative == BIAS else alternative,
@@ -186,7 +188,7 @@ def exchange_test(
 
 
 def banded_test(
-    sampled: Sampled,
+    resampler: Sampled,
     model: Any,
     *,
     width: float,
@@ -195,83 +197,83 @@ def banded_test(
     seed: int = 0,
     **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
-    """The permutation test of a metric on a query within bands of frequency, or why there is none; and more to know
-    of it: by what frequencies are known ("frequency"), how many permutations there are, and mean and variance of the
-    logarithms of frequency of the exchanged sets.
+    """The permutation test of a metric on a query within bands of frequency, or why there is none; and facts about
+    it: where frequencies come from ("frequency"), how many permutations there are, and mean and variance of the
+    logarithms of frequency of the permuted sets.
 
     A band has words of which none is more than `width` times as frequent as another (`frequency_bands.bands`); a word
     changes places only with words of its band. The words of a pair change places where neither is more than `width`
     times as frequent as the other.
     """
-    exchanged = _exchanged(sampled)
-    if isinstance(exchanged, str):
-        return exchanged, {}
-    known = frequency_of(model, frequency, language)
-    if known is None:
+    sets = _exchangeable_sets(resampler)
+    if isinstance(sets, str):
+        return sets, {}
+    frequencies = frequency_of(model, frequency, language)
+    if frequencies is None:
         return UNKNOWN, {}
-    logarithms = [known.logarithms(s.keys, model.rows(s.keys)) for s in exchanged]
-    pairs = sampled.metric.exchanged == "pairs"
+    logarithms = [frequencies.logarithms(s.keys, model.rows(s.keys)) for s in sets]
+    pairs = resampler.metric.exchanged == "pairs"
     of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
-    sizes, shared = _dealt(sampled, exchanged)
+    sizes, shared = _sizes_and_shared(resampler, sets)
     count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
-    facts = {"frequency": known.source, "partitions": count} | of_sets(logarithms)
+    facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
     if count < FEWEST:
-        few = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
-        return f"there {'is' if count == 1 else 'are'} {few}: a test needs {FEWEST}", facts
-    return exchange_test(sampled, seed=seed, of_words=of_words, **options), facts
+        number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
+        return f"there {'is' if count == 1 else 'are'} {number_text}: a test needs {FEWEST}", facts
+    return exchange_test(resampler, seed=seed, of_words=of_words, **options), facts
 
 
-def _exchanged(sampled: Sampled) -> list[FoundSet] | str:
-    """The sets between which a permutation test exchanges words, or why there is no such test."""
-    metric = sampled.metric
+def _exchangeable_sets(resampler: Sampled) -> list[FoundSet] | str:
+    """The sets whose words a permutation test permutes, or why there is no such test."""
+    metric = resampler.metric
     if metric.no_test:
         return metric.no_test
-    exchanged = sampled.attributes if metric.exchanged == "attributes" else sampled.targets
-    if len(exchanged) < 2:
+    sets = resampler.attributes if metric.exchanged == "attributes" else resampler.targets
+    if len(sets) < 2:
         return "there is one target set, and no other whose words it could exchange"
-    if sampled.has_forms:
+    if resampler.has_forms:
         return "forms of one word (strategy: all) are not independent of each other: it needs strategy: first"
-    return exchanged
+    return sets
 
 
-def _dealt(sampled: Sampled, exchanged: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
-    """The sizes of the sets, and the places of words that stand in several."""
-    keys = [key for s in exchanged for key in s.keys]
-    occurs = Counter(keys)
-    pairs = sampled.metric.exchanged == "pairs"
-    shared = [] if pairs else [i for i, key in enumerate(keys) if occurs[key] > 1]
-    return [len(s.keys) for s in exchanged], shared
+def _sizes_and_shared(resampler: Sampled, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
+    """The sizes of the sets, and the places of words that are in several sets."""
+    keys = [key for s in sets for key in s.keys]
+    occurrences = Counter(keys)
+    pairs = resampler.metric.exchanged == "pairs"
+    shared = [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
+    return [len(s.keys) for s in sets], shared
 
 
 def _keep(
     name: str,
-    tested: Permutation | str,
+    test: Permutation | str,
     facts: Mapping[str, Any],
     record: dict[str, Any],
     nulls: dict[str, dict[str, np.ndarray]] | None,
 ) -> None:
     """Put a test, or the reason why there is none, and further facts of it into a sub-query's record."""
-    if isinstance(tested, str):
-        record[name] = {"reason": tested, **facts}
+    if isinstance(test, str):
+        record[name] = {"reason": test, **facts}
         return
-    record[name] = {**facts, **_as_record(tested)}
+    record[name] = {**facts, **_as_record(test)}
     if nulls is not None:
-        nulls.setdefault(record["query"], {})[name] = tested.null_distribution
+        nulls.setdefault(record["query"], {})[name] = test.null_distribution
 
 
-def _isotropic(sampled: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
+def _isotropic(resampler: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
     """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
     direction is made of real words (`Metric.isotropic`)."""
-    words = [key for s in (*sampled.targets, *sampled.attributes) for key in s.keys]
-    values = sampled.isotropic(np.random.default_rng([seed, digest(words)]), draws)
-    return drawn_test(values, sampled.value, sampled.metric.bias if alternative == BIAS else alternative)
+    words = [key for s in (*resampler.targets, *resampler.attributes) for key in s.keys]
+    values = resampler.isotropic(np.random.default_rng([seed, digest(words)]), draws)
+    return drawn_test(values, resampler.value, resampler.metric.bias if alternative == BIAS else alternative)
 
 
-def _as_record(tested: Permutation) -> dict[str, Any]:
-    values = {f.name: getattr(tested, f.name) for f in fields(tested)}
+def _as_record(test: Permutation) -> dict[str, Any]:
+    values = {f.name: getattr(test, f.name) for f in fields(test)}
     # Python writes no numbers of thousands of digits
-    many = tested.partitions is None or tested.partitions.bit_length() > 1000
-    values["partitions"] = None if many else tested.partitions
-    values["histogram"] = tested.histogram
+    is_long = test.partitions is None or test.partitions.bit_length() > 1000
+    values["partitions"] = None if is_long else test.partitions
+    values["histogram"] = test.histogram
     del values["null_distribution"]
     return values

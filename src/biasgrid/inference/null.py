@@ -57,7 +57,7 @@ class Null:
             raise BiasgridError(f"no test: {why_untested(results[0])}")
         extreme = {
             result["query"]: {
-                test: _extreme(drawn, result[test]) for test, drawn in values[result["query"]].items()
+                test: _extreme(draws, result[test]) for test, draws in values[result["query"]].items()
             }
             for result in results
             if result["query"] in values
@@ -149,6 +149,6 @@ def why_untested(result: Mapping[str, Any]) -> str:
 def _extreme(values: np.ndarray, test: Mapping[str, Any]) -> np.ndarray:
     if test["p_value"] is None:
         return np.zeros(len(values), dtype=bool)
-    greater, less = as_extreme(values, test["observed"])
-    tails = {"greater": greater, "less": less}
-    return tails.get(test["alternative"], min(greater, less, key=np.count_nonzero))
+    upper, lower = as_extreme(values, test["observed"])
+    tails = {"greater": upper, "less": lower}
+    return tails.get(test["alternative"], min(upper, lower, key=np.count_nonzero))

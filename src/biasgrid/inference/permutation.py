@@ -1,4 +1,4 @@
-"""Permutation tests: how often would words, dealt out to the sets at random, score as they do?
+"""Permutation tests: how often do words that are dealt out to the sets at random score as high?
 
 The null hypothesis is that it does not matter which set a word is in. A permutation deals all words out to sets of
 the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which
@@ -95,39 +95,41 @@ def permutation_test(
     check(draws, exact, alternative)
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
     free, members, partitions = _exchangeable(labels, sizes, shared, pairs, bands)
-    enumerated = partitions <= exact
-    count = partitions if enumerated else draws
+    is_exact = partitions <= exact
+    count = partitions if is_exact else draws
     # values of all, labels of a block: a million permutations of 50 words are 8 MB of values
     values = np.empty(count)
     rng = np.random.default_rng(seed)
     rows = max(1, BLOCK // len(labels))
-    whole = not pairs and len(free) == 1 and len(free[0]) == len(labels)
+    all_free = not pairs and len(free) == 1 and len(free[0]) == len(labels)
     for start in range(0, count, rows):
         stop = min(start + rows, count)
-        if whole:
-            dealt = _partitions(members[0])[start:stop] if enumerated else deal(members[0], stop - start, rng)
+        if all_free:
+            block_labels = (
+                _permutations(members[0])[start:stop] if is_exact else deal(members[0], stop - start, rng)
+            )
         else:
-            dealt = np.tile(labels, (stop - start, 1))
+            block_labels = np.tile(labels, (stop - start, 1))
         if pairs:
             (places,) = free
-            every = np.arange(start, stop)[:, None] >> np.arange(len(places)) if enumerated else None
-            swaps = every & 1 if enumerated else rng.integers(2, size=(stop - start, len(places)))
-            dealt[:, places] = swaps
-            dealt[:, places + sizes[0]] = 1 - swaps
-        elif not whole:
+            choices = np.arange(start, stop)[:, None] >> np.arange(len(places)) if is_exact else None
+            swaps = choices & 1 if is_exact else rng.integers(2, size=(stop - start, len(places)))
+            block_labels[:, places] = swaps
+            block_labels[:, places + sizes[0]] = 1 - swaps
+        elif not all_free:
             number = np.arange(start, stop)
             for places, of_band in zip(free, members, strict=True):
-                if enumerated:
-                    every = _partitions(of_band)
-                    number, place = np.divmod(number, len(every))
-                    dealt[:, places] = every[place]
+                if is_exact:
+                    choices = _permutations(of_band)
+                    number, place = np.divmod(number, len(choices))
+                    block_labels[:, places] = choices[place]
                 else:
-                    dealt[:, places] = deal(of_band, stop - start, rng)
-        values[start:stop] = statistic(dealt)
+                    block_labels[:, places] = deal(of_band, stop - start, rng)
+        values[start:stop] = statistic(block_labels)
     # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration, as
     # RNSB's, may differ by more than rounding, and the observed permutation would be less extreme than itself
-    observed = float(values[0] if enumerated else statistic(labels[None])[0])
-    return _tested(values, observed, alternative, "exact" if enumerated else "monte_carlo", partitions)
+    observed = float(values[0] if is_exact else statistic(labels[None])[0])
+    return _outcome(values, observed, alternative, "exact" if is_exact else "monte_carlo", partitions)
 
 
 def permutations_of(
@@ -167,22 +169,22 @@ def _exchangeable(
 
 
 def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater") -> Permutation:
-    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is no exchange of
-    words; p_value is (k + 1) / (draws + 1)."""
+    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is not about
+    permutations of words; p_value is (k + 1) / (draws + 1)."""
     check(len(values), 0, alternative)
-    return _tested(values, observed, alternative, "drawn", None)
+    return _outcome(values, observed, alternative, "drawn", None)
 
 
-def _tested(
+def _outcome(
     values: np.ndarray, observed: float, alternative: str, method: str, partitions: int | None
 ) -> Permutation:
-    drawn = method != "exact"
+    is_sample = method != "exact"
     p_value = p_low = p_high = p_normal = math.nan
     # an infinite value, such as the logarithm of no sentences, is more extreme than any number
     if math.isfinite(observed) and not np.isnan(values).any():
-        p_value, p_low, p_high = _share(values, observed, alternative, drawn)
+        p_value, p_low, p_high = _share(values, observed, alternative, is_sample)
         p_normal = _tail(values, observed, alternative) if np.isfinite(values).all() else math.nan
-    lowest = min((1 + (alternative == "two-sided")) / (len(values) + drawn), 1.0)
+    lowest = min((1 + (alternative == "two-sided")) / (len(values) + is_sample), 1.0)
     return Permutation(
         p_value,
         p_low,
@@ -208,31 +210,31 @@ def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.nda
     # Floyd's sampling (Bentley & Floyd 1987) of the smaller set, all draws in step: a tenth of the random numbers
     # and a third of the time of shuffling
     smaller = int(members[1] <= members[0])
-    chosen = np.zeros((words, draws), dtype=np.int8)
-    cells, draw = chosen.reshape(-1), np.arange(draws)
+    in_smaller = np.zeros((words, draws), dtype=np.int8)
+    cells, draw = in_smaller.reshape(-1), np.arange(draws)
     for last in range(words - members[smaller], words):
         place = rng.integers(0, last + 1, draws) * draws + draw
         place = np.where(cells[place], last * draws + draw, place)
         cells[place] = 1
-    return chosen.T if smaller else 1 - chosen.T
+    return in_smaller.T if smaller else 1 - in_smaller.T
 
 
 @lru_cache(maxsize=4)
-def _partitions(members: tuple[int, ...]) -> np.ndarray:
+def _permutations(members: tuple[int, ...]) -> np.ndarray:
     """Labels, int8 (permutations, words), of every way to deal the words out; many cells share it."""
     words = sum(members)
     if len(members) == 1:
         return np.zeros((1, words), dtype=np.int8)
     first = members[0]
     count = math.comb(words, first)
-    chosen = np.fromiter(chain.from_iterable(combinations(range(words), first)), np.intp, count * first)
-    outside = np.ones((count, words), dtype=np.int8)
-    np.put_along_axis(outside, chosen.reshape(count, first), 0, axis=1)
+    places = np.fromiter(chain.from_iterable(combinations(range(words), first)), np.intp, count * first)
+    split_labels = np.ones((count, words), dtype=np.int8)
+    np.put_along_axis(split_labels, places.reshape(count, first), 0, axis=1)
     if len(members) == 2:
-        labels = outside
+        labels = split_labels
     else:
-        rest = _partitions(members[1:]) + 1
-        labels = np.repeat(outside[:, None], len(rest), axis=1)
+        rest = _permutations(members[1:]) + 1
+        labels = np.repeat(split_labels[:, None], len(rest), axis=1)
         labels[labels == 1] = np.tile(rest.ravel(), count)
         labels = labels.reshape(-1, words)
     labels.setflags(write=False)
@@ -250,41 +252,43 @@ def histogram(values: np.ndarray, observed: float) -> dict[str, Any] | None:
         return None
     low, high = min(float(finite.min()), observed), max(float(finite.max()), observed)
     edges = np.linspace(low, high, BARS + 1)
-    apart = high - low > _rounding(finite, observed) and bool((np.diff(edges) > 0).all())
-    counts = np.histogram(finite, BARS, (low, high))[0].tolist() if apart else [len(finite)]
+    has_width = high - low > _tolerance(finite, observed) and bool((np.diff(edges) > 0).all())
+    counts = np.histogram(finite, BARS, (low, high))[0].tolist() if has_width else [len(finite)]
     return {"low": low, "high": high, "counts": counts}
 
 
 def as_extreme(values: np.ndarray, observed: float) -> tuple[np.ndarray, np.ndarray]:
     """Which values (draws,) are at least as great as the observed one, and which at most; equal ones are both."""
-    tolerance = _rounding(values, observed)
+    tolerance = _tolerance(values, observed)
     return values >= observed - tolerance, values <= observed + tolerance
 
 
-def _share(values: np.ndarray, observed: float, alternative: str, drawn: bool) -> tuple[float, float, float]:
+def _share(
+    values: np.ndarray, observed: float, alternative: str, is_sample: bool
+) -> tuple[float, float, float]:
     """The p-value and the ends of its interval."""
-    greater, less = (int(np.count_nonzero(tail)) for tail in as_extreme(values, observed))
-    reached = {"greater": greater, "less": less, "two-sided": min(greater, less)}[alternative]
+    upper, lower = (int(np.count_nonzero(tail)) for tail in as_extreme(values, observed))
+    extreme_count = {"greater": upper, "less": lower, "two-sided": min(upper, lower)}[alternative]
     n, sides = len(values), 2 if alternative == "two-sided" else 1
-    p = low = high = reached / n
-    if drawn:
-        p = (reached + 1) / (n + 1)
+    p = low = high = extreme_count / n
+    if is_sample:
+        p = (extreme_count + 1) / (n + 1)
         # of Clopper & Pearson, as scipy.stats.binomtest has it after a search that takes longer than most tests
-        low = betaincinv(reached, n - reached + 1, 0.025) if reached else 0.0
-        high = betaincinv(reached + 1, n - reached, 0.975) if reached < n else 1.0
+        low = betaincinv(extreme_count, n - extreme_count + 1, 0.025) if extreme_count else 0.0
+        high = betaincinv(extreme_count + 1, n - extreme_count, 0.975) if extreme_count < n else 1.0
     return tuple(min(sides * float(share), 1.0) for share in (p, low, high))
 
 
 def _tail(values: np.ndarray, observed: float, alternative: str) -> float:
     spread = values.std()
-    if not spread > _rounding(values, observed):
+    if not spread > _tolerance(values, observed):
         return math.nan
     z = (observed - values.mean()) / spread
     tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
     return float(tails[alternative])
 
 
-def _rounding(values: np.ndarray, observed: float) -> float:
+def _tolerance(values: np.ndarray, observed: float) -> float:
     # not of the observed value, as scipy has it: sums of numbers around 1 may cancel to one near 0
     finite = np.abs(values[np.isfinite(values)]).max(initial=1.0)
     return 100 * np.finfo(float).eps * max(finite, abs(observed))

@@ -103,13 +103,13 @@ def make_pool(model: EmbeddingStore | DebiasedModel) -> Pool:
     # the last band's words from the first million rows: more are slow to read, and hardly words
     entries, rows = store.vocabulary(BAND * 4**BANDS)
     bands = bands_of(rows)
-    drawn = rng.permutation(len(rows))
-    drawn = np.concatenate([drawn[bands[drawn] == band][:WORDS_OF_BAND] for band in np.unique(bands)])
-    vectors = store.matrix([entries[i] for i in drawn], rows[drawn])
+    order = rng.permutation(len(rows))
+    order = np.concatenate([order[bands[order] == band][:WORDS_OF_BAND] for band in np.unique(bands)])
+    vectors = store.matrix([entries[i] for i in order], rows[order])
     lengths = np.linalg.norm(vectors, axis=1)
-    there = lengths > 0
-    drawn, vectors = drawn[there], vectors[there] / lengths[there, None]
-    rows, bands = rows[drawn], bands[drawn]
+    has_length = lengths > 0
+    order, vectors = order[has_length], vectors[has_length] / lengths[has_length, None]
+    rows, bands = rows[order], bands[order]
     number = int(bands.max(initial=0)) + 1
     seeds = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
     seeds = np.concatenate(seeds).astype(np.int64)
@@ -120,29 +120,29 @@ def make_pool(model: EmbeddingStore | DebiasedModel) -> Pool:
             members = np.flatnonzero(bands == band)
             if len(members):
                 _find_nearest(vectors, members, seeds, near[:, band])
-    return Pool(rows, tuple(entries[i] for i in drawn), bands, seeds, near)
+    return Pool(rows, tuple(entries[i] for i in order), bands, seeds, near)
 
 
 def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, near: np.ndarray) -> None:
     """Fill `near` (seeds, WIDTHS, NEAREST) with the nearest of `members`, which are in random order."""
-    others = vectors[members].T
+    member_vectors = vectors[members].T
     for start in range(0, len(seeds), BLOCK):
         block = seeds[start : start + BLOCK]
-        similar = vectors[block] @ others
+        similar = vectors[block] @ member_vectors
         similar[block[:, None] == members] = -np.inf
         for width in range(WIDTHS):
             # at least as many words as neighbours are wanted, and one that may be the seed itself
             size = min(max(len(members) // 4**width, NEAREST + 1), len(members))
             # members are in random order: so many in a row, from another place for each seed
-            among = (np.arange(size) + size * np.arange(start, start + len(block))[:, None]) % len(members)
-            closeness = np.take_along_axis(similar, among, axis=1) if width else similar
+            subset = (np.arange(size) + size * np.arange(start, start + len(block))[:, None]) % len(members)
+            closeness = np.take_along_axis(similar, subset, axis=1) if width else similar
             most = min(NEAREST, size - 1)
             if not most:
                 break
             nearest = np.argpartition(closeness, size - most, axis=1)[:, -most:]
             order = np.argsort(-np.take_along_axis(closeness, nearest, axis=1), axis=1, kind="stable")
             nearest = np.take_along_axis(nearest, order, axis=1)
-            nearest = np.take_along_axis(among, nearest, axis=1) if width else nearest
+            nearest = np.take_along_axis(subset, nearest, axis=1) if width else nearest
             near[start : start + BLOCK, width, :most] = members[nearest]
 
 

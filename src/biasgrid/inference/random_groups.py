@@ -53,20 +53,20 @@ MOST_UNDEFINED = 0.05
 class GroupsTest:
     """The outcome of a test against random groups.
 
-    test      its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random splits
-              are left out here
-    cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
-    matched   the mean of that over the random groups
+    test            its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random
+                    splits are left out here
+    cosines         mean cosine of the words of each of the query's groups with each other; NaN of one word
+    random_cosines  the mean of that over the random groups
     """
 
     test: Permutation
     cosines: list[float]
-    matched: list[float]
+    random_cosines: list[float]
 
     @property
     def facts(self) -> dict[str, Any]:
         """What is said of the groups beside the test."""
-        return {"cosines": self.cosines, "matched": self.matched}
+        return {"cosines": self.cosines, "matched": self.random_cosines}
 
 
 def groups_test(
@@ -90,35 +90,35 @@ def groups_test(
     random groups of which the value is as extreme.
     """
     groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
-    drawn = draw_groups(pool, model, groups, query, options, draws, seed)
-    if isinstance(drawn, str):
-        return drawn
+    random_groups = draw_groups(pool, model, groups, query, options, draws, seed)
+    if isinstance(random_groups, str):
+        return random_groups
     # the query's own groups come first, so that they are measured as the random ones are
-    joined, ends = _joined([*groups, drawn.words])
+    all_groups, ends = _concatenate([*groups, random_groups.words])
     places = [
         np.concatenate([np.arange(end - len(group.keys), end)[None], ends[-2] + random])
-        for group, end, random in zip(groups, ends, drawn.places, strict=False)
+        for group, end, random in zip(groups, ends, random_groups.places, strict=False)
     ]
-    values = _values(metric, joined, places, words, parameters, model)
+    values = _values(metric, all_groups, places, words, parameters, model)
     observed, values = float(values[0]), values[1:]
-    defined = np.isfinite(values)
-    if not np.isfinite(observed) or np.count_nonzero(~defined) > MOST_UNDEFINED * len(values):
-        return f"the metric has no value for {np.count_nonzero(~defined)} of {len(values)} random groups"
-    test = drawn_test(values[defined], observed, alternative)
-    return GroupsTest(test, drawn.cosines, drawn.matched)
+    finite = np.isfinite(values)
+    if not np.isfinite(observed) or np.count_nonzero(~finite) > MOST_UNDEFINED * len(values):
+        return f"the metric has no value for {np.count_nonzero(~finite)} of {len(values)} random groups"
+    test = drawn_test(values[finite], observed, alternative)
+    return GroupsTest(test, random_groups.cosines, random_groups.random_cosines)
 
 
-def _joined(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
+def _concatenate(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
     """The rows of all sets as one, and where each set ends."""
     words, keys = (tuple(chain.from_iterable(getattr(s, name) for s in sets)) for name in ("words", "keys"))
     vectors = np.concatenate([s.vectors for s in sets])
-    joined = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
-    return joined, np.cumsum([len(s.keys) for s in sets])
+    all_groups = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
+    return all_groups, np.cumsum([len(s.keys) for s in sets])
 
 
 def _values(
     metric: Metric,
-    joined: FoundSet,
+    all_groups: FoundSet,
     places: Sequence[np.ndarray],
     words: Sequence[FoundSet],
     parameters: Mapping[str, Any],
@@ -126,20 +126,22 @@ def _values(
 ) -> np.ndarray:
     """The metric's value of each draw of groups."""
 
-    def sides(groups: Sequence, others: Sequence) -> tuple[Sequence, Sequence]:
-        return (groups, others) if metric.regrouped == "targets" else (others, groups)
+    def sides(of_groups: Sequence, of_words: Sequence) -> tuple[Sequence, Sequence]:
+        return (of_groups, of_words) if metric.regrouped == "targets" else (of_words, of_groups)
 
-    def further(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
+    def model_parameters(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
         return metric.of_model(model, *sides(groups, words), **parameters) if metric.of_model else {}
 
-    others = [s.vectors for s in words]
+    word_vectors = [s.vectors for s in words]
     if metric.redrawn:
-        return metric.redrawn(joined.vectors, places, others, **parameters, **further([joined]))
+        return metric.redrawn(
+            all_groups.vectors, places, word_vectors, **parameters, **model_parameters([all_groups])
+        )
     values = []
     for draw in zip(*places, strict=True):
-        groups = [joined.take(rows) for rows in draw]
-        vectors = sides([group.vectors for group in groups], others)
-        values.append(metric.function(*vectors, **parameters, **further(groups)).value)
+        groups = [all_groups.take(rows) for rows in draw]
+        vectors = sides([group.vectors for group in groups], word_vectors)
+        values.append(metric.function(*vectors, **parameters, **model_parameters(groups)).value)
     return np.array(values)
 
 
@@ -147,16 +149,17 @@ def _values(
 class RandomGroups:
     """Random groups in place of a query's.
 
-    words     all that are in them, as if they were one set that was looked up
-    places    for each group of the query, which of these words are in each random one: (draws, words of the group)
-    cosines   mean cosine of the words of each of the query's groups with each other; NaN of one word
-    matched   the mean of that over the random groups
+    words           all that are in them, as if they were one set that was looked up
+    places          for each group of the query, which of these words are in each random one: (draws, words of the
+                    group)
+    cosines         mean cosine of the words of each of the query's groups with each other; NaN of one word
+    random_cosines  the mean of that over the random groups
     """
 
     words: FoundSet
     places: list[np.ndarray]
     cosines: list[float]
-    matched: list[float]
+    random_cosines: list[float]
 
 
 def draw_groups(
@@ -175,13 +178,13 @@ def draw_groups(
     """
     sets = (*query.target_sets, *query.attribute_sets)
     left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
-    of = (model, pool, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
-    return _looked_up(*of, options.normalize)
+    arguments = (model, pool, tuple(g.keys for g in groups), tuple(left_out.tolist()), draws, seed)
+    return _look_up(*arguments, options.normalize)
 
 
 # vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
 @remembered(2)
-def _looked_up(
+def _look_up(
     model: EmbeddingStore | DebiasedModel,
     pool: Pool,
     groups: tuple[tuple[str, ...], ...],
@@ -190,44 +193,44 @@ def _looked_up(
     seed: int,
     normalize: bool,
 ) -> RandomGroups | str:
-    drawn = _drawn(model, pool, groups, left_out, draws, seed)
-    if isinstance(drawn, str):
-        return drawn
-    places, cosines, matched = drawn
-    used, compact = np.unique(np.concatenate([p.ravel() for p in places]), return_inverse=True)
+    outcome = _draw_once(model, pool, groups, left_out, draws, seed)
+    if isinstance(outcome, str):
+        return outcome
+    places, cosines, random_cosines = outcome
+    pool_places, compact = np.unique(np.concatenate([p.ravel() for p in places]), return_inverse=True)
     parts = np.split(compact, np.cumsum([p.size for p in places])[:-1])
-    entries = tuple(map(pool.entries.__getitem__, used.tolist()))
-    vectors = model.take(entries, pool.rows[used])
+    entries = tuple(map(pool.entries.__getitem__, pool_places.tolist()))
+    vectors = model.take(entries, pool.rows[pool_places])
     vectors = unit(vectors) if normalize else vectors
-    words = FoundSet("random groups", entries, entries, np.arange(len(used)), vectors, {}, ())
+    words = FoundSet("random groups", entries, entries, np.arange(len(pool_places)), vectors, {}, ())
     return RandomGroups(
-        words, [part.reshape(p.shape) for part, p in zip(parts, places, strict=True)], cosines, matched
+        words, [part.reshape(p.shape) for part, p in zip(parts, places, strict=True)], cosines, random_cosines
     )
 
 
 # queries times models whose groups are known; a study's metrics ask for the same ones
 @remembered(512)
-def _drawn(
-    model: EmbeddingStore | DebiasedModel, pool: Pool, *of: Any
+def _draw_once(
+    model: EmbeddingStore | DebiasedModel, pool: Pool, *arguments: Any
 ) -> tuple[list[np.ndarray], list[float], list[float]] | str:
     """What `_draw` gives, drawn once by all processes of a run that share a folder."""
     folder = os.environ.get(RANDOM_GROUPS)
     if not folder:
-        return _draw(pool, model, *of)
-    path = Path(folder) / hashlib.sha256(repr((_digest(model, pool), *of)).encode()).hexdigest()
+        return _draw(pool, model, *arguments)
+    path = Path(folder) / hashlib.sha256(repr((_digest(model, pool), *arguments)).encode()).hexdigest()
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
-            write_bytes(path, pickle.dumps(_draw(pool, model, *of)))
+            write_bytes(path, pickle.dumps(_draw(pool, model, *arguments)))
     return pickle.loads(path.read_bytes())
 
 
 @remembered(8)
 def _digest(model: EmbeddingStore | DebiasedModel, pool: Pool) -> str:
     """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
-    of = hashlib.sha256(_unit_vectors(model, pool))
+    hasher = hashlib.sha256(_unit_vectors(model, pool))
     for part in (pool.rows, pool.bands, pool.seeds, pool.near):
-        of.update(np.ascontiguousarray(part))
-    return of.hexdigest()
+        hasher.update(np.ascontiguousarray(part))
+    return hasher.hexdigest()
 
 
 def _draw(
@@ -241,33 +244,35 @@ def _draw(
     """Places in the pool, one array (draws, words) for each group, and mean cosines of the groups and of these."""
     vectors = _unit_vectors(model, pool)
     free = ~np.isin(pool.rows, left_out)
-    drawn, cosines = [], []
+    random_groups, cosines = [], []
     for keys in groups:
         rows, first, copies = np.unique(model.rows(keys), return_index=True, return_inverse=True)
-        own = unit(model.take([keys[i] for i in first], rows))
-        if not (np.isfinite(own).all() and own.any(axis=1).all()):
+        group_vectors = unit(model.take([keys[i] for i in first], rows))
+        if not (np.isfinite(group_vectors).all() and group_vectors.any(axis=1).all()):
             return "a word of the groups has no direction: its vector is zero"
-        cosines.append(float(_mean_cosines(own, np.arange(len(own))[None])[0]))
+        cosines.append(float(_mean_cosines(group_vectors, np.arange(len(group_vectors))[None])[0]))
         if len(rows) > NEAREST:
             return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rng = np.random.default_rng([seed, digest(keys)])
-        found = _coherent(pool, vectors, bands_of(rows), cosines[-1], free, math.ceil(SPARE * draws), rng)
-        if found is None:
+        places = _draw_coherent(
+            pool, vectors, bands_of(rows), cosines[-1], free, math.ceil(SPARE * draws), rng
+        )
+        if places is None:
             return (
                 "too few words of the model have neighbours as near to each other as the words of a group are "
                 f"(mean cosine {cosines[-1]:.2f})"
             )
         # as `rows` are, by band, so that a word takes the place, and the part in a pair, of one as frequent
-        order = np.argsort(pool.bands[found] + rng.random(found.shape), axis=1)
-        drawn.append((np.take_along_axis(found, order, axis=1), copies))
-    most = min(len(found) for found, _ in drawn)
-    together = np.sort(np.concatenate([found[:most] for found, _ in drawn], axis=1), axis=1)
-    apart = np.flatnonzero((np.diff(together, axis=1) > 0).all(axis=1))[:draws]
-    if len(apart) < min(FEWEST, draws):
-        return f"only {len(apart)} random groups are as coherent as the query's; a test needs {FEWEST}"
-    matched = [float(_mean_cosines(vectors, found[apart]).mean()) for found, _ in drawn]
+        order = np.argsort(pool.bands[places] + rng.random(places.shape), axis=1)
+        random_groups.append((np.take_along_axis(places, order, axis=1), copies))
+    most = min(len(places) for places, _ in random_groups)
+    all_places = np.sort(np.concatenate([places[:most] for places, _ in random_groups], axis=1), axis=1)
+    disjoint = np.flatnonzero((np.diff(all_places, axis=1) > 0).all(axis=1))[:draws]
+    if len(disjoint) < min(FEWEST, draws):
+        return f"only {len(disjoint)} random groups are as coherent as the query's; a test needs {FEWEST}"
+    random_cosines = [float(_mean_cosines(vectors, places[disjoint]).mean()) for places, _ in random_groups]
     # a word that stands in a group twice does so in random groups
-    return [found[apart][:, copies] for found, copies in drawn], cosines, matched
+    return [places[disjoint][:, copies] for places, copies in random_groups], cosines, random_cosines
 
 
 @remembered(8)
@@ -291,7 +296,7 @@ def _mean_cosines(vectors: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return (np.vecdot(total, total) - words) / (words * (words - 1))
 
 
-def _coherent(
+def _draw_coherent(
     pool: Pool,
     vectors: np.ndarray,
     bands: np.ndarray,
@@ -309,25 +314,27 @@ def _coherent(
     seeds = _tight_seeds(pool, vectors, members, counts, cosine, free)
     if len(seeds) < FEWEST_SEEDS:
         return None
-    chosen = _choose(pool, seeds, members, counts, draws, rng)
+    chosen_seeds = _choose(pool, seeds, members, counts, draws, rng)
     if len(bands) == 1:
-        return pool.seeds[chosen][:, None]
+        return pool.seeds[chosen_seeds][:, None]
 
-    def attempt(chosen: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        luck = rng.random((len(chosen), len(members), NEAREST))
-        groups = _around(pool, chosen, counts, members, free, width, luck)
+    def attempt(chosen_seeds: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        luck = rng.random((len(chosen_seeds), len(members), NEAREST))
+        groups = _groups_around(pool, chosen_seeds, counts, members, free, width, luck)
         return groups, np.where((groups >= 0).all(axis=1), _mean_cosines(vectors, groups), np.inf)
 
     # any words first. Where these are often as coherent, random groups are of any words: a narrow neighbourhood that
     # is as coherent by chance would be of one topic, which the query's group need not be
-    groups, found = attempt(chosen, np.ones(draws))
-    off = np.abs(found - cosine)
-    if (off <= NEAR).mean() >= OFTEN or np.median(found) >= cosine:
-        return _nearest(attempt, chosen, groups, off, cosine, ROUNDS_OF_ANY, halve=False)
+    groups, group_cosines = attempt(chosen_seeds, np.ones(draws))
+    distances = np.abs(group_cosines - cosine)
+    if (distances <= NEAR).mean() >= OFTEN or np.median(group_cosines) >= cosine:
+        return _nearest(attempt, chosen_seeds, groups, distances, cosine, ROUNDS_OF_ANY, halve=False)
     # a seed whose nearest words are much nearer to each other has a wide neighbourhood that is as coherent, which is
     # of more general words than the query's group is where that is of one topic
-    chosen = _choose(pool, seeds[: max(draws, math.ceil(LEAST * len(seeds)))], members, counts, draws, rng)
-    return _nearest(attempt, chosen, groups, np.full(draws, np.inf), cosine, ROUNDS, halve=True)
+    chosen_seeds = _choose(
+        pool, seeds[: max(draws, math.ceil(LEAST * len(seeds)))], members, counts, draws, rng
+    )
+    return _nearest(attempt, chosen_seeds, groups, np.full(draws, np.inf), cosine, ROUNDS, halve=True)
 
 
 def _tight_seeds(
@@ -338,11 +345,11 @@ def _tight_seeds(
     seeds = np.flatnonzero(free[pool.seeds] & np.isin(pool.bands[pool.seeds], members))
     if counts.sum() == 1:
         return seeds
-    none = np.zeros((len(seeds), len(members), 1))
-    nearest = _around(pool, seeds, counts, members, free, none[:, 0, 0], none)
+    zeros = np.zeros((len(seeds), len(members), 1))
+    nearest = _groups_around(pool, seeds, counts, members, free, zeros[:, 0, 0], zeros)
     tightness = _mean_cosines(vectors, nearest)
-    enough = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
-    return seeds[enough[np.argsort(tightness[enough], kind="stable")]]
+    eligible = np.flatnonzero((tightness >= cosine - NEAR / 2) & (nearest >= 0).all(axis=1))
+    return seeds[eligible[np.argsort(tightness[eligible], kind="stable")]]
 
 
 def _choose(
@@ -356,44 +363,44 @@ def _choose(
     """A seed for each draw, so that each word of the group is the seed as often as any other, of a band that has
     seeds; none twice, if there are as many."""
     bands = pool.bands[pool.seeds[seeds]]
-    there = np.isin(members, bands)
-    wanted = rng.choice(members[there], size=draws, p=counts[there] / counts[there].sum())
-    chosen = np.empty(draws, dtype=np.int64)
-    for band in members[there]:
+    has_seeds = np.isin(members, bands)
+    seed_bands = rng.choice(members[has_seeds], size=draws, p=counts[has_seeds] / counts[has_seeds].sum())
+    chosen_seeds = np.empty(draws, dtype=np.int64)
+    for band in members[has_seeds]:
         of_band = rng.permutation(seeds[bands == band])
-        chosen[wanted == band] = np.resize(of_band, np.count_nonzero(wanted == band))
-    return chosen
+        chosen_seeds[seed_bands == band] = np.resize(of_band, np.count_nonzero(seed_bands == band))
+    return chosen_seeds
 
 
 def _nearest(
     attempt: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    chosen: np.ndarray,
+    chosen_seeds: np.ndarray,
     groups: np.ndarray,
-    off: np.ndarray,
+    distances: np.ndarray,
     cosine: float,
     rounds: int,
     *,
     halve: bool,
 ) -> np.ndarray:
     """The groups around the chosen seeds whose mean cosine is within `NEAR` of `cosine`, after so many attempts at
-    each that is not yet within a fourth of that; `groups`, which are `off` by so much, are a first attempt. They are
-    of any words or, with `halve`, of a neighbourhood whose width is found by halving."""
-    low, high = np.zeros(len(chosen)), np.ones(len(chosen))
+    each that is not yet within a fourth of that; `groups`, whose cosines are `distances` from it, are a first
+    attempt. They are of any words or, with `halve`, of a neighbourhood whose width is found by halving."""
+    low, high = np.zeros(len(chosen_seeds)), np.ones(len(chosen_seeds))
     for _ in range(rounds):
-        left = np.flatnonzero(off > NEAR / 4)
-        if not len(left):
+        retries = np.flatnonzero(distances > NEAR / 4)
+        if not len(retries):
             break
-        width = (low[left] + high[left]) / 2 if halve else high[left]
-        tried, found = attempt(chosen[left], width)
-        low[left] = np.where(halve & (found > cosine), width, low[left])
-        high[left] = np.where(halve & (found <= cosine), width, high[left])
-        distance = np.abs(found - cosine)
-        nearer = distance < off[left]
-        groups[left[nearer]], off[left[nearer]] = tried[nearer], distance[nearer]
-    return groups[off <= NEAR]
+        width = (low[retries] + high[retries]) / 2 if halve else high[retries]
+        new_groups, new_cosines = attempt(chosen_seeds[retries], width)
+        low[retries] = np.where(halve & (new_cosines > cosine), width, low[retries])
+        high[retries] = np.where(halve & (new_cosines <= cosine), width, high[retries])
+        new_distances = np.abs(new_cosines - cosine)
+        better = new_distances < distances[retries]
+        groups[retries[better]], distances[retries[better]] = new_groups[better], new_distances[better]
+    return groups[distances <= NEAR]
 
 
-def _around(
+def _groups_around(
     pool: Pool,
     seeds: np.ndarray,
     counts: np.ndarray,
@@ -407,28 +414,28 @@ def _around(
     words). -1 where there are too few."""
     groups = np.full((len(seeds), counts.sum()), -1, dtype=np.int64)
     groups[:, 0] = pool.seeds[seeds]
-    filled = np.ones(len(seeds), dtype=np.int64)
+    next_column = np.ones(len(seeds), dtype=np.int64)
     for place, (band, count) in enumerate(zip(members, counts, strict=True)):
-        needed = count - (pool.bands[groups[:, 0]] == band)
-        most = int(needed.max())
+        vacancies = count - (pool.bands[groups[:, 0]] == band)
+        most = int(vacancies.max())
         if not most:
             continue
         # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
-        size = np.maximum(needed, 1) * np.exp(
-            width * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(needed, 1))
+        size = np.maximum(vacancies, 1) * np.exp(
+            width * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(vacancies, 1))
         )
         level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
-        known = pool.near[seeds, band, level]
-        allowed = (known >= 0) & free[known]
-        rank = np.cumsum(allowed, axis=1)
-        inside = rank <= np.maximum(size / 4.0**level, needed)[:, None]
+        neighbours = pool.near[seeds, band, level]
+        is_free = (neighbours >= 0) & free[neighbours]
+        rank = np.cumsum(is_free, axis=1)
+        in_reach = rank <= np.maximum(size / 4.0**level, vacancies)[:, None]
         # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
-        key = np.where(inside, luck[:, place], rank)
-        key[~allowed] = np.inf
+        key = np.where(in_reach, luck[:, place], rank)
+        key[~is_free] = np.inf
         order = np.argpartition(key, most - 1, axis=1)[:, :most]
         order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, axis=1), axis=1), axis=1)
-        taken = np.take_along_axis(np.where(allowed, known, -1), order, axis=1)
-        rows, columns = np.nonzero(np.arange(most) < needed[:, None])
-        groups[rows, filled[rows] + columns] = taken[rows, columns]
-        filled += needed
+        picks = np.take_along_axis(np.where(is_free, neighbours, -1), order, axis=1)
+        rows, columns = np.nonzero(np.arange(most) < vacancies[:, None])
+        groups[rows, next_column[rows] + columns] = picks[rows, columns]
+        next_column += vacancies
     return groups

@@ -1,4 +1,4 @@
-"""Inference for those who measure without a study: results with their p-value, interval and sensitivity."""
+"""Inference for results that are measured without a study: p-value, interval and sensitivity."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def inferred(
     parameters: Mapping[str, Any],
     words: WordOptions,
     seed: int,
-    asked: Mapping[str, Mapping[str, Any] | None],
+    parts: Mapping[str, Mapping[str, Any] | None],
     interval: str,
 ) -> list[Result]:
     """The results of `measure` for the same arguments, with their p-values, `ci_low`, `ci_high` and
     `inference`.
 
-    `asked` are the parts of `infer_query` (None: not that part), whose permutations and samples come from `seed`;
+    `parts` are the options of each part of `infer_query` (None: not that part), whose draws come from `seed`;
     `interval`, "jackknife", "percentile" or "bca", is which one ci_low and ci_high are.
     """
     check_interval(interval)
-    records, _ = infer_query(metric, query, model, parameters, words, seed, **asked, draw_seed=seed)
-    return [_with(result, record, interval) for result, record in zip(results, records, strict=True)]
+    records, _ = infer_query(metric, query, model, parameters, words, seed, **parts, draw_seed=seed)
+    return [_add_inference(result, record, interval) for result, record in zip(results, records, strict=True)]
 
 
-def _with(result: Result, record: Mapping[str, Any], interval: str) -> Result:
+def _add_inference(result: Result, record: Mapping[str, Any], interval: str) -> Result:
     low, high = record.get("bootstrap", {}).get(interval, (None, None))
     numbers = {name: record.get(test, {}).get("p_value") for name, test in P_VALUES.items()}
     numbers |= {"ci_low": low, "ci_high": high}

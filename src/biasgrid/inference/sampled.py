@@ -1,4 +1,4 @@
-"""A metric on a query whose words can be exchanged, drawn again and left out."""
+"""A metric on a query whose words can be permuted, resampled and left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..measure import variants
 from ..metrics.registry import Metric, one_by_one
 from ..query import Query
 from ..words import FoundSet, WordOptions
-from .bootstrap import digest, drawn_counts, groups_of
+from .bootstrap import digest, draw_counts, groups_of
 from .permutation import deal
 
 # weights of samples that are in memory at a time: 8 MB of float64
@@ -27,7 +27,7 @@ GROUPS = 50
 
 @dataclass(frozen=True)
 class Sampled:
-    """A metric on a (sub-)query whose words can be exchanged, drawn again and left out.
+    """A metric on a (sub-)query whose words can be permuted, resampled and left out.
 
     value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
@@ -70,11 +70,11 @@ class Sampled:
             parameters = {**parameters, **metric.of_model(model, targets, attributes, **parameters)}
         if value is None:
             value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
-        pooled = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
+        side_vectors = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
         if metric.resampled:
-            statistic = metric.resampled(*pooled, **parameters)
+            statistic = metric.resampled(*side_vectors, **parameters)
         else:
-            statistic = one_by_one(metric, *pooled, parameters, seed)
+            statistic = one_by_one(metric, *side_vectors, parameters, seed)
         places, units = zip(
             *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
             strict=True,
@@ -82,7 +82,7 @@ class Sampled:
         sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
         ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
         isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
-        of_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
+        redrawn_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
         return cls(
             metric,
             query,
@@ -94,7 +94,7 @@ class Sampled:
             list(places),
             ends,
             isotropic,
-            of_units,
+            redrawn_units,
         )
 
     @property
@@ -108,14 +108,14 @@ class Sampled:
         return any(len(unit) > len(place) for unit, place in zip(self.units, self.places, strict=True))
 
     @cached_property
-    def as_they_are(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def full_weights(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Weights of one sample: every word once in its set."""
         return self._weights([np.ones((1, len(places))) for places in self.places])
 
     @cached_property
     def observed(self) -> float:
         """The statistic of the words as they are."""
-        return float(self.statistic(*self.as_they_are)[0])
+        return float(self.statistic(*self.full_weights)[0])
 
     def values(self, counts: Sequence[np.ndarray]) -> np.ndarray:
         """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
@@ -132,101 +132,101 @@ class Sampled:
         return np.clip(values + shift, *self.range) if self.metric.seeded else values
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
-        """The value of each bootstrap sample (draws,).
+        """The value of each bootstrap resample (draws,).
 
         Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
         the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
         """
-        whole, linear = [], np.zeros(draws)
+        counts, linear = [], np.zeros(draws)
         jackknife = iter(self.by_set)
         for i, (words, places) in enumerate(zip(self.words, self.places, strict=True)):
             if self._follows(i):
-                whole.append(whole[0])
+                counts.append(counts[0])
                 continue
-            without = next(jackknife)
+            leave_one_out = next(jackknife)
             if len(places) <= MOST_WORDS:
-                whole.append(drawn_counts(words, places, draws, seed))
+                counts.append(draw_counts(words, places, draws, seed))
             else:
-                whole.append(np.ones((1, len(places))))
-                times = drawn_counts(words, places, draws, seed, groups=GROUPS)
-                linear += (1 - times) @ without * (1 - 1 / len(without))
-        values = self.values(whole)
+                counts.append(np.ones((1, len(places))))
+                times = draw_counts(words, places, draws, seed, groups=GROUPS)
+                linear += (1 - times) @ leave_one_out * (1 - 1 / len(leave_one_out))
+        values = self.values(counts)
         return np.clip(values + linear, *self.range) if linear.any() else values + linear
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:
-        """The value without each word in turn, an array a set; of pairs the first set's alone. NaN for a set's only
+        """The value without each word in turn, an array per set; of pairs the first set's alone. NaN for a set's only
         word. Of a set of more than 200 words, the value without each of 50 groups of words; without as many, where
         groups differ in size."""
-        whole = [np.ones((1, len(places))) for places in self.places]
-        found = []
+        whole_sets = [np.ones((1, len(places))) for places in self.places]
+        values_by_set = []
         for i, places in enumerate(self.places):
             if self._follows(i):
                 continue
             size = len(places)
             if size == 1:
-                found.append(np.full(1, math.nan))
+                values_by_set.append(np.full(1, math.nan))
                 continue
             group = np.arange(size)
             if size > MOST_WORDS:
                 group = np.unique(groups_of(self.words[i], places, GROUPS), return_inverse=True)[1]
-            without = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
-            values = self.values(self._paired([*whole[:i], without, *whole[i + 1 :]]))
+            group_weights = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
+            values = self.values(self._pair_counts([*whole_sets[:i], group_weights, *whole_sets[i + 1 :]]))
             if size > MOST_WORDS:
                 # a group's part of the value grows with it; what its words differ in from all counts
                 share = np.bincount(group) / size
                 parts = (values - self.value) * (1 - share)
                 values = self.value + (parts - share * parts.sum()) / (1 - 1 / len(share))
-            found.append(values)
-        return found
+            values_by_set.append(values)
+        return values_by_set
 
     def influence(self) -> dict[str, dict[str, float]]:
         """Set -> word -> how the value changes when the word (of pairs: the pair) is left out. Sets of more than 200
         words, of which none can matter much, are not in it."""
         sets = [*self.targets, *self.attributes]
-        kept = [i for i in range(len(sets)) if not self._follows(i)]
+        set_numbers = [i for i in range(len(sets)) if not self._follows(i)]
 
         def name(i: int, place: int) -> str:
             word = self.words[i][place]
             # a word may stand in several pairs
-            several = self.metric.paired and i == 0 and self.words[i].count(word) > 1
-            return ", ".join(s.words[place] for s in self.query.target_sets) if several else word
+            in_several_pairs = self.metric.paired and i == 0 and self.words[i].count(word) > 1
+            return ", ".join(s.words[place] for s in self.query.target_sets) if in_several_pairs else word
 
         return {
             sets[i].name: {
                 name(i, place): float(value - self.value)
                 for place, value in zip(self.places[i], values, strict=True)
             }
-            for i, values in zip(kept, self.by_set, strict=True)
+            for i, values in zip(set_numbers, self.by_set, strict=True)
             if len(self.places[i]) <= MOST_WORDS
         }
 
     def halves(self, halves: int, seed: int) -> dict[str, float]:
         """Mean distance to the value when each target set, and when each attribute set, is a random half of itself
         (rounded down, at least one word)."""
-        found = {}
-        whole = [np.ones((1, len(places))) for places in self.places]
+        distances = {}
+        whole_sets = [np.ones((1, len(places))) for places in self.places]
         for side, sets in (
             ("targets", range(len(self.targets))),
-            ("attributes", range(len(self.targets), len(whole))),
+            ("attributes", range(len(self.targets), len(whole_sets))),
         ):
             if not sets:
-                found[side] = math.nan
+                distances[side] = math.nan
                 continue
-            counts = list(whole)
+            counts = list(whole_sets)
             for i in sets:
                 size = len(self.places[i])
                 half = max(size // 2, 1)
                 rng = np.random.default_rng([seed, digest(self.words[i]), 2])
                 counts[i] = 1.0 - deal((half, size - half), halves, rng)
-            found[side] = float(np.abs(self.values(self._paired(counts)) - self.value).mean())
-        return found
+            distances[side] = float(np.abs(self.values(self._pair_counts(counts)) - self.value).mean())
+        return distances
 
     def _follows(self, i: int) -> bool:
         """Whether a set's words go where their partners in the first set go."""
         return self.metric.paired and 0 < i < len(self.targets)
 
-    def _paired(self, counts: list[np.ndarray]) -> list[np.ndarray]:
+    def _pair_counts(self, counts: list[np.ndarray]) -> list[np.ndarray]:
         return [counts[0] if self._follows(i) else c for i, c in enumerate(counts)]
 
     def _weights(self, counts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -17,7 +17,7 @@ from ..bounded import read_npy, read_npz
 from ..cell import model_of, query_of
 from ..files import locked, write_bytes, write_text
 from ..measure import dumps
-from ..results import cells as measured
+from ..results import cells as cell_results
 from ..schema import stamped
 from ..words import WordOptions
 from .infer import infer_query
@@ -25,10 +25,10 @@ from .pool import stored_pool
 
 
 def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
-    """Write the file of what is inferred of cells of one model, debias method and metric, and beside it that of their
-    bootstrap resamples: pure functions of what the cells are of, and of the cells' files, which have their values.
+    """Write the inference of the cells of one model, debias method and metric, and beside it a file of their
+    bootstrap resamples. Both depend only on the cells' specs, inputs and files, which have their values.
 
-    What is in the file already and is of the same is kept: an edited query costs its own cell.
+    A record in the file whose cell has the same spec and inputs is kept: an edited query costs only its own cell.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     samples_path = output.with_suffix(".npy")
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
     stores = inputs["store"]
-    kept = _kept(output, samples_path)
+    entries = _read_entries(output, samples_path)
     records, samples = [], []
-    of_cells = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
-    for number, (cell, cell_file, query) in enumerate(of_cells):
-        made_of = _made_of(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
-        if made_of not in kept or number in spec.get("again", ()):
+    cells_and_files = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
+    for number, (cell, cell_file, query) in enumerate(cells_and_files):
+        digest = _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
+        if digest not in entries or number in spec.get("again", ()):
             metric = metrics.metric(cell["function"])
             results, values = infer_query(
                 metric,
@@ -63,11 +63,11 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
                 WordOptions(**cell["words"]),
                 cell["seed"],
                 **cell["inference"],
-                values=_measured(cell_file) if metric.seeded else None,
+                values=_cell_values(cell_file) if metric.seeded else None,
                 pool=pool,
             )
-            kept[made_of] = {**cell, "made_of": made_of, "results": results}, values
-        record, values = kept[made_of]
+            entries[digest] = {**cell, "made_of": digest, "results": results}, values
+        record, values = entries[digest]
         records.append(record)
         samples.append(values)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -82,34 +82,34 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     return records
 
 
-def _measured(cell: Path) -> list[float]:
-    """The values in a cell's file: of a metric that draws, reading them is faster than measuring."""
-    ((_, results),) = measured([cell])
+def _cell_values(cell: Path) -> list[float]:
+    """The values in a cell's file: reading them is faster than measuring a metric that draws at random."""
+    ((_, results),) = cell_results([cell])
     return [math.nan if result["value"] is None else result["value"] for result in results]
 
 
-def _kept(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
-    """Records and resamples of cells that were inferred before, by what they are of."""
+def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
+    """Records and resamples of cells that were inferred before, by their digests."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        sampled = any("bootstrap" in record["inference"] for record in records)
-        samples = read_npy(samples_path) if sampled else None
+        has_samples = any("bootstrap" in record["inference"] for record in records)
+        samples = read_npy(samples_path) if has_samples else None
         ends = np.cumsum([len(record["results"]) for record in records])
-        if sampled and (samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]):
+        if has_samples and (samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]):
             return {}
-        parts = np.split(samples, ends[:-1]) if sampled else [None] * len(records)
+        parts = np.split(samples, ends[:-1]) if has_samples else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}  # not there, half there, of another version: made anew
+        return {}  # missing, cut off or of another version: infer again
 
 
-def _made_of(cell: Mapping[str, Any], code: str, files: list[Path], transform: Path | None) -> str:
+def _digest(cell: Mapping[str, Any], code: str, files: list[Path], transform: Path | None) -> str:
     """A digest of all that a cell's inference depends on: spec, code, query, cell, model, transform."""
-    whole = hashlib.sha256(f"{json.dumps(cell, sort_keys=True)} {code}".encode())
+    hasher = hashlib.sha256(f"{json.dumps(cell, sort_keys=True)} {code}".encode())
     for file in files:
-        whole.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
+        hasher.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
     if transform is not None:
         # its arrays: the archive around them is another with another Python
         for array in read_npz(transform).values():
-            whole.update(array.tobytes())
-    return whole.hexdigest()
+            hasher.update(array.tobytes())
+    return hasher.hexdigest()

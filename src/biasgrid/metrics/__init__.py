@@ -1,7 +1,7 @@
 """The metrics. Each is one file of this package, discovered automatically.
 
 As attributes of this package they are functions of a query and a model, whose help says what they measure; `REGISTRY`
-maps names to what the grid knows of them:
+maps names to their declarations:
 
     from biasgrid import Query, load, metrics
     metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
@@ -19,13 +19,13 @@ from .registry import Contrast, Detail, Metric, Score
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]
 
 REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric", functions="biasgrid.api.calls")
-# a metric's module has its name: the attribute is what `__getattr__` gives, and the module stays importable
+# a metric's module has the metric's name: without this, the attribute would be the module, not the function
 for _name in REGISTRY:
     globals().pop(_name, None)
 
 
 def metric(name: str | Metric | Callable[..., Any]) -> Metric:
-    """What the grid knows of a metric.
+    """The declaration of a metric: its template, range, neutral value and the like.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def metric(name: str | Metric | Callable[..., Any]) -> Metric:
     BiasgridError
         For a name that no metric has; it says a likely one.
     """
-    found = getattr(name, "metric", name)
-    return found if isinstance(found, Metric) else REGISTRY.find(found)
+    name_or_metric = getattr(name, "metric", name)
+    return name_or_metric if isinstance(name_or_metric, Metric) else REGISTRY.find(name_or_metric)
 
 
 def __getattr__(name: str) -> Any:
@@ -51,4 +51,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *REGISTRY})  # what a user is to find: not this file's own imports
+    return sorted({*__all__, *REGISTRY})  # what users look for, without this file's own imports

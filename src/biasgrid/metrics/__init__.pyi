@@ -77,7 +77,7 @@ def agreement(
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
 ) -> Result:
-    """In how many pairs of sentences a language model leans as in the same pair said otherwise.
+    """In how many pairs of sentences a language model has the same bias as in another version of the pair.
 
     By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
 
@@ -138,14 +138,14 @@ def agreement(
     Returns
     -------
     Result
-        l1. Range [0, 1], neutral value 1: a model that leans alike in both versions of each pair. It has no sign. NaN
-        where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against
-        less, by the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the
-        exact test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa =
-        (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0
-        in the first version; p_difference, of the z-test that the difference of a pair less that of its other version
-        is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
-        difference, by which a sentence's score is above that of its partner.
+        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
+        sign. NaN where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust`
+        against less, by the z-test that has l1 itself in its variance, as the thesis prints it, and
+        p_robust_binomial, of the exact test; a small one says not robust. chance, the agreement that pairs in random
+        order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of
+        pairs whose bias is 0 in the first version; p_difference, of the z-test that the difference of a pair less
+        that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both
+        versions. `detail`: difference, by which a sentence's score is above that of its partner.
         `value` is NaN where the metric has none: `status` and `reason` say why.
 
     Raises
@@ -206,7 +206,7 @@ def agreement_above_control(
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
 ) -> Result:
-    """By how much more often a language model leans as in a paraphrase of a pair than as in a random other pair.
+    """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.
 
     ::
 

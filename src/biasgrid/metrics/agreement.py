@@ -1,4 +1,4 @@
-"""Agreement: does a language model prefer the same sentence of a pair when both are said in other words?"""
+"""Agreement: does a language model prefer the same sentence of a pair when both are paraphrased?"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from ..errors import BiasgridError, not_allowed, unknown
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import Scored
+from .sentences import ScoreKind
 
 RULES = ("interval", "sign")
-# picked by hand in the thesis, so that most differences of its pairs are inside
+# chosen by hand in the thesis, so that most differences of its pairs lie in the interval
 THESIS = 3.5
 
 
@@ -22,14 +22,14 @@ def agreement(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     rule: Literal["interval", "sign"] = "interval",
     lower: float = -THESIS,
     upper: float = THESIS,
     robust: float = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """In how many pairs of sentences a language model leans as in the same pair said otherwise.
+    """In how many pairs of sentences a language model has the same bias as in another version of the pair.
 
     By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
 
@@ -60,14 +60,14 @@ def agreement(
     Returns
     -------
     Score
-        l1. Range [0, 1], neutral value 1: a model that leans alike in both versions of each pair. It has no sign. NaN
-        where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust` against
-        less, by the z-test that has l1 itself in its variance, as the thesis prints it, and p_robust_binomial, of the
-        exact test; a small one says not robust. chance, the agreement that pairs in random order have, and kappa =
-        (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of pairs whose bias is 0
-        in the first version; p_difference, of the z-test that the difference of a pair less that of its other version
-        is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`:
-        difference, by which a sentence's score is above that of its partner.
+        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
+        sign. NaN where a sentence has no score. `scalars`: pairs, agreed; p_robust, of the hypothesis l1 = `robust`
+        against less, by the z-test that has l1 itself in its variance, as the thesis prints it, and
+        p_robust_binomial, of the exact test; a small one says not robust. chance, the agreement that pairs in random
+        order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the share of
+        pairs whose bias is 0 in the first version; p_difference, of the z-test that the difference of a pair less
+        that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both
+        versions. `detail`: difference, by which a sentence's score is above that of its partner.
 
     Notes
     -----
@@ -115,14 +115,14 @@ def agreement_above_control(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     rule: Literal["interval", "sign"] = "interval",
     lower: float = -THESIS,
     upper: float = THESIS,
     robust: float = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """By how much more often a language model leans as in a paraphrase of a pair than as in a random other pair.
+    """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.
 
     ::
 
@@ -180,27 +180,34 @@ def agreement_above_control(
     from scipy.stats import binomtest, norm
 
     original, paraphrase, control = biases(differences, rule, lower, upper)
-    ours, theirs = agreed(original, paraphrase, robust), agreed(original, control, robust)
-    pairs = len(original)
-    share, other = ours["agreed"] / pairs, theirs["agreed"] / pairs
-    pooled = (share + other) / 2
-    error = math.sqrt(2 * pooled * (1 - pooled) / pairs)
-    only, only_control = (
-        int(((original == one) & (original != two)).sum())
-        for one, two in ((paraphrase, control), (control, paraphrase))
+    paraphrase_scalars, control_scalars = (
+        agreed(original, paraphrase, robust),
+        agreed(original, control, robust),
     )
-    apart = only + only_control
+    pairs = len(original)
+    share, control_share = paraphrase_scalars["agreed"] / pairs, control_scalars["agreed"] / pairs
+    pooled_share = (share + control_share) / 2
+    error = math.sqrt(2 * pooled_share * (1 - pooled_share) / pairs)
+    only_paraphrase, only_control = (
+        int(((original == first) & (original != second)).sum())
+        for first, second in ((paraphrase, control), (control, paraphrase))
+    )
+    discordant_pairs = only_paraphrase + only_control
     return Score(
-        share - other,
+        share - control_share,
         scalars={
             "pairs": float(pairs),
             "agreement": share,
-            "kappa": ours["kappa"],
-            "control_agreement": other,
-            "control_kappa": theirs["kappa"],
-            "p_two_proportions": float(2 * norm.sf(abs(share - other) / error)) if error > 0 else math.nan,
-            "p_mcnemar": float(binomtest(only, apart).pvalue) if apart else 1.0,
-            "only_paraphrase": float(only),
+            "kappa": paraphrase_scalars["kappa"],
+            "control_agreement": control_share,
+            "control_kappa": control_scalars["kappa"],
+            "p_two_proportions": float(2 * norm.sf(abs(share - control_share) / error))
+            if error > 0
+            else math.nan,
+            "p_mcnemar": float(binomtest(only_paraphrase, discordant_pairs).pvalue)
+            if discordant_pairs
+            else 1.0,
+            "only_paraphrase": float(only_paraphrase),
             "only_control": float(only_control),
         },
         detail=detail,
@@ -214,19 +221,19 @@ def biases(differences: np.ndarray, rule: str, lower: float, upper: float) -> np
     return (differences > upper).astype(int) - (differences < lower)
 
 
-def agreed(one: np.ndarray, other: np.ndarray, robust: float = 0.8) -> dict[str, float]:
-    """How often the biases (pairs,) of two versions agree, beside chance, and whether that is robust."""
+def agreed(first: np.ndarray, second: np.ndarray, robust: float = 0.8) -> dict[str, float]:
+    """How often the biases (pairs,) of two versions agree, compared with chance and tested against `robust`."""
     from scipy.stats import binomtest, norm
 
-    pairs, same = len(one), int((one == other).sum())
-    share = same / pairs
-    chance = float(sum((one == bias).mean() * (other == bias).mean() for bias in (-1, 0, 1)))
+    pairs, agreements = len(first), int((first == second).sum())
+    share = agreements / pairs
+    chance = float(sum((first == bias).mean() * (second == bias).mean() for bias in (-1, 0, 1)))
     error = math.sqrt(share * (1 - share) / pairs)
     return {
         "pairs": float(pairs),
-        "agreed": float(same),
+        "agreed": float(agreements),
         "p_robust": float(norm.cdf((share - robust) / error)) if error else math.nan,
-        "p_robust_binomial": float(binomtest(same, pairs, robust, "less").pvalue),
+        "p_robust_binomial": float(binomtest(agreements, pairs, robust, "less").pvalue),
         "chance": chance,
         "kappa": (share - chance) / (1 - chance) if chance < 1 else math.nan,
     }
@@ -256,19 +263,21 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     by_set = scores.reshape(sets, -1)
     versions = biases(by_set[::2] - by_set[1::2], rule, lower, upper)
-    same = (versions[0] == versions[1:]).astype(np.float64)
-    of_pairs = same[0] - same[1] if len(same) == 2 else same[0]
+    agreements = (versions[0] == versions[1:]).astype(np.float64)
+    pair_values = agreements[0] - agreements[1] if len(agreements) == 2 else agreements[0]
     if np.isnan(scores).any():
-        of_pairs = np.full(len(of_pairs), math.nan)
+        pair_values = np.full(len(pair_values), math.nan)
 
     def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
-        weights = targets[0][:, : len(of_pairs)]
-        return weights @ of_pairs / weights.sum(axis=1)
+        weights = targets[0][:, : len(pair_values)]
+        return weights @ pair_values / weights.sum(axis=1)
 
     return statistic
 
 
-def _of(sets: int) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
+def _resampled_of_sets(
+    sets: int,
+) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
     return lambda *args, **options: _resampled(*args, **options, sets=sets)
 
 
@@ -303,7 +312,7 @@ METRICS = (
         template=(4, 0),
         range=(0.0, 1.0),
         neutral=1.0,
-        resampled=_of(4),
+        resampled=_resampled_of_sets(4),
         no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
         "and p_robust_binomial are its tests",
         asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
@@ -317,7 +326,7 @@ METRICS = (
         template=(6, 0),
         range=(-1.0, 1.0),
         neutral=0.0,
-        resampled=_of(6),
+        resampled=_resampled_of_sets(6),
         no_test="its null hypothesis exchanges a paraphrase and a control pair, and no sentences of a pair; the "
         "scalar p_mcnemar is that test",
         asks="Does a language model lean between {T1} and {T2} more often as between {T3} and {T4} than as between "

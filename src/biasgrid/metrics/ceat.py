@@ -87,12 +87,16 @@ def ceat(
     _check(variance, ddof)
     association = _associations(targets, attributes)
     x, y = association
-    both = np.concatenate(association)
-    spread = both.std(axis=0, ddof=ddof) if len(both) > ddof else np.full(both.shape[1], np.nan)
+    all_associations = np.concatenate(association)
+    spread = (
+        all_associations.std(axis=0, ddof=ddof)
+        if len(all_associations) > ddof
+        else np.full(all_associations.shape[1], np.nan)
+    )
     sizes = _effect_sizes(x.mean(axis=0) - y.mean(axis=0), spread)
     variances = _variances(sizes, spread, len(x), len(y), variance)
-    value, error, tau2, q = (float(number) for number in combined(sizes, variances))
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    value, error, tau2, q = (float(number) for number in combine_effect_sizes(sizes, variances))
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import norm
 
     return Score(
@@ -107,13 +111,15 @@ def ceat(
         },
         detail={
             "association": Detail(
-                "target", association, [f"context {place}" for place in range(1, both.shape[1] + 1)]
+                "target",
+                association,
+                [f"context {place}" for place in range(1, all_associations.shape[1] + 1)],
             )
         },
     )
 
 
-def combined(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, ...]:
+def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, ...]:
     """The random-effects model of DerSimonian and Laird.
 
     Parameters
@@ -130,10 +136,10 @@ def combined(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, ...]
     total = weights.sum(axis=-1)
     mean = (weights * sizes).sum(axis=-1) / total
     q = (weights * (sizes - mean[..., None]) ** 2).sum(axis=-1)
-    beyond = q - (sizes.shape[-1] - 1)
+    excess = q - (sizes.shape[-1] - 1)
     scale = total - (weights**2).sum(axis=-1) / total
-    # of one context nothing is between
-    tau2 = np.maximum(beyond, 0) / np.where(scale > 0, scale, 1) if sizes.shape[-1] > 1 else beyond * 0
+    # one context has no variance between contexts
+    tau2 = np.maximum(excess, 0) / np.where(scale > 0, scale, 1) if sizes.shape[-1] > 1 else excess * 0
     weights = 1 / (variances + tau2[..., None])
     total = weights.sum(axis=-1)
     return (weights * sizes).sum(axis=-1) / total, 1 / np.sqrt(total), tau2, q
@@ -146,20 +152,22 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         x, y = targets
-        both = x + y
-        used = both.sum(axis=1)
+        all_weights = x + y
+        n_words = all_weights.sum(axis=1)
         sizes, spreads = [], []
         for cosine in contexts:
             a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
             association = a - b
-            variation = (association - weighted_mean(both, association)[:, None]) ** 2
+            variation = (association - weighted_mean(all_weights, association)[:, None]) ** 2
             with np.errstate(divide="ignore", invalid="ignore"):
-                spread = np.sqrt(weighted_sum(both, variation) / np.where(used > ddof, used - ddof, np.nan))
+                spread = np.sqrt(
+                    weighted_sum(all_weights, variation) / np.where(n_words > ddof, n_words - ddof, np.nan)
+                )
             sizes.append(_effect_sizes(weighted_mean(x, association) - weighted_mean(y, association), spread))
             spreads.append(np.broadcast_to(spread, sizes[-1].shape))
-        found, spread = np.stack(sizes, axis=-1), np.stack(spreads, axis=-1)
+        effect_sizes, spread = np.stack(sizes, axis=-1), np.stack(spreads, axis=-1)
         m, n = (weights.sum(axis=1)[:, None] for weights in targets)
-        return combined(found, _variances(found, spread, m, n, variance))[0]
+        return combine_effect_sizes(effect_sizes, _variances(effect_sizes, spread, m, n, variance))[0]
 
     return statistic
 

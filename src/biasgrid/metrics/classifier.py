@@ -39,7 +39,7 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
     params
         Its parameters by name; of an object, those that are changed.
     random_state
-        What it draws with, where it draws at random and its parameters do not say.
+        Its seed, where it draws at random and its parameters have no seed.
 
     Returns
     -------
@@ -51,11 +51,11 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
     BiasgridError
         For an unknown name, parameters that it does not take, and a classifier without probabilities.
     """
-    # imported late: it takes longer than a whole grid without it
+    # imported here: importing scikit-learn takes longer than measuring a grid without it
     from sklearn.base import clone
 
     if isinstance(estimator, str):
-        estimator = _named(estimator)
+        estimator = _sklearn_classifier(estimator)
     name = estimator.__name__ if inspect.isclass(estimator) else type(estimator).__name__
     if not callable(getattr(estimator, "fit", None)):
         raise BiasgridError(
@@ -65,29 +65,29 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
         )
     try:
         if inspect.isclass(estimator):
-            made = estimator(**(params or {}))
+            model = estimator(**(params or {}))
         else:
-            made = clone(estimator, safe=False)
+            model = clone(estimator, safe=False)
             if params:
-                made.set_params(**params)
-        asked = made.get_params() if hasattr(made, "get_params") else {}
+                model.set_params(**params)
+        parameters = model.get_params() if hasattr(model, "get_params") else {}
     except Exception as error:
         raise BiasgridError(f"estimator_params: {name}: {' '.join(str(error).split())[:250]}") from None
-    if not hasattr(made, "predict_proba"):
+    if not hasattr(model, "predict_proba"):
         raise BiasgridError(
             f"estimator: {name} gives no probabilities (it has no predict_proba), which RNSB needs; take another "
             "classifier, or an object that wraps it: CalibratedClassifierCV(LinearSVC())"
         )
-    draws = [key for key in asked if key.endswith("random_state") and asked[key] is None]
+    draws = [key for key in parameters if key.endswith("random_state") and parameters[key] is None]
     if draws and random_state is not None:
-        made.set_params(**dict.fromkeys(draws, int(random_state) % 2**32))
-    return made
+        model.set_params(**dict.fromkeys(draws, int(random_state) % 2**32))
+    return model
 
 
 def probabilities_of(
     estimator: Any,
     params: Mapping[str, Any] | None,
-    random_state: int,
+    random_state: int | None,
     targets: np.ndarray,
     attributes: list[np.ndarray],
     train: np.ndarray,
@@ -118,17 +118,17 @@ def probabilities_of(
     """
     words, labels = np.concatenate(attributes), labels_of(attributes)
     results = []
-    for chosen in train.T:
-        made = classifier(estimator, params, random_state)
+    for split in train.T:
+        model = classifier(estimator, params, random_state)
         try:
-            made.fit(words[chosen], labels[chosen])
-            column = list(made.classes_).index(NEGATIVE)
+            model.fit(words[split], labels[split])
+            column = list(model.classes_).index(NEGATIVE)
             results.append(
-                (np.asarray(made.predict_proba(targets))[:, column], made.predict(words) == labels)
+                (np.asarray(model.predict_proba(targets))[:, column], model.predict(words) == labels)
             )
         except Exception as error:
             raise BiasgridError(
-                f"estimator: {type(made).__name__} fails on {np.count_nonzero(chosen)} words of "
+                f"estimator: {type(model).__name__} fails on {np.count_nonzero(split)} words of "
                 f"{words.shape[1]} dimensions: {' '.join(str(error).split())[:200]}"
             ) from None
     negative, correct = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
@@ -151,10 +151,14 @@ def evaluation(correct: np.ndarray, held_out: np.ndarray, attributes: list[np.nd
         precision, recall, f1; NaN where no word is, or is said to be, negative.
     """
     negative = (labels_of(attributes) == NEGATIVE)[:, None]
-    right = np.count_nonzero(held_out & negative & correct)
-    told = right + np.count_nonzero(held_out & ~negative & ~correct)
-    there = np.count_nonzero(held_out & negative)
-    shares = {"precision": (right, told), "recall": (right, there), "f1": (2 * right, told + there)}
+    hits = np.count_nonzero(held_out & negative & correct)
+    predicted_negatives = hits + np.count_nonzero(held_out & ~negative & ~correct)
+    actual_negatives = np.count_nonzero(held_out & negative)
+    shares = {
+        "precision": (hits, predicted_negatives),
+        "recall": (hits, actual_negatives),
+        "f1": (2 * hits, predicted_negatives + actual_negatives),
+    }
     return {name: float(part / whole) if whole else float("nan") for name, (part, whole) in shares.items()}
 
 
@@ -164,11 +168,13 @@ def labels_of(attributes: list[np.ndarray]) -> np.ndarray:
 
 
 @lru_cache
-def _named(name: str) -> type:
+def _sklearn_classifier(name: str) -> type:
     from sklearn.utils import all_estimators
 
-    known = dict(all_estimators("classifier"))
-    if name not in known:
-        able = [key for key, found in known.items() if hasattr(found, "predict_proba")]
-        raise BiasgridError(f"estimator: {unknown('classifier', shown(name).strip(chr(39)), able)}")
-    return known[name]
+    classifiers = dict(all_estimators("classifier"))
+    if name not in classifiers:
+        allowed_names = [
+            class_name for class_name, estimator in classifiers.items() if hasattr(estimator, "predict_proba")
+        ]
+        raise BiasgridError(f"estimator: {unknown('classifier', shown(name).strip(chr(39)), allowed_names)}")
+    return classifiers[name]

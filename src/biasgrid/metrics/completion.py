@@ -87,7 +87,11 @@ def _of_model(
     templates: Sequence[str] | None = None,
     **_: Any,
 ) -> dict[str, Any]:
-    return {"completions": likelihoods(model, targets, attributes, templates=templates, of="attribute")}
+    return {
+        "completions": likelihoods(
+            model, targets, attributes, templates=templates, predicted_word="attribute"
+        )
+    }
 
 
 def _resampled(
@@ -99,10 +103,10 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     probabilities = np.exp(completions).mean(axis=0)
 
-    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
-        first, second = (weights @ probabilities.T for weights in others)
-        filled = (first >= second).astype(np.float64)
-        return (targets[0] * filled).sum(axis=1) / targets[0].sum(axis=1)
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        first, second = (weights @ probabilities.T for weights in attribute_weights)
+        preferences = (first >= second).astype(np.float64)
+        return (targets[0] * preferences).sum(axis=1) / targets[0].sum(axis=1)
 
     return statistic
 

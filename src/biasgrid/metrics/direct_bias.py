@@ -107,9 +107,9 @@ def direct_bias(
     sizes = [_size(x, legacy_component_sum) for x in components]
     value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
     role = "attribute" if orientation == roles.PAPER else "target"
-    one = len(axes) == 1
-    detail = {"bias": Detail(role, [x[:, 0] for x in components] if one else sizes)}
-    if not one:
+    single = len(axes) == 1
+    detail = {"bias": Detail(role, [x[:, 0] for x in components] if single else sizes)}
+    if not single:
         detail["components"] = Detail(role, components, [f"component {i + 1}" for i in range(len(axes))])
     scalars = {}
     if not legacy_component_sum:
@@ -117,7 +117,7 @@ def direct_bias(
         scalars = {"noise": noise, "ratio": value / noise}
     if direction in directions.PAIRED and len(groups) == 2:
         scalars |= {
-            f"angle_{one}_{other}": angle for (one, other), angle in directions.angles(*groups).items()
+            f"angle_{first}_{second}": angle for (first, second), angle in directions.angles(*groups).items()
         }
     return Score(value, scalars, detail)
 
@@ -125,20 +125,20 @@ def direct_bias(
 def expected_noise(k: int, d: int, c: float) -> float:
     """What a random subspace of k of d dimensions scores on average: E[B^(c/2)], as the squared length of a unit
     vector's projection on it, B, has the distribution Beta(k/2, (d - k)/2)."""
-    # not scipy's: to import it takes a sixth of a second, which every process that knows the metrics would wait
+    # not scipy's lgamma: importing scipy would cost every process that imports the metrics a sixth of a second
     lgamma = math.lgamma
     return math.exp(lgamma((k + c) / 2) + lgamma(d / 2) - lgamma(k / 2) - lgamma((d + c) / 2))
 
 
-def _size(components: np.ndarray, added: bool) -> np.ndarray:
+def _size(components: np.ndarray, as_sum: bool) -> np.ndarray:
     """(..., words, k) -> (..., words)."""
-    if added:
+    if as_sum:
         return np.abs(components).sum(axis=-1)
     return np.minimum(np.linalg.norm(components, axis=-1), 1.0)
 
 
 def _power(sizes: np.ndarray, c: float) -> np.ndarray:
-    # to NumPy, NaN to the power of 0 is 1
+    # NumPy's NaN to the power of 0 is 1
     return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
@@ -154,27 +154,27 @@ def _resampled(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> Callable:
-    pool, others = roles.groups_and_words(words, attributes, orientation)
-    others = unit(others)
-    along = directions.along(pool, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
+    pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
+    word_vectors = unit(word_vectors)
+    project = directions.along(pool, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     pool = unit(pool)
-    among, across = pool @ pool.T, pool @ others.T
+    gram, products = pool @ pool.T, pool @ word_vectors.T
 
     def sizes(groups: Vectors) -> np.ndarray:
         if len(groups) == 2 or direction in directions.PAIRED:
-            (components,) = along(groups, [others])
+            (components,) = project(groups, [word_vectors])
             return _size(components.swapaxes(1, 2), legacy_component_sum)
         means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
         if direction == directions.SUM:
-            lengths = [np.sqrt(np.vecdot(mean @ among, mean).clip(min=0)) for mean in means]
+            lengths = [np.sqrt(np.vecdot(mean @ gram, mean).clip(min=0)) for mean in means]
             lengths = [np.where(length > FLAT, length, np.nan)[:, None] for length in lengths]
             means = [mean / length for mean, length in zip(means, lengths, strict=True)]
         differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
-        return np.minimum(projections(differences, among, across), 1.0)
+        return np.minimum(projections(differences, gram, products), 1.0)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), _power(sizes(groups), c))
+        groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        return weighted_mean(sum(roles.chosen(word_weights, orientation)), _power(sizes(groups), c))
 
     return statistic
 
@@ -215,7 +215,7 @@ def _isotropic(
     legacy_raw_pair: bool = False,
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
     """The value on random directions (subspaces of as many dimensions as the groups' axes), with the words as they
-    are: what words score by lying anywhere at all."""
+    are: what words score whatever the direction."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     k, d = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair).shape
     vectors = unit(np.concatenate(roles.chosen(words, orientation)))
@@ -227,7 +227,7 @@ def _isotropic(
             stop = min(start + block, draws)
             axes = rng.standard_normal((stop - start, d, k))
             axes = np.linalg.qr(axes)[0] if k > 1 else axes / np.linalg.norm(axes, axis=1, keepdims=True)
-            # one product of matrices instead of one a draw
+            # one product of matrices instead of one per draw
             components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
             components = components.reshape(len(vectors), stop - start, k)
             values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
@@ -261,15 +261,17 @@ def _check(
         raise BiasgridError(
             f"k: {k} is not allowed with direction: {direction}; only pca has components to choose"
         )
-    for name, value, of in (
+    for name, value, required_direction in (
         ("legacy_centred", legacy_centred, "pca"),
         ("legacy_component_sum", legacy_component_sum, "pca"),
         ("legacy_raw_pair", legacy_raw_pair, "pair"),
     ):
         if type(value) is not bool:
             raise BiasgridError(not_allowed(name, value, "true, false"))
-        if value and direction != of:
-            raise BiasgridError(f"{name}: true is not allowed with direction: {direction}, but with {of}")
+        if value and direction != required_direction:
+            raise BiasgridError(
+                f"{name}: true is not allowed with direction: {direction}, but with {required_direction}"
+            )
 
 
 def _variant(
@@ -280,15 +282,15 @@ def _variant(
     k: int,
     legacy_centred: bool,
     legacy_component_sum: bool,
-    **others: Any,
+    **_: Any,
 ) -> dict[str, Any]:
     if direction not in directions.PAIRED:
-        unpaired = {"paired": False, "exchanged": "targets"}
+        overrides = {"paired": False, "exchanged": "targets"}
         if direction == directions.MEAN and c == 1:
-            # it is SAME's number, and has SAME's test
-            unpaired["no_test"] = ""
+            # it is SAME, and has SAME's test
+            overrides["no_test"] = ""
         groups = 2 if direction in directions.OF_TWO else "k"
-        return unpaired | roles.oriented(orientation, (groups, "n"))
+        return overrides | roles.oriented(orientation, (groups, "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
         fields["template"] = (2, "n")

@@ -54,33 +54,33 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    # imported late: it takes half a second, which every start of the workflow would pay
+    # imported here: importing scipy takes half a second, by which every start of the workflow would be slower
     from scipy.stats import rankdata
 
-    # and not spearmanr: its warnings are process-wide, and cells share a process. Cosines that agree to twelve
-    # digits are a tie, not an order made by rounding
+    # not spearmanr, whose warnings are process-wide, and cells share a process. Cosines that agree to twelve
+    # digits are a tie: their order is due to rounding
     x, y = rankdata(x.round(12)), rankdata(y.round(12))
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")
 
 
-# attribute words from which on samples' ranks are counted, to so many levels
+# with more attribute words than MANY, samples' ranks are those of similarities rounded to LEVELS levels
 MANY, LEVELS = 1000, 2**14
 BLOCK = 2**18
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
-    among, across = words @ words.T, words @ unit(attributes).T
+    gram, products = words @ words.T, words @ unit(attributes).T
 
     def to_mean(weights: np.ndarray) -> np.ndarray:
-        length = np.sqrt(np.vecdot(weights @ among, weights))
-        return (weights @ across / length[:, None]).round(12)
+        length = np.sqrt(np.vecdot(weights @ gram, weights))
+        return (weights @ products / length[:, None]).round(12)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         samples, rows = max(map(len, targets + attribute_weights)), max(1, BLOCK // len(attributes))
         if samples > rows:
-            # in arrays that stay in the processor's cache
+            # in blocks that fit the processor's cache
             return np.concatenate(
                 [
                     statistic(
@@ -94,67 +94,75 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
             )
         x, y = map(to_mean, targets)
         (counts,) = attribute_weights
-        defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+        is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
         ranks = []
         for similarity in (x, y):
             if len(similarity) < len(counts):
                 similarity = np.broadcast_to(similarity, (samples, similarity.shape[1]))
             ranks.append(_ranks(similarity, np.broadcast_to(counts, similarity.shape)))
         x, y = ranks
-        covariance, of_x, of_y = (weighted_sum(counts, product) for product in (x * y, x * x, y * y))
-        scale = np.sqrt(of_x * of_y)
-        return np.where(defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
+        covariance, variance_x, variance_y = (
+            weighted_sum(counts, product) for product in (x * y, x * x, y * y)
+        )
+        scale = np.sqrt(variance_x * variance_y)
+        return np.where(is_defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
 
     return statistic
 
 
-def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """`_ranks` to a 16,384th of the range of a row's values, of thousands in a third of the time of sorting them. A
-    Spearman correlation of words' similarities is exact to 3e-5, next to which a sample's luck is large."""
-    once = counts.strides[0] == 0 and (counts[0] == 1).all()
+def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """`_ranks` of values rounded to LEVELS levels of a row's range: for thousands of words a third of the time of
+    sorting them. Spearman's correlation is exact to 3e-5, far less than it varies between samples."""
+    all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     ranks, middles = np.empty(values.shape), np.empty(LEVELS)
-    # row by row: a row and its levels stay in the processor's cache
-    for of_row, similarity, times in zip(ranks, values, counts, strict=True):
+    # row by row: a row and its levels fit the processor's cache
+    for row_ranks, similarity, row_counts in zip(ranks, values, counts, strict=True):
         low = similarity.min()
         level = similarity - low
         level *= (LEVELS - 1) / max(similarity.max() - low, 1e-300)
-        level = level.astype(np.int16)  # sorted in no time
-        ordered = np.sort(level)
-        last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(level) - 1)
-        up_to = last + 1 if once else times[level.argsort(kind="stable")].cumsum()[last]
-        # twice the middle of those that share a level
-        middle = up_to - up_to[-1]
-        middle[1:] += up_to[:-1]
-        middles[ordered[last]] = middle
-        np.multiply(middles.take(level), 0.5, out=of_row)
+        level = level.astype(np.int16)  # fast to sort
+        sorted_levels = np.sort(level)
+        last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(level) - 1)
+        counts_through = last + 1 if all_ones else row_counts[level.argsort(kind="stable")].cumsum()[last]
+        # twice the rank of a level's words, from the mean rank
+        middle = counts_through - counts_through[-1]
+        middle[1:] += counts_through[:-1]
+        middles[sorted_levels[last]] = middle
+        np.multiply(middles.take(level), 0.5, out=row_ranks)
     return ranks
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Ranks from their mean, row by row, of values that occur so many times; ties share the average rank."""
     if values.shape[1] > MANY and np.isfinite(values).all():
-        return _counted_ranks(values, counts)
+        return _ranks_by_level(values, counts)
     order = values.argsort(axis=1)
     # places in the flattened arrays: much faster than along an axis
     order += values.shape[1] * np.arange(len(values))[:, None]
     values = values.ravel()[order]
-    once = counts.strides[0] == 0 and (counts[0] == 1).all()
-    counts = np.ones((1, values.shape[1])) if once else counts.ravel()[order]
-    # how many come before a value, and with it
-    up_to = counts.cumsum(axis=1)
-    before = up_to - counts
-    total = up_to[:, -1:].copy()
-    tied = (values[:, 1:] == values[:, :-1]).any(axis=1)
-    if once and tied.any():
-        before, up_to = (np.repeat(a, len(values), axis=0) for a in (before, up_to))
-    if tied.any():
-        new = np.ones(values[tied].shape, dtype=bool)
-        new[:, 1:] = values[tied, 1:] != values[tied, :-1]
-        last = np.roll(new, -1, axis=1)
-        before[tied] = np.maximum.accumulate(np.where(new, before[tied], 0), axis=1)
-        up_to[tied] = np.minimum.accumulate(np.where(last, up_to[tied], np.inf)[:, ::-1], axis=1)[:, ::-1]
+    all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
+    counts = np.ones((1, values.shape[1])) if all_ones else counts.ravel()[order]
+    # how many words have a lower value, and how many have this or a lower one
+    counts_through = counts.cumsum(axis=1)
+    counts_before = counts_through - counts
+    total = counts_through[:, -1:].copy()
+    has_ties = (values[:, 1:] == values[:, :-1]).any(axis=1)
+    if all_ones and has_ties.any():
+        counts_before, counts_through = (
+            np.repeat(a, len(values), axis=0) for a in (counts_before, counts_through)
+        )
+    if has_ties.any():
+        run_starts = np.ones(values[has_ties].shape, dtype=bool)
+        run_starts[:, 1:] = values[has_ties, 1:] != values[has_ties, :-1]
+        run_ends = np.roll(run_starts, -1, axis=1)
+        counts_before[has_ties] = np.maximum.accumulate(
+            np.where(run_starts, counts_before[has_ties], 0), axis=1
+        )
+        counts_through[has_ties] = np.minimum.accumulate(
+            np.where(run_ends, counts_through[has_ties], np.inf)[:, ::-1], axis=1
+        )[:, ::-1]
     ranks = np.empty(values.shape)
-    ranks.ravel()[order] = (before + up_to - total) / 2
+    ranks.ravel()[order] = (counts_before + counts_through - total) / 2
     return ranks
 
 
@@ -165,13 +173,13 @@ def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequenc
     for start in range(0, len(places[0]), block):
         means = (means_of_groups(pool, group[start : start + block]) for group in places)
         x, y = (np.clip(unit(mean) @ directions, -1.0, 1.0).round(12) for mean in means)
-        once = np.broadcast_to(np.ones(1), x.shape)
-        defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
-        x, y = _ranks(x, once), _ranks(y, once)
+        ones = np.broadcast_to(np.ones(1), x.shape)
+        is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+        x, y = _ranks(x, ones), _ranks(y, ones)
         scale = np.sqrt(np.vecdot(x, x) * np.vecdot(y, y))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.clip(np.vecdot(x, y) / scale, -1.0, 1.0)
-        values.append(np.where(defined & (scale > 0), found, np.nan))
+            correlations = np.clip(np.vecdot(x, y) / scale, -1.0, 1.0)
+        values.append(np.where(is_defined & (scale > 0), correlations, np.nan))
     return np.concatenate(values)
 
 

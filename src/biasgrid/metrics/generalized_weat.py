@@ -59,12 +59,13 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     cosines = unit(words) @ unit(attributes).T
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        of_attributes = [mean_of_rows(weights, cosines.T) for weights in attribute_weights]
-        centre = sum(of_attributes) / len(of_attributes)
-        # the parts of A - A_i add up to nothing, and so does what they have of X
-        own = (a - centre for a in of_attributes)
+        attribute_means = [mean_of_rows(weights, cosines.T) for weights in attribute_weights]
+        centre = sum(attribute_means) / len(attribute_means)
+        # deviations add up to 0, so that the mean of all u(X_j) needs no subtraction
+        deviations = (a - centre for a in attribute_means)
         return sum(
-            np.vecdot(weights, near) / weights.sum(axis=1) for weights, near in zip(targets, own, strict=True)
+            np.vecdot(weights, associations) / weights.sum(axis=1)
+            for weights, associations in zip(targets, deviations, strict=True)
         )
 
     return statistic
@@ -73,8 +74,8 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
 def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
     a = np.stack([unit(words).mean(axis=0) for words in attributes])
     # as in `_resampled`
-    near = unit(pool) @ (a - a.mean(axis=0)).T
-    return sum(near[group, i].mean(axis=1) for i, group in enumerate(places))
+    associations = unit(pool) @ (a - a.mean(axis=0)).T
+    return sum(associations[group, i].mean(axis=1) for i, group in enumerate(places))
 
 
 METRICS = (

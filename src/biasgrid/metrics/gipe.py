@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from .. import directions
-from .. import neighbours as around
+from .. import neighbours as neighbour_search
 from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit, weighted_mean
 from .direct_bias import NO_TEST
 from .neighbourhood import (
-    CORRELATED,
+    CORRELATION_FIELDS,
     MEASURED,
     NEIGHBOURS,
     SENTENCES,
@@ -28,18 +28,18 @@ from .neighbourhood import (
     UNTOUCHED,
     BiasOf,
     Neighbourhood,
-    along_axis,
+    axis_cosines,
     by_set,
     correlations,
+    find_neighbourhood,
     illicit_marks,
     leaning_marks,
     marked_shares,
-    neighbourhood,
     word_weights,
 )
 from .registry import Detail, Metric, Score
 
-# marks of neighbours that are in memory at a time: 4 MB, of which arrays of float64 are made word by word
+# marks of neighbours in memory at a time: 4 MB; their arrays of float64 are made word by word
 BLOCK = 2**22
 
 
@@ -47,11 +47,11 @@ def gipe(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
@@ -68,7 +68,7 @@ def gipe(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -112,16 +112,16 @@ def gipe(
     >>> metrics.gipe(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    illicit = illicit_marks(around, own, nodes, threshold)
-    eta = marked_shares(own, illicit)
-    once = np.ones((1, len(around.words)))
-    weights = word_weights(around, illicit, once, legacy_weights)
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    illicit = illicit_marks(neighbourhood, word_cosines, node_cosines, threshold)
+    eta = marked_shares(word_cosines, illicit)
+    ones = np.ones((1, len(neighbourhood.words)))
+    weights = word_weights(neighbourhood, illicit, ones, legacy_weights)
     with np.errstate(invalid="ignore"):
         value = weighted_mean(weights, eta)[0]
     return Score(
         float(value),
-        scalars={"proximity": float(eta.mean()), "neighbours": float(around.places.shape[1])},
+        scalars={"proximity": float(eta.mean()), "neighbours": float(neighbourhood.places.shape[1])},
         detail={
             "proximity": Detail("attribute", by_set(eta[0], attributes)),
             "weight": Detail("attribute", by_set(weights[0], attributes)),
@@ -133,11 +133,11 @@ def proximity(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     threshold: float = THRESHOLD,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
@@ -153,7 +153,7 @@ def proximity(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -196,11 +196,11 @@ def proximity(
     >>> metrics.proximity(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    eta = marked_shares(own, illicit_marks(around, own, nodes, threshold))
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    eta = marked_shares(word_cosines, illicit_marks(neighbourhood, word_cosines, node_cosines, threshold))
     return Score(
         float(eta.mean()),
-        scalars={"neighbours": float(around.places.shape[1])},
+        scalars={"neighbours": float(neighbourhood.places.shape[1])},
         detail={"proximity": Detail("attribute", by_set(eta[0], attributes))},
     )
 
@@ -209,10 +209,10 @@ def pmn(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     correlation: bool = False,
     legacy_itself: bool = False,
@@ -227,7 +227,7 @@ def pmn(
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
-    around : Neighbourhood
+    neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
         What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
@@ -274,72 +274,80 @@ def pmn(
     >>> metrics.pmn(Query([["he"], ["she"]], [["engineer"]]), model, neighbours=1).value
     1.0
     """
-    own, nodes = along_axis(around, direction)
-    share = marked_shares(own, leaning_marks(around, own, nodes))
+    word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
+    share = marked_shares(word_cosines, leaning_marks(neighbourhood, word_cosines, node_cosines))
     values = {
         "share": float(share.mean()),
-        "correlation": float(correlations(own, share, np.ones_like(own))[0]),
+        "correlation": float(correlations(word_cosines, share, np.ones_like(word_cosines))[0]),
     }
     return Score(
         values["correlation" if correlation else "share"],
-        scalars=values | {"neighbours": float(around.places.shape[1])},
+        scalars=values | {"neighbours": float(neighbourhood.places.shape[1])},
         detail={
             "share": Detail("attribute", by_set(share[0], attributes)),
-            "bias": Detail("attribute", by_set(own[0], attributes)),
+            "bias": Detail("attribute", by_set(word_cosines[0], attributes)),
         },
     )
 
 
 def _values(
     name: str,
-    around: Neighbourhood,
+    neighbourhood: Neighbourhood,
     *,
     threshold: float = THRESHOLD,
     correlation: bool = False,
     legacy_weights: bool = False,
-    **others: Any,
+    **_: Any,
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """(own, nodes, times) -> the metric's values (samples,), for cosines with directions (samples or 1, words
-    or nodes) and how often each word stands in the sample (samples or 1, m)."""
+    """A function that gives the metric's values (samples,) from the cosines of words and of nodes with the samples'
+    directions (samples or 1, words or nodes) and from how often each word occurs in a sample (samples or 1, m)."""
 
-    def values(own: np.ndarray, nodes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        samples = max(len(own), len(times))
-        found = np.empty(samples)
-        block = max(1, BLOCK // max(around.places.size, 1))
+    def values(word_cosines: np.ndarray, node_cosines: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        samples = max(len(word_cosines), len(counts))
+        results = np.empty(samples)
+        block = max(1, BLOCK // max(neighbourhood.places.size, 1))
         for start in range(0, samples, block):
             part = slice(start, start + block)
-            p, q, weights = (array[part] if len(array) > 1 else array for array in (own, nodes, times))
-            marks = leaning_marks(around, p, q) if name == "pmn" else illicit_marks(around, p, q, threshold)
+            p, q, weights = (
+                array[part] if len(array) > 1 else array for array in (word_cosines, node_cosines, counts)
+            )
+            marks = (
+                leaning_marks(neighbourhood, p, q)
+                if name == "pmn"
+                else illicit_marks(neighbourhood, p, q, threshold)
+            )
             shares = marked_shares(p, marks)
             if correlation:
-                found[part] = correlations(p, shares, weights)
+                results[part] = correlations(p, shares, weights)
                 continue
             if name == "gipe":
-                weights = weights * word_weights(around, marks, weights, legacy_weights)
+                weights = weights * word_weights(neighbourhood, marks, weights, legacy_weights)
             with np.errstate(invalid="ignore"):
-                found[part] = weighted_mean(weights, shares)
-        return found
+                results[part] = weighted_mean(weights, shares)
+        return results
 
     return values
 
 
 def _resampled(name: str) -> Callable:
-    """`Metric.resampled`. The neighbours stay what they are: they are the model's, and no sample of words."""
+    """`Metric.resampled`. Neighbours belong to the model and are not resampled."""
 
     def resampled(
         words: np.ndarray,
         attributes: np.ndarray,
         *,
-        around: Neighbourhood,
+        neighbourhood: Neighbourhood,
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> Callable:
-        along = directions.along(around.groups, direction)
-        values = _values(name, around, **parameters)
+        project = directions.along(neighbourhood.groups, direction)
+        values = _values(name, neighbourhood, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            own, nodes = (cosines[:, 0] for cosines in along(targets, [around.words, around.nodes]))
-            return values(own, nodes, sum(attribute_weights))
+            word_cosines, node_cosines = (
+                cosines[:, 0] for cosines in project(targets, [neighbourhood.words, neighbourhood.nodes])
+            )
+            return values(word_cosines, node_cosines, sum(attribute_weights))
 
         return statistic
 
@@ -354,23 +362,25 @@ def _redrawn(name: str) -> Callable:
         places: Sequence[np.ndarray],
         attributes: Sequence[np.ndarray],
         *,
-        around: Neighbourhood,
+        neighbourhood: Neighbourhood,
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> np.ndarray:
-        axes = directions.redrawn(around.groups, places, direction)[:, 0]
-        return _along(name, around, axes, parameters)
+        axes = directions.redrawn(neighbourhood.groups, places, direction)[:, 0]
+        return _values_along(name, neighbourhood, axes, parameters)
 
     return redrawn
 
 
-def _along(name: str, around: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]) -> np.ndarray:
+def _values_along(
+    name: str, neighbourhood: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]
+) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
-    values, once = _values(name, around, **parameters), np.ones((1, len(around.words)))
-    block = max(1, BLOCK // sum(around.nodes.shape))
+    values, ones = _values(name, neighbourhood, **parameters), np.ones((1, len(neighbourhood.words)))
+    block = max(1, BLOCK // sum(neighbourhood.nodes.shape))
     return np.concatenate(
         [
-            values(part @ around.words.T, part @ around.nodes.T, once)
+            values(part @ neighbourhood.words.T, part @ neighbourhood.nodes.T, ones)
             for part in (axes[start : start + block] for start in range(0, len(axes), block))
         ]
     )
@@ -380,11 +390,15 @@ def _isotropic(name: str) -> Callable:
     """`Metric.isotropic`: the value on random directions, in the place of the groups'."""
 
     def isotropic(
-        targets: list[np.ndarray], attributes: list[np.ndarray], *, around: Neighbourhood, **parameters: Any
+        targets: list[np.ndarray],
+        attributes: list[np.ndarray],
+        *,
+        neighbourhood: Neighbourhood,
+        **parameters: Any,
     ) -> Callable[[np.random.Generator, int], np.ndarray]:
         def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-            axes = unit(rng.standard_normal((draws, around.nodes.shape[1])))
-            return _along(name, around, axes, parameters)
+            axes = unit(rng.standard_normal((draws, neighbourhood.nodes.shape[1])))
+            return _values_along(name, neighbourhood, axes, parameters)
 
         return draw
 
@@ -403,7 +417,7 @@ def _check(
     legacy_itself: bool = False,
 ) -> None:
     directions.check(direction)
-    around.check(neighbours, vocabulary)
+    neighbour_search.check(neighbours, vocabulary)
     if bias_of not in (UNTOUCHED, MEASURED):
         raise BiasgridError(f"bias_of: {unknown('value', bias_of, (UNTOUCHED, MEASURED))}")
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
@@ -417,9 +431,9 @@ def _check(
             raise BiasgridError(not_allowed(name, value, "true, false"))
 
 
-def _variant(*, direction: str, correlation: bool = False, **others: Any) -> dict[str, Any]:
-    of_words = {"range": (-1.0, 1.0), "neutral": 0.0, **CORRELATED} if correlation else {}
-    return {"paired": direction in directions.PAIRED} | of_words
+def _variant(*, direction: str, correlation: bool = False, **_: Any) -> dict[str, Any]:
+    overrides = {"range": (-1.0, 1.0), "neutral": 0.0, **CORRELATION_FIELDS} if correlation else {}
+    return {"paired": direction in directions.PAIRED} | overrides
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
@@ -438,7 +452,7 @@ METRICS = tuple(
         redrawn=_redrawn(function.__name__),
         isotropic=_isotropic(function.__name__),
         no_test=NO_TEST,
-        of_model=neighbourhood,
+        of_model=find_neighbourhood,
         variant=_variant,
         check=_check,
     )

@@ -78,39 +78,39 @@ def indirect_bias(
 
 
 def _betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """beta (words, others) of unit vectors from their inner products (words, others) and their cosines with
-    the direction, p (words, 1) and q (others,)."""
+    """beta (m, n) of m unit vectors with n others, from their inner products (m, n) and their cosines with the
+    direction, p (m, 1) and q (n,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        left = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
-        beta = (products - left) / products
+        remainders = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
+        beta = (products - remainders) / products
     return np.where(np.isfinite(beta), beta, np.nan)
 
 
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, direction: directions.Direction = directions.PCA
 ) -> Callable:
-    along = directions.along(words, direction)
-    others = unit(attributes)
+    project = directions.along(words, direction)
+    word_vectors = unit(attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (cosines,) = along(targets, [others])
-        return _mean(cosines[:, 0], others, *attribute_weights)
+        (cosines,) = project(targets, [word_vectors])
+        return _mean(cosines[:, 0], word_vectors, *attribute_weights)
 
     return statistic
 
 
-def _mean(cosines: np.ndarray, others: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _mean(cosines: np.ndarray, word_vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The value (samples,) from the words' cosines with each sample's direction, (samples or 1, words), and
     how often each word stands in the two attribute sets.
 
     beta = 1 - 1/(a b) + p q/(a b) / (w v), with a, b the lengths of w', v': sums over both sets are products.
     """
-    one, other = (np.flatnonzero(weights.any(axis=0)) for weights in (first, second))
+    first_rows, second_rows = (np.flatnonzero(weights.any(axis=0)) for weights in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
-        inverse = 1 / (others[one] @ others[other].T)
-        a = first[:, one] / np.sqrt(1 - cosines[:, one] ** 2)
-        b = second[:, other] / np.sqrt(1 - cosines[:, other] ** 2)
-        shared = np.vecdot((a * cosines[:, one]) @ inverse, b * cosines[:, other])
+        inverse = 1 / (word_vectors[first_rows] @ word_vectors[second_rows].T)
+        a = first[:, first_rows] / np.sqrt(1 - cosines[:, first_rows] ** 2)
+        b = second[:, second_rows] / np.sqrt(1 - cosines[:, second_rows] ** 2)
+        shared = np.vecdot((a * cosines[:, first_rows]) @ inverse, b * cosines[:, second_rows])
         pairs = first.sum(axis=1) * second.sum(axis=1)
         value = 1 + (shared - a.sum(axis=1) * b.sum(axis=1)) / pairs
     return np.where(np.isfinite(value), value, np.nan)
@@ -123,7 +123,7 @@ def _redrawn(
     *,
     direction: directions.Direction = directions.PCA,
 ) -> np.ndarray:
-    return _along(directions.redrawn(pool, places, direction)[:, 0], attributes)
+    return _values_along(directions.redrawn(pool, places, direction)[:, 0], attributes)
 
 
 def _isotropic(
@@ -135,20 +135,20 @@ def _isotropic(
     """The value on random directions."""
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        return _along(unit(rng.standard_normal((draws, attributes[0].shape[1]))), attributes)
+        return _values_along(unit(rng.standard_normal((draws, attributes[0].shape[1]))), attributes)
 
     return draw
 
 
-def _along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndarray:
+def _values_along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
-    others = unit(np.concatenate(attributes))
-    rows = np.arange(len(others))
+    word_vectors = unit(np.concatenate(attributes))
+    rows = np.arange(len(word_vectors))
     first = (rows < len(attributes[0]))[None].astype(float)
-    block = max(1, BLOCK // sum(others.shape))
+    block = max(1, BLOCK // sum(word_vectors.shape))
     return np.concatenate(
         [
-            _mean(axes[start : start + block] @ others.T, others, first, 1 - first)
+            _mean(axes[start : start + block] @ word_vectors.T, word_vectors, first, 1 - first)
             for start in range(0, len(axes), block)
         ]
     )

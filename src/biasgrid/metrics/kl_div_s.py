@@ -1,4 +1,4 @@
-"""KLDivS: how unlike the normal distributions are that two sets of scores are taken for, and in which direction."""
+"""KLDivS: how different the normal distributions fitted to two sets of scores are, by direction."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import Scored
+from .sentences import ScoreKind
 
-# below this, a ratio of variances less 1 goes through a series: its logarithm would leave no digits
+# where the ratio of variances is this near to 1, a series replaces the logarithm, which would lose all digits
 SMALL = 1e-3
 
 
@@ -19,7 +19,7 @@ def kl_div_s(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     scores: np.ndarray,
 ) -> Score:
     """How asymmetric the Kullback-Leibler divergence is between normal distributions of two sets of scores.
@@ -77,12 +77,12 @@ def kl_div_s(
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
     means, variances = (first.mean(), second.mean()), (first.var(), second.var())
-    one, other = _divergences(*means, *variances)
+    kl_first, kl_second = _divergences(*means, *variances)
     return Score(
-        float(_share(one, other)),
+        float(_share(kl_first, kl_second)),
         scalars={
-            "kl_first": float(one),
-            "kl_second": float(other),
+            "kl_first": float(kl_first),
+            "kl_second": float(kl_second),
             "mean_first": float(means[0]),
             "mean_second": float(means[1]),
             "sd_first": math.sqrt(variances[0]),
@@ -93,14 +93,17 @@ def kl_div_s(
 
 
 def _divergences(
-    mean: np.ndarray, other_mean: np.ndarray, variance: np.ndarray, other: np.ndarray
+    first_mean: np.ndarray, second_mean: np.ndarray, first_variance: np.ndarray, second_variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """KL of the first normal distribution given the second, and of the second given the first."""
-    shift = (mean - other_mean) ** 2
+    shift = (first_mean - second_mean) ** 2
     with np.errstate(all="ignore"):
         return tuple(
             np.where((a > 0) & (b > 0), (_less_log(a / b - 1) + shift / b) / 2, math.nan)
-            for a, b in ((np.asarray(variance), np.asarray(other)), (np.asarray(other), np.asarray(variance)))
+            for a, b in (
+                (np.asarray(first_variance), np.asarray(second_variance)),
+                (np.asarray(second_variance), np.asarray(first_variance)),
+            )
         )
 
 
@@ -110,10 +113,10 @@ def _less_log(x: np.ndarray) -> np.ndarray:
     return np.where(np.abs(x) < SMALL, series, x - np.log1p(x))
 
 
-def _share(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    together = one + other
+def _share(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    total = first + second
     with np.errstate(all="ignore"):
-        return np.where(together == 0, 50.0, 100 * np.maximum(one, other) / together)
+        return np.where(total == 0, 50.0, 100 * np.maximum(first, second) / total)
 
 
 def _resampled(
@@ -125,12 +128,12 @@ def _resampled(
         total = weights.sum(axis=1)
         mean = weights @ centred / total
         variance = weights @ centred**2 / total - mean**2
-        # rounding is no variance
+        # a variance this small is rounding
         return mean, np.where(variance > 1e-12 * (centred**2).mean(), variance, 0.0)
 
     def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
-        (mean, variance), (other_mean, other) = map(moments, targets)
-        return _share(*_divergences(mean, other_mean, variance, other))
+        (first_mean, first_variance), (second_mean, second_variance) = map(moments, targets)
+        return _share(*_divergences(first_mean, second_mean, first_variance, second_variance))
 
     return statistic
 

@@ -78,21 +78,21 @@ def _score(
     first = len(targets[0])
     # (templates, attribute words)
     by_word = associations[:, :first].mean(axis=1) - associations[:, first:].mean(axis=1)
-    each = by_word.mean(axis=1)
-    value = float(each.mean())
+    template_values = by_word.mean(axis=1)
+    value = float(template_values.mean())
     if not math.isfinite(value):
         return Score(math.nan)
     return Score(
         value,
-        scalars=_over_templates(each),
+        scalars=_over_templates(template_values),
         detail={"bias_by_word": Detail("attribute", [by_word.mean(axis=0)])},
     )
 
 
-def _over_templates(each: np.ndarray) -> dict[str, float]:
-    spread = float(each.std(ddof=1)) if len(each) > 1 else math.nan
-    ends = {"lowest_template": float(each.min()), "highest_template": float(each.max())}
-    return {"templates": float(len(each)), "template_sd": spread, **ends}
+def _over_templates(template_values: np.ndarray) -> dict[str, float]:
+    spread = float(template_values.std(ddof=1)) if len(template_values) > 1 else math.nan
+    ends = {"lowest_template": float(template_values.min()), "highest_template": float(template_values.max())}
+    return {"templates": float(len(template_values)), "template_sd": spread, **ends}
 
 
 def lpbs_es(
@@ -149,10 +149,10 @@ def lpbs_es(
     value = _effect_size(mean, len(targets[0]))
     if not math.isfinite(value):
         return Score(math.nan)
-    each = np.array([_effect_size(of, len(targets[0])) for of in s])
+    template_values = np.array([_effect_size(row, len(targets[0])) for row in s])
     return Score(
         value,
-        scalars=_over_templates(each),
+        scalars=_over_templates(template_values),
         detail={"association": Detail("target", np.split(mean, [len(targets[0])]))},
     )
 
@@ -182,9 +182,9 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     mean = associations.mean(axis=0)
 
-    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = (mean_of_rows(weights, mean) for weights in targets)
-        return weighted_mean(others[0], first - second)
+        return weighted_mean(attribute_weights[0], first - second)
 
     return statistic
 
@@ -198,10 +198,10 @@ def _es_resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     mean = associations.mean(axis=0)
 
-    def statistic(targets: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
-        a, b = (mean_of_rows(weights, mean.T) for weights in others)
-        s, both = a - b, targets[0] + targets[1]
-        spread = np.sqrt(weighted_mean(both, (s - weighted_mean(both, s)[:, None]) ** 2))
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        a, b = (mean_of_rows(weights, mean.T) for weights in attribute_weights)
+        s, all_weights = a - b, targets[0] + targets[1]
+        spread = np.sqrt(weighted_mean(all_weights, (s - weighted_mean(all_weights, s)[:, None]) ** 2))
         difference = weighted_mean(targets[0], s) - weighted_mean(targets[1], s)
         return np.where(spread > FLAT, difference / spread, np.nan)
 

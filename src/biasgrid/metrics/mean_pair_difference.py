@@ -10,14 +10,14 @@ import numpy as np
 from ..errors import BiasgridError, not_allowed
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import Scored
+from .sentences import ScoreKind
 
 
 def mean_pair_difference(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     trim: float = 0.0,
     scores: np.ndarray,
 ) -> Score:
@@ -78,15 +78,15 @@ def mean_pair_difference(
     first, second = sentences.by_set(scores, targets)
     difference = first - second
     detail = {"difference": Detail("target", [difference, -difference])}
-    kept = _kept(difference, trim)
-    if np.isnan(scores).any() or not len(kept):
+    inner_differences = _trim(difference, trim)
+    if np.isnan(scores).any() or not len(inner_differences):
         return Score(math.nan, detail=detail)
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import norm, wilcoxon
 
-    mean, error = float(kept.mean()), math.nan
-    if len(kept) > 1:
-        error = float(kept.std(ddof=1)) / math.sqrt(len(kept))
+    mean, error = float(inner_differences.mean()), math.nan
+    if len(inner_differences) > 1:
+        error = float(inner_differences.std(ddof=1)) / math.sqrt(len(inner_differences))
     correlation = math.nan
     if first.std() > 0 and second.std() > 0:
         correlation = float(np.corrcoef(first, second)[0, 1])
@@ -94,10 +94,10 @@ def mean_pair_difference(
     return Score(
         mean,
         scalars={
-            "kept": float(len(kept)),
+            "kept": float(len(inner_differences)),
             "standard_error": error,
             "p_z": float(2 * norm.sf(abs(mean) / error)) if error > 0 else math.nan,
-            "p_wilcoxon": float(wilcoxon(kept).pvalue) if kept.any() else math.nan,
+            "p_wilcoxon": float(wilcoxon(inner_differences).pvalue) if inner_differences.any() else math.nan,
             "ks": ks,
             "p_ks": p_ks,
             "correlation": correlation,
@@ -106,7 +106,7 @@ def mean_pair_difference(
     )
 
 
-def _kept(difference: np.ndarray, trim: float) -> np.ndarray:
+def _trim(difference: np.ndarray, trim: float) -> np.ndarray:
     """What lies strictly between the two quantiles; all of it where none is cut off."""
     if not trim:
         return difference
@@ -117,7 +117,7 @@ def _kept(difference: np.ndarray, trim: float) -> np.ndarray:
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz", trim: float = 0.0
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    # a pair counts by its sentence that is in the first set
+    # a pair's sign is that of its sentence in the sample's first set
     difference = scores - np.roll(scores, len(scores) // 2)
     if np.isnan(difference).any():
         difference = np.full(len(difference), math.nan)
@@ -126,11 +126,11 @@ def _resampled(
         weights = targets[0]
         if not trim:
             return weights @ difference / weights.sum(axis=1)
-        found = np.full(len(weights), math.nan)
-        for i, times in enumerate(weights.astype(int)):
-            if len(kept := _kept(np.repeat(difference, times), trim)):
-                found[i] = kept.mean()
-        return found
+        means = np.full(len(weights), math.nan)
+        for i, counts in enumerate(weights.astype(int)):
+            if len(inner_differences := _trim(np.repeat(difference, counts), trim)):
+                means[i] = inner_differences.mean()
+        return means
 
     return statistic
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import directions
-from .. import neighbours as around
+from .. import neighbours as neighbour_search
 from ..embeddings.store import DebiasedModel
 from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
@@ -22,23 +22,33 @@ BiasOf = Literal["untouched", "measured"]
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is
-    none.
+    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is none.
 
-    groups   of the target sets, one set after the other (g, d), and the size of the first
-    words    of all attribute sets (m, d)
-    nodes    of all neighbours (u, d)
-    places   (m, k), which of the nodes are a word's neighbours, nearest first
-    itself   (m,), which of the words are one word
-    edges    (3, e): a word, which of its neighbours, and which of the words (`itself`) that is, sorted by the latter
+    Attributes
+    ----------
+    groups
+        (g, d), vectors of the target sets, one set after the other.
+    first_size
+        The number of words of the first target set.
+    words
+        (m, d), vectors of the words of all attribute sets.
+    nodes
+        (u, d), vectors of all neighbours.
+    places
+        (m, k), which of the nodes are a word's neighbours, nearest first.
+    word_ids
+        (m,), a number for each word; a word that is in two sets has one number.
+    edges
+        (3, e), sorted by the last row: a word's place, the place of one of its neighbours that is also one of the
+        words, and that neighbour's number (`word_ids`).
     """
 
     groups: np.ndarray
-    first: int
+    first_size: int
     words: np.ndarray
     nodes: np.ndarray
     places: np.ndarray
-    itself: np.ndarray
+    word_ids: np.ndarray
     edges: np.ndarray
 
     @cached_property
@@ -47,111 +57,127 @@ class Neighbourhood:
         return np.stack([self.nodes[p] @ w for w, p in zip(self.words, self.places, strict=True)])
 
     def axis(self, direction: str) -> np.ndarray:
-        return directions.axis(self.groups[: self.first], self.groups[self.first :], direction)
+        return directions.axis(self.groups[: self.first_size], self.groups[self.first_size :], direction)
 
 
-def neighbourhood(
+def find_neighbourhood(
     model: Any,
     targets: Sequence[FoundSet],
     attributes: Sequence[FoundSet],
     *,
     neighbours: int = NEIGHBOURS,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
-    **others: Any,
+    **_: Any,
 ) -> dict[str, Any]:
     """The neighbourhood of the attribute sets' words; see `Neighbourhood`."""
     source = model.model if bias_of == UNTOUCHED and isinstance(model, DebiasedModel) else model
     groups = [key for s in targets for key in s.keys]
     keys = [key for s in attributes for key in s.keys]
     rows = model.rows(keys)
-    places, entries, of_entries = around.nearest(model, keys, neighbours - legacy_itself, vocabulary)
+    places, entries, entry_rows = neighbour_search.nearest(
+        model, keys, neighbours - legacy_itself, vocabulary
+    )
     if legacy_itself:
-        # words that are in no vocabulary of so many rows are their own neighbours, too
+        # words beyond the first `vocabulary` rows are their own neighbours, too
         places = np.concatenate([len(entries) + np.arange(len(keys))[:, None], places], axis=1)
-        entries, of_entries = [*entries, *keys], np.concatenate([of_entries, rows])
+        entries, entry_rows = [*entries, *keys], np.concatenate([entry_rows, rows])
     distinct, inverse = np.unique(places, return_inverse=True)
-    places, nodes = inverse.reshape(places.shape), of_entries[distinct]
+    places, nodes = inverse.reshape(places.shape), entry_rows[distinct]
     words = unit(source.take(keys, rows))
-    # a word that lost its vector has no neighbours
+    # a word whose measured vector is zero has no neighbours
     words[~(np.abs(np.concatenate([s.vectors for s in attributes])).sum(axis=1) > 0)] = np.nan
-    present, itself = np.unique(rows, return_inverse=True)
-    found = np.searchsorted(present, nodes).clip(max=len(present) - 1)
-    is_word = present[found] == nodes
+    distinct_rows, word_ids = np.unique(rows, return_inverse=True)
+    positions = np.searchsorted(distinct_rows, nodes).clip(max=len(distinct_rows) - 1)
+    is_word = distinct_rows[positions] == nodes
     word, place = np.nonzero(is_word[places])
-    edges = np.stack([word, place, found[places[word, place]]])
+    edges = np.stack([word, place, positions[places[word, place]]])
     edges = edges[:, np.argsort(edges[2], kind="stable")]
-    unbiased = unit(source.take([entries[i] for i in distinct], nodes))
-    vectors = unit(source.take(groups, source.rows(groups)))
-    return {"around": Neighbourhood(vectors, len(targets[0].keys), words, unbiased, places, itself, edges)}
+    node_vectors = unit(source.take([entries[i] for i in distinct], nodes))
+    group_vectors = unit(source.take(groups, source.rows(groups)))
+    return {
+        "neighbourhood": Neighbourhood(
+            group_vectors, len(targets[0].keys), words, node_vectors, places, word_ids, edges
+        )
+    }
 
 
-def along_axis(around: Neighbourhood, direction: str) -> tuple[np.ndarray, np.ndarray]:
+def axis_cosines(neighbourhood: Neighbourhood, direction: str) -> tuple[np.ndarray, np.ndarray]:
     """Cosines of words (1, m) and of nodes (1, u) with the groups' direction."""
-    g = around.axis(direction)
-    return (around.words @ g)[None], (around.nodes @ g)[None]
+    g = neighbourhood.axis(direction)
+    return (neighbourhood.words @ g)[None], (neighbourhood.nodes @ g)[None]
 
 
-def illicit_marks(around: Neighbourhood, own: np.ndarray, nodes: np.ndarray, threshold: float) -> np.ndarray:
-    """Which neighbours are illicit: bool (m, k, samples), for cosines with directions, own (samples, m) and
-    nodes (samples, u).
+def illicit_marks(
+    neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray, threshold: float
+) -> np.ndarray:
+    """Which neighbours are illicit: bool (m, k, samples), for cosines of words (samples, m) and of nodes
+    (samples, u) with the samples' directions.
 
-    beta > threshold, without its division: |w v| - (+-) p q < (1 - threshold) |w v| |w'| |v'|.
+    It is beta > threshold without the division: |w v| - (+-) p q < (1 - threshold) |w v| |w'| |v'|.
     """
-    p, q = own.T, np.ascontiguousarray(nodes.T)
+    p, q = word_cosines.T, np.ascontiguousarray(node_cosines.T)
     a, b = np.sqrt(1 - p**2), np.sqrt(1 - q**2)
-    marks = np.empty((*around.places.shape, len(own)), dtype=bool)
-    for i, (places, products) in enumerate(zip(around.places, around.products[:, :, None], strict=True)):
+    marks = np.empty((*neighbourhood.places.shape, len(word_cosines)), dtype=bool)
+    for i, (places, products) in enumerate(
+        zip(neighbourhood.places, neighbourhood.products[:, :, None], strict=True)
+    ):
         size = np.abs(products)
-        left = size - np.sign(products) * q[places] * p[i]
-        np.less(left, (1 - threshold) * size * b[places] * a[i], out=marks[i])
+        remainders = size - np.sign(products) * q[places] * p[i]
+        np.less(remainders, (1 - threshold) * size * b[places] * a[i], out=marks[i])
     return marks
 
 
-def leaning_marks(around: Neighbourhood, own: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+def leaning_marks(
+    neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray
+) -> np.ndarray:
     """Which neighbours lean to the first group: bool (m, k, samples)."""
-    return np.ascontiguousarray(nodes.T > 0)[around.places]
+    return np.ascontiguousarray(node_cosines.T > 0)[neighbourhood.places]
 
 
-def marked_shares(own: np.ndarray, marks: np.ndarray) -> np.ndarray:
+def marked_shares(word_cosines: np.ndarray, marks: np.ndarray) -> np.ndarray:
     """The share of each word's neighbours that have a mark: (samples, m), NaN for a word without a vector."""
     count = marks.shape[1] or np.nan
-    return np.where(np.isfinite(own), marks.sum(axis=1).T / count, np.nan)
+    return np.where(np.isfinite(word_cosines), marks.sum(axis=1).T / count, np.nan)
 
 
-def word_weights(around: Neighbourhood, illicit: np.ndarray, times: np.ndarray, legacy: bool) -> np.ndarray:
-    """GIPE's weights (samples, m) of words that stand in the samples `times` (samples or 1, m)."""
-    word, place, to = around.edges
-    without = 0.0 if legacy else 1.0
-    samples = max(illicit.shape[2], len(times))
-    weights = np.full((samples, around.itself.max(initial=0) + 1), without)
-    if len(to):
-        there, first = np.unique(to, return_index=True)
-        edges = times.T[word]
-        every = np.add.reduceat(edges, first)
-        bad = np.add.reduceat(edges * illicit[word, place], first)
+def word_weights(
+    neighbourhood: Neighbourhood, illicit: np.ndarray, counts: np.ndarray, legacy: bool
+) -> np.ndarray:
+    """GIPE's weights (samples, m) of words that occur `counts` (samples or 1, m) times in the samples."""
+    word, place, word_ids = neighbourhood.edges
+    base_weight = 0.0 if legacy else 1.0
+    samples = max(illicit.shape[2], len(counts))
+    weights = np.full((samples, neighbourhood.word_ids.max(initial=0) + 1), base_weight)
+    if len(word_ids):
+        distinct_ids, first = np.unique(word_ids, return_index=True)
+        edges = counts.T[word]
+        edge_counts = np.add.reduceat(edges, first)
+        illicit_counts = np.add.reduceat(edges * illicit[word, place], first)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weights[:, there] = np.where(every > 0, 1 + bad / every, without).T
-    return weights[:, around.itself]
+            weights[:, distinct_ids] = np.where(
+                edge_counts > 0, 1 + illicit_counts / edge_counts, base_weight
+            ).T
+    return weights[:, neighbourhood.word_ids]
 
 
-def correlations(own: np.ndarray, share: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Pearson's r (samples,) of own (samples or 1, m) and share (samples, m) of words that stand in the samples
-    `times` (samples or 1, m); NaN where one of them is the same for all, and of fewer than three words."""
-    own, share = (x - weighted_mean(times, x)[:, None] for x in (own, share))
-    products = [weighted_mean(times, x) for x in (own * share, own**2, share**2)]
+def correlations(word_cosines: np.ndarray, share: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Pearson's r (samples,) of cosines (samples or 1, m) and shares (samples, m) of words that occur `counts`
+    (samples or 1, m) times; NaN where one of the two is the same for all words, and for fewer than three words."""
+    word_cosines, share = (x - weighted_mean(counts, x)[:, None] for x in (word_cosines, share))
+    products = [weighted_mean(counts, x) for x in (word_cosines * share, word_cosines**2, share**2)]
     with np.errstate(divide="ignore", invalid="ignore"):
         r = products[0] / np.sqrt(products[1] * products[2])
-    flat = (products[1] > FLAT**2) & (products[2] > FLAT**2) & ((times > 0).sum(axis=1) > 2)
-    return np.where(flat, np.clip(r, -1.0, 1.0), np.nan)
+    is_defined = (products[1] > FLAT**2) & (products[2] > FLAT**2) & ((counts > 0).sum(axis=1) > 2)
+    return np.where(is_defined, np.clip(r, -1.0, 1.0), np.nan)
 
 
 def by_set(values: np.ndarray, sets: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(values, np.cumsum([len(s) for s in sets])[:-1])
 
 
-# what the metrics say of themselves (`Metric.asks` and so on), by name; and PMN of correlations
+# the metrics' `Metric.asks` and so on, by name; CORRELATION_FIELDS are those of PMN with `correlation`
 NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
 SENTENCES: dict[str, dict[str, Any]] = {
     "gipe": {
@@ -172,7 +198,7 @@ SENTENCES: dict[str, dict[str, Any]] = {
         "nearer": "first",
     },
 }
-CORRELATED = {
+CORRELATION_FIELDS = {
     "asks": "Do words of {A} that lean to {T1} have more nearest neighbours that lean to {T1}?",
     "above": "words of {A} that lean to {T1} have more neighbours that do, too",
     "below": "words of {A} that lean to {T1} have fewer neighbours that do, too",

@@ -64,27 +64,27 @@ def pair_frequency(
     check_window(window)
     groups, words = together.sets_of(targets, attributes)
     numbers = together.counts(cooccurrence, groups, words)
-    found = float(_value(*numbers)[0])
+    value = float(_value(*numbers)[0])
     first, second = float(numbers[1][0]), float(numbers[3][0])
     error = p_binomial = math.nan
-    if math.isfinite(found):
-        slopes = np.array([0.0, (1 - found), 0.0, -found]) / (first + second)
+    if math.isfinite(value):
+        slopes = np.array([0.0, (1 - value), 0.0, -value]) / (first + second)
         error = together.standard_error(*together.joint(cooccurrence, targets, attributes), slopes)
-        from scipy.special import bdtr  # imported late: a plan measures nothing
+        from scipy.special import bdtr  # imported here: planning a study does not need it
 
-        # of one half, twice the tail beyond the smaller number
+        # two-sided test of one half: twice the tail beyond the smaller number
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
-    each = together.by_word(cooccurrence, targets, attributes, _value)
+    word_values = together.by_word(cooccurrence, targets, attributes, _value)
     return Score(
-        found,
+        value,
         scalars={
             **together.scalars(numbers, cooccurrence),
             "p_binomial": p_binomial,
             "standard_error": error,
-            "ci_low": max(found - together.Z95 * error, 0.0) if math.isfinite(error) else math.nan,
-            "ci_high": min(found + together.Z95 * error, 1.0) if math.isfinite(error) else math.nan,
+            "ci_low": max(value - together.Z95 * error, 0.0) if math.isfinite(error) else math.nan,
+            "ci_high": min(value + together.Z95 * error, 1.0) if math.isfinite(error) else math.nan,
         },
-        detail={"share_by_word": Detail("attribute", [each])},
+        detail={"share_by_word": Detail("attribute", [word_values])},
     )
 
 
@@ -98,7 +98,9 @@ def _value(
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, cooccurrence: Cooccurrence, window: int | None = None
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    return lambda targets, others: _value(*together.counts(cooccurrence, targets, others))
+    return lambda targets, attribute_weights: _value(
+        *together.counts(cooccurrence, targets, attribute_weights)
+    )
 
 
 def _redrawn_units(

@@ -9,14 +9,14 @@ import numpy as np
 
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import Scored
+from .sentences import ScoreKind
 
 
 def pll_preference(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     scores: np.ndarray,
 ) -> Score:
     """In how many pairs of sentences a language model holds the first for more probable than the second.
@@ -70,23 +70,23 @@ def pll_preference(
     detail = {"difference": Detail("target", [first - second, second - first])}
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import binomtest, norm
 
-    pairs, preferred = len(first), int((first > second).sum())
-    share, untied = preferred / pairs, int((first != second).sum())
+    pairs, preferences = len(first), int((first > second).sum())
+    share, untied_pairs = preferences / pairs, int((first != second).sum())
     spread = math.sqrt(share * (1 - share) / pairs)
-    exact = binomtest(preferred, pairs)
+    exact = binomtest(preferences, pairs)
     low, high = exact.proportion_ci(method="wilson")
     return Score(
         share,
         scalars={
             "pairs": float(pairs),
-            "preferred": float(preferred),
+            "preferred": float(preferences),
             "ties": float((first == second).sum()),
             "p_normal": float(2 * norm.sf(abs(share - 0.5) / spread)) if spread else math.nan,
             "p_binomial": float(exact.pvalue),
-            "p_untied": float(binomtest(preferred, untied).pvalue) if untied else 1.0,
+            "p_untied": float(binomtest(preferences, untied_pairs).pvalue) if untied_pairs else 1.0,
             "ci_low": float(low),
             "ci_high": float(high),
         },
@@ -97,11 +97,11 @@ def pll_preference(
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz"
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    preferred = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
+    preferences = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
     if np.isnan(scores).any():
-        preferred[:] = math.nan
-    # a pair counts by its sentence that is in the first set
-    return lambda targets, _: targets[0] @ preferred / targets[0].sum(axis=1)
+        preferences[:] = math.nan
+    # a pair counts where its sentence in the sample's first set is the more probable one
+    return lambda targets, _: targets[0] @ preferences / targets[0].sum(axis=1)
 
 
 METRICS = (

@@ -85,29 +85,31 @@ def pmi(
     value = _value_of(estimator, smoothing)
     groups, words = together.sets_of(targets, attributes)
     numbers = together.counts(cooccurrence, groups, words)
-    found = float(value(*numbers)[0])
-    found = found if math.isfinite(found) else math.nan
+    bias = float(value(*numbers)[0])
+    bias = bias if math.isfinite(bias) else math.nan
     kinds, units = together.joint(cooccurrence, targets, attributes)
     error = math.nan
-    if math.isfinite(found):
+    if math.isfinite(bias):
         error = together.standard_error(kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing))
-    each = together.by_word(cooccurrence, targets, attributes, value)
+    word_values = together.by_word(cooccurrence, targets, attributes, value)
     return Score(
-        found,
+        bias,
         scalars={
             **together.scalars(numbers, cooccurrence),
             "standard_error": error,
-            "ci_low": found - together.Z95 * error,
-            "ci_high": found + together.Z95 * error,
+            "ci_low": bias - together.Z95 * error,
+            "ci_high": bias + together.Z95 * error,
         },
-        detail={"pmi_by_word": Detail("attribute", [np.where(np.isfinite(each), each, np.nan)])},
+        detail={
+            "pmi_by_word": Detail("attribute", [np.where(np.isfinite(word_values), word_values, np.nan)])
+        },
     )
 
 
 def _value_of(estimator: str, smoothing: float) -> together.Value:
     def share(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
-        with_words, without = part + smoothing, whole - part + smoothing
-        return with_words / (without + (with_words if estimator == "risk_ratio" else 0.0))
+        with_words, without_words = part + smoothing, whole - part + smoothing
+        return with_words / (without_words + (with_words if estimator == "risk_ratio" else 0.0))
 
     def value(
         first: np.ndarray, first_words: np.ndarray, second: np.ndarray, second_words: np.ndarray
@@ -128,8 +130,8 @@ def _slopes(
         if estimator == "risk_ratio":
             slopes += [-sign / (whole + 2 * smoothing), sign * with_words]
         else:
-            without = 1 / (whole - part + smoothing) if whole - part + smoothing else math.inf
-            slopes += [-sign * without, sign * (with_words + without)]
+            without_words = 1 / (whole - part + smoothing) if whole - part + smoothing else math.inf
+            slopes += [-sign * without_words, sign * (with_words + without_words)]
     return np.array(slopes)
 
 
@@ -143,7 +145,9 @@ def _resampled(
     window: int | None = None,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     value = _value_of(estimator, smoothing)
-    return lambda targets, others: value(*together.counts(cooccurrence, targets, others))
+    return lambda targets, attribute_weights: value(
+        *together.counts(cooccurrence, targets, attribute_weights)
+    )
 
 
 def _redrawn_units(

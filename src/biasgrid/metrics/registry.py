@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown
 
-# what a small p-value of each kind of test is about: `Metric.test_of`
+# what a small p-value means, by `Metric.test_of`
 TESTS = {
     "words": "Permutation test: does it matter which set a word is in?",
     "labels": "Label test: does it matter to the classifier which attribute set a word that it learns from is in? It "
@@ -63,70 +63,97 @@ class Score:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric as the grid sees it.
+    """A metric: its function, and what the grid needs to know of it.
 
-    function   (targets, attributes, **parameters) -> Score; each set is a float64 array (words, dimensions),
-               of other kinds of models (words, ...)
-    template   how many target and attribute sets it takes; "n" is any number from one on, "k" any from two on, the
-               same on both sides where both are "k"
-    range      the closed interval its values lie in
-    sized      that interval where it depends on how large the sets are, `range` being that of sets of one size:
-               (sizes of the target sets, sizes of the attribute sets, **parameters) -> range
-    neutral    the value that means no bias; rankings go by the distance from it
-    needs      the kind of model that it is measured on (`biasgrid.embeddings.kinds`): what the arrays of its function
-               are of each word
-    groups     which side holds the (protected) groups that words of the other side are near to or not
-    paired     its target sets are lists of pairs: word i of one belongs to word i of the others
-    seeded     it draws at random and takes a `seed` parameter
-    resampled  how the value changes when words are exchanged, drawn again or left out, for many such samples at once:
-               (words, attributes, **parameters) -> statistic. `words` are those of all target sets, one set after the
-               other, (n, dimensions), `attributes` likewise (m, dimensions). `statistic(targets, attributes)` takes
-               weights to values (samples,): one array (samples, n) a target set, one (samples, m) an attribute set,
-               how often each word stands in the set; an array of one row is the same for all samples. Of a metric of
-               pairs, a pair stands in the sample with one word in either set. None: `function` is called sample by
-               sample, which is slow
-    redrawn    its value for groups drawn anew, for many draws at once: (pool, places, words, **parameters) ->
-               values (draws,). `pool` (n, d) are all words that are in such groups, `places` which of them, one array
-               (draws, words) for each group, `words` the sets on the other side. None: `function` is called draw by
-               draw, which is slow
-    regrouped  which side's sets are the groups that a test of random groups draws anew: "targets", the sets of
-               protected groups, or "attributes"
-    exchanged  what a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
-               words of a pair; "attributes", words of the attribute sets. Left out, "pairs" for a metric of pairs,
-               else "targets"
-    test_of    what that test is about: "words", those that the query asks about; "labels", those of the words that a
-               classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each
-    no_test    why no exchange of words makes a test of this metric, in a sentence; empty where one does
-    isotropic  of a metric that looks along a direction, its value on directions that are as likely one as another:
-               (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values (draws,). It
-               makes no test: directions of any real words lie where vectors vary most
-    redrawn_units  of a metric of corpora, its value where the corpus' sentences (or windows) are drawn again with
-               replacement: (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives as many values
-               (draws,), NaN where it has none
-    of_model   what it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) ->
-               further keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`, row i
-               of whose arrays may belong to word i. `model` is a store or a debiased model; the sets are
-               `words.FoundSet`s, which know the words' vocabulary entries. A metric that has it has `resampled`, too
-    variant    which of these fields are other under some parameters: (**parameters) -> {field: value}; see `under`
-    contrasts  its scores have contrasts, which make a table of a study
-    word_bias  the detail that says of each word, where there are two groups, which it is nearer to: positive, the
-               first; negative, the second
-    scored_by  the detail that has a word's own number, and what is taken of several numbers: "first", their "mean",
-               the "difference" of the first and the second, or "" where there is one. Left out: `word_bias`, else the
-               first of `details`
-    nearer     which of two groups a word is nearer to that has a higher number there, and, where values can lie on
-               both sides of the neutral one, the words of a query that has a higher value: the "first" or the
-               "second"; empty where numbers say nothing of the kind. Left out, with `word_bias`: the first
-    asks       what it asks of a query, as a question; `sentence` puts the sets' names in: {T1}, {T2}, {A1}, {A2} are
-               one target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} the groups and {W} the sets on
-               the other side, whichever side `groups` says
-    above      what a value above the neutral one means, in a clause with the same names; empty where there is none
-    below      what one below it means
-    details    its details, by name, that say something of a word -> what the number of a word is; the one that says
-               most comes first
-    scaled     its values grow with the length of all vectors: models whose vectors are longer get larger ones
-    check      called with all parameters before anything is measured; raises BiasgridError for a wrong value
-    reference  the paper and equation it is written from
+    Attributes
+    ----------
+    function
+        (targets, attributes, **parameters) -> Score. Each set is a float64 array (words, dimensions); for other kinds
+        of models than vectors, (words, ...).
+    template
+        How many target and attribute sets it takes. "n" is any number from one on, "k" any from two on, and the same
+        on both sides where both are "k".
+    range
+        The closed interval in which its values lie.
+    sized
+        That interval where it depends on the sizes of the sets; `range` is then that of sets of one size: (sizes of
+        the target sets, sizes of the attribute sets, **parameters) -> range.
+    neutral
+        The value that means no bias. Rankings use the distance from it.
+    needs
+        The kind of model that it is measured on (`biasgrid.embeddings.kinds`), which says what its function's arrays
+        hold for each word.
+    groups
+        Which side has the (protected) groups that words of the other side are near to or not.
+    paired
+        Whether its target sets are lists of pairs: word i of one belongs to word i of the others.
+    seeded
+        Whether it draws at random and takes a `seed` parameter.
+    resampled
+        Its value where words are permuted, drawn with replacement or left out, for many such samples at once: (words,
+        attributes, **parameters) -> statistic. `words` (n, dimensions) are those of all target sets, one set after
+        the other; `attributes` (m, dimensions) likewise. `statistic(targets, attributes)` takes weights to values
+        (samples,): one array (samples, n) per target set and one (samples, m) per attribute set say how often each
+        word is in the set; an array of one row is the same for all samples. In a sample of a metric of pairs, each
+        set has one word of a pair. None: `function` is called sample by sample, which is slow.
+    redrawn
+        Its value for random groups, for many draws at once: (pool, places, words, **parameters) -> values (draws,).
+        `pool` (n, d) are all words of such groups; `places` says which words each group has, one array (draws, words)
+        per group; `words` are the sets on the other side. None: `function` is called draw by draw, which is slow.
+    regrouped
+        Which sets a test of random groups replaces by random ones: "targets", the sets of protected groups, or
+        "attributes".
+    exchanged
+        What a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two words of
+        a pair; "attributes", words of the attribute sets. By default "pairs" for a metric of pairs, else "targets".
+    test_of
+        What that test is about: "words", those that the query asks about; "labels", those of the words that a
+        classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
+    no_test
+        Why no permutation of words tests this metric, in a sentence; empty where one does.
+    isotropic
+        Of a metric with a direction, its value on random directions, all equally likely: (targets, attributes,
+        **parameters) -> draw, where `draw(rng, draws)` gives values (draws,). It is no test: directions of real words
+        lie where vectors vary most.
+    redrawn_units
+        Of a metric of corpora, its value where the corpus' sentences (or windows) are drawn with replacement:
+        (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives values (draws,), NaN where there
+        is none.
+    of_model
+        What it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) -> further
+        keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`; row i of their
+        arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
+        know the words' vocabulary entries. A metric that has it has `resampled`, too.
+    variant
+        Which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`.
+    contrasts
+        Whether its scores have contrasts, which make a table of a study.
+    word_bias
+        The detail that says which of two groups each word is nearer to: positive, the first; negative, the second.
+    scored_by
+        The detail that has a number of each word alone, and what is taken of several numbers: "first", their "mean",
+        the "difference" of the first and the second, or "" where there is one. By default `word_bias`, else the first
+        of `details`.
+    nearer
+        Which of two groups, "first" or "second", a word with a higher number is nearer to, and so are the words of a
+        query with a higher value, where values can lie on both sides of the neutral one. Empty where numbers do not
+        say this. By default, with `word_bias`, the first.
+    asks
+        What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
+        target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
+        side, whichever side `groups` is.
+    above
+        What a value above the neutral one means, in a clause with the same names; empty where there is none.
+    below
+        What a value below it means.
+    details
+        Name of a detail -> what its number of a word is, in words; the most informative detail comes first.
+    scaled
+        Whether its values grow with the length of all vectors, so that models with longer vectors get larger values.
+    check
+        Called with all parameters before anything is measured; raises BiasgridError for a wrong value.
+    reference
+        The paper and equation that it is written from.
     """
 
     name: str
@@ -172,7 +199,7 @@ class Metric:
 
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""
-        # by name: the door stands above the metrics
+        # imported by name: biasgrid.api imports the metrics
         return importlib.import_module("biasgrid.api.calls").measured(self, query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
@@ -187,16 +214,16 @@ class Metric:
         """A text of `asks`, `above`, `below` or `details` with the sets' names."""
         groups, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
         sides = {"T": targets, "A": attributes, "G": groups, "W": words}
-        names = {side: _listed(sets) for side, sets in sides.items()}
+        names = {side: _join_names(sets) for side, sets in sides.items()}
         names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
         return text.format(**names)
 
     def untested(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
-        permuted = {"permutation", "frequency_bands"}.intersection(parts)
-        if {"random_groups", "control_words"}.intersection(parts) or (permuted and not self.no_test):
+        permutations = {"permutation", "frequency_bands"}.intersection(parts)
+        if {"random_groups", "control_words"}.intersection(parts) or (permutations and not self.no_test):
             return ""
-        if permuted:
+        if permutations:
             return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
         return "needs a test (inference: permutation or random_groups)"
 
@@ -211,8 +238,8 @@ class Metric:
     def sign(self) -> str:
         """What the sign of a value says, or the side of the neutral value that it is on, of any query."""
         if self.bias != "two-sided":
-            more = {"greater": "higher", "less": "lower"}[self.bias]
-            return f"no sign; {self.neutral:g} is unbiased, {more} is more biased"
+            direction = {"greater": "higher", "less": "lower"}[self.bias]
+            return f"no sign; {self.neutral:g} is unbiased, {direction} is more biased"
         if not self.above:
             return f"further from {self.neutral:g} on either side is more biased"
         sides = {"T": "target", "A": "attribute"}
@@ -231,22 +258,22 @@ class Metric:
     def parameters(self) -> dict[str, Any]:
         """Parameter -> default, without the seed and what `of_model` gives."""
         signature = inspect.signature(self.function).parameters.values()
-        given = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
-        return {p.name: p.default for p in given if p.name != "seed"}
+        arguments = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
+        return {p.name: p.default for p in arguments if p.name != "seed"}
 
-    def check_parameters(self, given: Mapping[str, Any], others: Sequence[str] = ()) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any], extra_names: Sequence[str] = ()) -> None:
         """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
 
-        `others` are the names that are allowed where these were given, but are none of the metric's.
+        `extra_names` are allowed here, too, though they are no parameters of the metric.
         """
-        for name in given:
+        for name in parameters:
             if name not in self.parameters:
-                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *others]))
+                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *extra_names]))
         if self.check:
-            self.check(**{**self.parameters, **given})
+            self.check(**{**self.parameters, **parameters})
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *head, last = names or [""]
     return f"{', '.join(head)} and {last}" if head else last
 
@@ -261,9 +288,9 @@ def one_by_one(
         return np.repeat(np.arange(weights.shape[1]), weights[sample % len(weights)].astype(int))
 
     def target_rows(weights: np.ndarray, sample: int, pairs: int) -> np.ndarray:
-        chosen = rows(weights, sample)
-        # the pairs' order, whichever of its words a pair has in this set
-        return chosen[np.argsort(chosen % pairs, kind="stable")] if metric.paired else chosen
+        sample_rows = rows(weights, sample)
+        # in the order of the pairs, whichever of its two words a pair has in this set
+        return sample_rows[np.argsort(sample_rows % pairs, kind="stable")] if metric.paired else sample_rows
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         pairs = max(len(words) // len(targets), 1)

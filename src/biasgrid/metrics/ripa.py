@@ -12,7 +12,7 @@ from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
 COMPONENT, MEAN = RELATIONS = ("component", "mean")
-# numbers that are in memory at a time: 8 MB of float64
+# numbers in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
 
@@ -90,27 +90,29 @@ def ripa(
 def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Rows (pairs, d) of first - second; one that is rounding beside its words is 0."""
     differences = first - second
-    # by the largest component: of very short vectors, a sum of squares vanishes
+    # the largest component, not the norm: for very short vectors a sum of squares underflows
     size, words = (np.abs(rows).max(axis=1) for rows in (differences, np.hstack([first, second])))
     return np.where((size <= FLAT * words)[:, None], 0.0, differences)
 
 
 def _component(differences: np.ndarray) -> np.ndarray:
     """The relation vector (d,) of all pairs; NaN where there is none."""
-    undefined = np.full(differences.shape[1], np.nan)
+    no_component = np.full(differences.shape[1], np.nan)
     if not np.isfinite(differences).all():
-        return undefined
+        return no_component
     lengths, components = np.linalg.svd(differences, full_matrices=False)[1:]
-    along = differences @ components[0]
-    if not _defined(lengths[0], lengths[1] if len(lengths) > 1 else 0.0, along.mean(), len(along)):
-        return undefined
-    return components[0] * np.sign(along.mean())
+    coordinates = differences @ components[0]
+    if not _is_defined(
+        lengths[0], lengths[1] if len(lengths) > 1 else 0.0, coordinates.mean(), len(coordinates)
+    ):
+        return no_component
+    return components[0] * np.sign(coordinates.mean())
 
 
-def _defined(longest: Any, following: Any, mean: Any, pairs: Any) -> Any:
+def _is_defined(longest: Any, next_longest: Any, mean: Any, pairs: Any) -> Any:
     """Whether the first component is unique and has a sign: of two of one length, or of a mean of 0 along it,
     rounding would decide. The root mean square of the differences along it is longest / sqrt(pairs)."""
-    return (longest - following > FLAT * longest) & (np.abs(mean) * np.sqrt(pairs) > FLAT * longest)
+    return (longest - next_longest > FLAT * longest) & (np.abs(mean) * np.sqrt(pairs) > FLAT * longest)
 
 
 def _resampled(
@@ -136,27 +138,29 @@ def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
     pairs = len(differences)
     # the component is the same at any scale, and squares of this one neither overflow nor vanish
     differences = differences / (np.abs(differences).max() or 1.0)
-    among, across = differences @ differences.T, differences @ attributes.T
+    gram, products = differences @ differences.T, differences @ attributes.T
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first = targets[0]
-        # a pair stands in the sample with one word in either set, whichever
-        times = first[:, :pairs] + first[:, pairs:]
-        mean = (first[:, :pairs] - first[:, pairs:]) / times.sum(axis=1, keepdims=True)
-        combined = np.empty((len(times), pairs))
-        block = max(1, BLOCK // among.size)
-        for start in range(0, len(times), block):
+        # a pair has one word in each set of the sample, in either order
+        counts = first[:, :pairs] + first[:, pairs:]
+        mean = (first[:, :pairs] - first[:, pairs:]) / counts.sum(axis=1, keepdims=True)
+        coefficients = np.empty((len(counts), pairs))
+        block = max(1, BLOCK // gram.size)
+        for start in range(0, len(counts), block):
             rows = slice(start, start + block)
-            root = np.sqrt(times[rows])
-            squares, vectors = np.linalg.eigh(root[:, :, None] * among * root[:, None, :])
+            root = np.sqrt(counts[rows])
+            squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
             lengths = np.sqrt(squares[:, -2:].clip(min=0))
-            longest, following = lengths[:, -1], lengths[:, 0] if pairs > 1 else 0.0
+            longest, next_longest = lengths[:, -1], lengths[:, 0] if pairs > 1 else 0.0
             with np.errstate(divide="ignore", invalid="ignore"):
                 component = vectors[:, :, -1] * root / longest[:, None]
-                along = np.vecdot(mean[rows] @ among, component)
-                defined = _defined(longest, following, along, times[rows].sum(axis=1))
-                combined[rows] = np.where(defined, np.sign(along), np.nan)[:, None] * component
-        return weighted_mean(attribute_weights[0], combined @ across)
+                mean_coordinates = np.vecdot(mean[rows] @ gram, component)
+                is_defined = _is_defined(longest, next_longest, mean_coordinates, counts[rows].sum(axis=1))
+                coefficients[rows] = (
+                    np.where(is_defined, np.sign(mean_coordinates), np.nan)[:, None] * component
+                )
+        return weighted_mean(attribute_weights[0], coefficients @ products)
 
     return statistic
 
@@ -182,12 +186,12 @@ def _redrawn(
         # see _components
         squares, vectors = np.linalg.eigh(differences @ differences.swapaxes(1, 2))
         longest = np.sqrt(squares[:, -1].clip(min=0))
-        following = np.sqrt(squares[:, -2].clip(min=0)) if pairs > 1 else 0.0
+        next_longest = np.sqrt(squares[:, -2].clip(min=0)) if pairs > 1 else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             component = np.vecdot(vectors[:, :, -1, None], differences, axis=1) / longest[:, None]
-            along = np.vecdot(differences.mean(axis=1), component)
-            defined = _defined(longest, following, along, pairs)
-            values[rows] = np.where(defined, np.sign(along), np.nan) * (component @ mean)
+            mean_coordinates = np.vecdot(differences.mean(axis=1), component)
+            is_defined = _is_defined(longest, next_longest, mean_coordinates, pairs)
+            values[rows] = np.where(is_defined, np.sign(mean_coordinates), np.nan) * (component @ mean)
     return values
 
 

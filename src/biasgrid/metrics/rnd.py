@@ -67,14 +67,14 @@ def rnd(
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, distance: Literal["norm", "cos"] = "norm"
 ) -> Callable:
-    """From the words' inner products alone: no mean of a sample is ever made."""
-    among, across = words @ words.T, words @ attributes.T
+    """From the words' inner products alone: no sample's mean vector is computed."""
+    gram, products = words @ words.T, words @ attributes.T
     squares = (attributes**2).sum(axis=1)
 
     def to_mean(weights: np.ndarray) -> np.ndarray:
         share = weights / weights.sum(axis=1, keepdims=True)
-        length = np.vecdot(share @ among, share)[:, None]
-        product = share @ across
+        length = np.vecdot(share @ gram, share)[:, None]
+        product = share @ products
         if distance == "cos":
             return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
         # squared distances, in place: arrays of many samples and words are slow to make
@@ -82,7 +82,7 @@ def _resampled(
         product += length
         product += squares
         if product.min() < 1e-12 * squares.min():
-            # a mean that is the word itself: rounding is no distance
+            # the mean is the word itself: the distance is rounding
             product[product < 1e-14 * (length + squares)] = 0.0
         return np.sqrt(product, out=product)
 

@@ -22,13 +22,13 @@ from ..logistic import TINY, classifiers, logistic
 from .classifier import check_estimator, evaluation, probabilities_of
 from .registry import Detail, Metric, Score
 
-# of samples: the part of the way from the classifier of all words to a sample's that may be missing, of many words
-# and of few
+# how exactly samples' classifiers are fitted, as a share of their distance from the classifier of all words: ROUGH
+# with more attribute words than MANY, else FINE
 ROUGH, FINE = 1e-3, 1e-8
 MANY = 1000
-# next to vectors longer than this the classifier's penalty drowns in rounding
+# for vectors longer than this, the classifier's penalty is lost to rounding
 LONGEST = 1e6
-# splits: all are drawn before the first is fitted
+# all splits are in memory before the first classifier is fitted
 MOST_ITERATIONS = 100_000
 
 
@@ -144,7 +144,7 @@ def rnsb(
     share = negative / negative.sum(axis=0)
     # 0 log 0 is 0
     divergence = (share * np.log(np.maximum(share * len(share), TINY))).sum(axis=0)
-    # a uniform P gives 0 up to rounding, which may have a sign
+    # uniform probabilities give 0 but for rounding, which can be negative
     value = max(float(divergence.mean()), 0.0)
     scalars = {"rnsb": value, "n_iterations": len(divergence)}
     if holdout:
@@ -174,35 +174,35 @@ def _resampled(
     estimator: None = None,
     estimator_params: None = None,
 ) -> Callable:
-    """RNSB of many samples, one classifier a sample.
+    """RNSB of many samples, one classifier per sample.
 
-    In place of many random splits, of which each trains on the share 1 - test_size of the words, every word is
-    trained on with that weight: to first order the splits' mean, and without their luck.
+    In place of many random splits, each of which trains on the share 1 - test_size of the words, every word has that
+    weight in training: to first order this is the splits' mean, without their randomness.
     """
     weight = 1 - test_size if holdout else 1.0
-    words, attributes = (np.hstack([v, np.ones((len(v), 1))]) for v in (words, attributes))
-    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (words, attributes)))
-    # how exactly, depends on the target words, too: a query's classifiers must not depend on which came first
-    trained_on = _digest(attributes), longest
+    words, attributes = map(_with_intercept, (words, attributes))
+    longest = _longest(words, attributes)
+    # the length is part of the key, as the fit depends on it: no value depends on which query came first
+    attributes_key = _digest(attributes), longest
 
     def shared(train: np.ndarray) -> np.ndarray:
         if len(attributes) <= MANY:
             return of_samples(train)
-        return _of_all_queries((*trained_on, _digest(train)), lambda: of_samples(train))
+        return _train_once((*attributes_key, _digest(train)), lambda: of_samples(train))
 
     def of_samples(train: np.ndarray) -> np.ndarray:
         if train.shape[1] == 1:
             return classifiers(attributes, train, longest)
         start = np.zeros((attributes.shape[1], 1))
         if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
-            # no word changes sets: samples are near to what all words give
-            whole = weight * np.sign(train.sum(axis=1, keepdims=True))
-            start = shared(whole)
+            # no word changes sets: samples' classifiers are near to that of all words
+            all_word_weights = weight * np.sign(train.sum(axis=1, keepdims=True))
+            start = shared(all_word_weights)
         return classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
-        # in a sample, a row is in one set at most: its weight says how often, the sign in which
+        # in a sample, a word is in one set at most: the weight says how often, its sign in which
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
@@ -232,40 +232,50 @@ def _redrawn(
 ) -> np.ndarray:
     """RNSB of other target words under one classifier, that of `_resampled`."""
     sizes = [len(words) for words in attributes]
-    words, both = np.concatenate(attributes), np.concatenate(places, axis=1)
-    if both.shape[1] < 2:
-        return np.full(len(both), np.nan)
+    words, target_places = np.concatenate(attributes), np.concatenate(places, axis=1)
+    if target_places.shape[1] < 2:
+        return np.full(len(target_places), np.nan)
     train = (1 - test_size if holdout else 1.0) * np.repeat([1.0, -1.0], sizes)[:, None]
-    pool, words = (np.hstack([v, np.ones((len(v), 1))]) for v in (pool, words))
-    longest = math.sqrt(max((v**2).sum(axis=1).max() for v in (pool, words)))
+    pool, words = map(_with_intercept, (pool, words))
+    longest = _longest(pool, words)
     if not longest < LONGEST:
-        return np.full(len(both), np.nan)
+        return np.full(len(target_places), np.nan)
     negative = logistic(pool @ classifiers(words, train, longest)[:, 0])[1]
     surprise = negative * np.log(np.maximum(negative, TINY))
-    total = negative[both].sum(axis=1)
-    return np.maximum(surprise[both].sum(axis=1) / total + np.log(both.shape[1] / total), 0.0)
+    total = negative[target_places].sum(axis=1)
+    return np.maximum(
+        surprise[target_places].sum(axis=1) / total + np.log(target_places.shape[1] / total), 0.0
+    )
 
 
-# What classifiers are trained on does not depend on target words: queries that have large attribute sets share them.
-_TRAINED: OrderedDict[tuple[bytes, float, bytes], np.ndarray] = OrderedDict()
-_TRAINING: dict[tuple[bytes, float, bytes], Lock] = {}
+# Classifiers do not depend on target words: queries with the same large attribute sets share them.
+_CLASSIFIERS: OrderedDict[tuple[bytes, float, bytes], np.ndarray] = OrderedDict()
+_LOCKS: dict[tuple[bytes, float, bytes], Lock] = {}
 _LOCK = Lock()
-MOST_TRAINED = 256
+MOST_CLASSIFIERS = 256
 
 
-def _of_all_queries(key: tuple[bytes, float, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
+def _train_once(key: tuple[bytes, float, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
     """What `train` returns, computed once for all threads that have the key."""
     with _LOCK:
-        lock = _TRAINING.setdefault(key, Lock())
+        lock = _LOCKS.setdefault(key, Lock())
     with lock:
-        trained = _TRAINED.get(key)
-        if trained is None:
-            trained = train()
+        weights = _CLASSIFIERS.get(key)
+        if weights is None:
+            weights = train()
             with _LOCK:
-                _TRAINED[key] = trained
-                while len(_TRAINED) > MOST_TRAINED:
-                    _TRAINING.pop(_TRAINED.popitem(last=False)[0], None)
-    return trained
+                _CLASSIFIERS[key] = weights
+                while len(_CLASSIFIERS) > MOST_CLASSIFIERS:
+                    _LOCKS.pop(_CLASSIFIERS.popitem(last=False)[0], None)
+    return weights
+
+
+def _with_intercept(vectors: np.ndarray) -> np.ndarray:
+    return np.hstack([vectors, np.ones((len(vectors), 1))])
+
+
+def _longest(*arrays: np.ndarray) -> float:
+    return math.sqrt(max((vectors**2).sum(axis=1).max() for vectors in arrays))
 
 
 def _digest(array: np.ndarray) -> bytes:
@@ -281,14 +291,14 @@ def _check(
     estimator: object,
     estimator_params: object,
 ) -> None:
-    def whole(number: object, least: int) -> bool:
+    def is_whole(number: object, least: int) -> bool:
         return isinstance(number, Integral) and not isinstance(number, bool) and least <= number < 2**32
 
-    def require(ok: bool, name: str, given: object, allowed: str) -> None:
+    def require(ok: bool, name: str, value: object, allowed_values: str) -> None:
         if not ok:
-            raise BiasgridError(not_allowed(name, given, allowed))
+            raise BiasgridError(not_allowed(name, value, allowed_values))
 
-    ok = n_iterations is None or (whole(n_iterations, 1) and n_iterations <= MOST_ITERATIONS)
+    ok = n_iterations is None or (is_whole(n_iterations, 1) and n_iterations <= MOST_ITERATIONS)
     require(ok, "n_iterations", n_iterations, f"whole numbers from 1 to {MOST_ITERATIONS}")
     require(isinstance(holdout, bool), "holdout", holdout, "true and false")
     ok = isinstance(test_size, Real) and 0 < test_size < 1
@@ -302,14 +312,14 @@ def _check(
         "'exact' with an estimator, which takes the solver's place",
     )
     if random_state is not None:
-        require(whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
+        require(is_whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
         ok = n_iterations in (None, 1)
         require(
             ok, "n_iterations", n_iterations, "1 and none with a random_state, which stands for one split"
         )
 
 
-def _variant(*, estimator: object, **others: object) -> dict[str, Any]:
+def _variant(*, estimator: object, **_: object) -> dict[str, Any]:
     """With another classifier, samples are measured one by one."""
     return {} if estimator is None else {"resampled": None, "redrawn": None}
 
@@ -333,17 +343,19 @@ def draw_splits(
     first = np.full(n_iterations, counts[0] + (missing == 2 or (missing == 1 and rest[0] > rest[1])))
     if missing == 1 and rest[0] == rest[1]:
         first += rng.integers(2, size=n_iterations)
-    chosen = [np.arange(n) < m[:, None] for n, m in zip(sizes, (first, n_train - first), strict=True)]
-    if not all(splits.any(axis=1).all() for splits in chosen):
+    training_splits = [
+        np.arange(n) < m[:, None] for n, m in zip(sizes, (first, n_train - first), strict=True)
+    ]
+    if not all(splits.any(axis=1).all() for splits in training_splits):
         return None
-    return np.concatenate([rng.permuted(splits, axis=1) for splits in chosen], axis=1).T
+    return np.concatenate([rng.permuted(splits, axis=1) for splits in training_splits], axis=1).T
 
 
 def sklearn_split(sizes: list[int], test_size: float, random_state: int) -> np.ndarray | None:
     """The split of scikit-learn's train_test_split, in the form of `draw_splits`."""
     if _training_words(sizes, test_size) is None:
         return None
-    # imported late: it takes longer than a whole grid without it
+    # imported here: importing scikit-learn takes longer than measuring a grid without it
     from sklearn.model_selection import train_test_split
 
     labels = np.repeat([1, -1], sizes)
@@ -366,15 +378,15 @@ def probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """A classifier for each column of `train` (attribute words, splits): whether, or how often, a word is trained on;
-    below 0, as a word of the other set.
+    a number below 0 trains on it as a word of the other set.
 
     Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
     are too long, and whether an attribute word is put into its own class (attribute words, splits).
     """
-    targets, first, second = (np.hstack([v, np.ones((len(v), 1))]) for v in (targets, *attributes))
-    # the second class mirrored: a word's margin, its product with the weights, is positive if it is put right
+    targets, first, second = map(_with_intercept, (targets, *attributes))
+    # the second class is mirrored: a word's product with the weights is positive where it is classified correctly
     words = np.vstack([first, -second])
-    longest = math.sqrt(max((words**2).sum(axis=1).max(), (targets**2).sum(axis=1).max()))
+    longest = _longest(words, targets)
     if not longest < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
     weights = classifiers(words, train, longest)
@@ -385,19 +397,14 @@ def liblinear_probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `probabilities` returns, as WEFE 1.0.1 computes it: one scikit-learn fit for each split."""
-    # imported late, as above
+    # imported here: see `sklearn_split`
     from sklearn.linear_model import LogisticRegression
 
     words = np.concatenate(attributes)
     if not np.linalg.norm(np.vstack([words, targets]), axis=1).max() < LONGEST:
         return np.full((len(targets), train.shape[1]), np.nan), np.zeros(train.shape, dtype=bool)
-    labels = np.repeat([1, -1], [len(part) for part in attributes])
-    results = []
-    for chosen in train.T:
-        model = LogisticRegression(solver="liblinear", max_iter=10_000).fit(words[chosen], labels[chosen])
-        results.append((model.predict_proba(targets)[:, 0], model.predict(words) == labels))
-    negative, correct = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
-    return negative, correct
+    model = LogisticRegression(solver="liblinear", max_iter=10_000)
+    return probabilities_of(model, None, None, targets, attributes, train)
 
 
 METRICS = (

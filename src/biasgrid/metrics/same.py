@@ -79,8 +79,8 @@ def same(
     differences = _differences(groups)
     basis, lengths = _gram_schmidt(differences)
     unit_words = [unit(w) for w in words]
-    nothing = [np.full((len(w), len(differences)), np.nan) for w in words]
-    components = [w @ basis.T for w in unit_words] if basis is not None else nothing
+    no_components = [np.full((len(w), len(differences)), np.nan) for w in words]
+    components = [w @ basis.T for w in unit_words] if basis is not None else no_components
     if legacy_l1:
         sizes = [np.abs(c) @ np.array([1.0, *lengths[1:]]) for c in components]
     else:
@@ -120,29 +120,29 @@ def _resampled(
 
 
 def biases_of(words: np.ndarray, attributes: np.ndarray, orientation: str, contrast: str) -> Callable:
-    """Weights of samples -> b of every word for each contrast, a list of arrays (samples or 1, words), and the words'
-    weights.
+    """A function of samples' weights that gives b of every word, a list of one array (samples or 1, words) per
+    contrast, and the words' weights.
 
-    All that a sample's groups are is a weighting of words: cosines with differences of groups come from the cosines
-    of words, without a vector of a sample. For "span" there is one contrast, the length of the projection.
+    A sample's groups are weighted words: cosines with differences of groups come from the inner products of words,
+    without computing vectors of samples. For "span" there is one contrast, the length of the projection.
     """
-    pool, others = roles.groups_and_words(unit(words), unit(attributes), orientation)
-    among, across = pool @ pool.T, pool @ others.T
+    pool, word_vectors = roles.groups_and_words(unit(words), unit(attributes), orientation)
+    gram, products = pool @ pool.T, pool @ word_vectors.T
 
     def biases(targets: list[np.ndarray], attribute_weights: list[np.ndarray]):
-        groups, of_words = roles.groups_and_words(targets, attribute_weights, orientation)
+        groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
         if contrast == "span":
             means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
             differences = np.stack(np.broadcast_arrays(*(mean - means[0] for mean in means[1:])), axis=1)
-            found = [projections(differences, among, across)]
+            by_contrast = [projections(differences, gram, products)]
         else:
-            found = []
+            by_contrast = []
             for first, second in _sides_of_weights(groups, contrast):
                 difference = first / first.sum(axis=1, keepdims=True)
                 difference = difference - second / second.sum(axis=1, keepdims=True)
-                length = np.sqrt(np.maximum(np.vecdot(difference @ among, difference), 0.0))
-                found.append(difference @ across / np.where(length > FLAT, length, np.nan)[:, None])
-        return found, sum(roles.chosen(of_words, orientation))
+                length = np.sqrt(np.maximum(np.vecdot(difference @ gram, difference), 0.0))
+                by_contrast.append(difference @ products / np.where(length > FLAT, length, np.nan)[:, None])
+        return by_contrast, sum(roles.chosen(word_weights, orientation))
 
     return biases
 
@@ -167,10 +167,10 @@ def along_axes(
     axes: np.ndarray, words: Vectors, orientation: str, value: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
-    chosen = unit(np.concatenate(roles.chosen(words, orientation)))
-    block = max(1, BLOCK // (len(chosen) * axes.shape[1]))
+    word_vectors = unit(np.concatenate(roles.chosen(words, orientation)))
+    block = max(1, BLOCK // (len(word_vectors) * axes.shape[1]))
     return np.concatenate(
-        [value(axes[start : start + block] @ chosen.T) for start in range(0, len(axes), block)]
+        [value(axes[start : start + block] @ word_vectors.T) for start in range(0, len(axes), block)]
     )
 
 
@@ -181,7 +181,7 @@ def _sides_of_weights(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, 
     return [(weights, total - weights) for weights in groups]
 
 
-def others_of(groups: Vectors, i: int) -> np.ndarray:
+def rest_of(groups: Vectors, i: int) -> np.ndarray:
     return np.concatenate([group for j, group in enumerate(groups) if j != i])
 
 
@@ -207,7 +207,7 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
     basis, lengths = np.zeros_like(differences), np.zeros(len(differences))
     for i, difference in enumerate(differences):
         residual = difference
-        for _ in range(2):  # once more takes away what rounding has left
+        for _ in range(2):  # twice, as rounding leaves a part after the first time
             residual = residual - basis[:i].T @ (basis[:i] @ residual)
         lengths[i] = np.linalg.norm(residual)
         if lengths[i] > FLAT * max(longest, 1.0):
@@ -219,18 +219,18 @@ def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Cont
     """SAME, skew and stereotype, of unit vectors `words`."""
     pairs = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
     if len(groups) > 2:
-        pairs += [(i, None, (group, others_of(groups, i))) for i, group in enumerate(groups)]
+        pairs += [(i, None, (group, rest_of(groups, i))) for i, group in enumerate(groups)]
     parts = [(None, np.concatenate(roles.chosen(words, orientation)))]
     if len(words) > 1:
         parts += list(enumerate(words))
-    found = []
+    contrasts = []
     for first, second, sides in pairs:
         axis = axis_between(*sides)
         for part, vectors in parts:
             b = vectors @ axis
             numbers = {"same": np.abs(b).mean(), "skew": b.mean(), "stereotype": b.std()}
-            found.append(Contrast(first, second, part, {name: float(x) for name, x in numbers.items()}))
-    return found
+            contrasts.append(Contrast(first, second, part, {name: float(x) for name, x in numbers.items()}))
+    return contrasts
 
 
 def _check(*, orientation: str, legacy_l1: bool) -> None:
@@ -240,7 +240,7 @@ def _check(*, orientation: str, legacy_l1: bool) -> None:
 
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
-    # sums of components have no upper end, and no short cut
+    # sums of components have no upper bound, and no fast way to resample
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
     return roles.oriented(orientation, ("k", "n")) | legacy
 

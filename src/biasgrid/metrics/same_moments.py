@@ -13,9 +13,9 @@ from .. import orientation as roles
 from ..errors import BiasgridError, not_allowed, unknown
 from ..geometry import unit, weighted_mean
 from .registry import Detail, Metric, Score
-from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, others_of
+from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
 
-Contrasted = Literal["pair", "rest"]
+ContrastKind = Literal["pair", "rest"]
 
 
 def same_skew(
@@ -23,7 +23,7 @@ def same_skew(
     attributes: list[np.ndarray],
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
 ) -> Score:
     """How far words lean to one group on the whole (SAME's skew).
 
@@ -74,7 +74,7 @@ def same_stereotype(
     attributes: list[np.ndarray],
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
     as_printed: bool = False,
 ) -> Score:
     """How much words differ in which group they lean to (SAME's stereotype).
@@ -143,11 +143,11 @@ def _moment(
     sides = _sides(groups, contrast)
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
     by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
-    most = int(np.argmax(np.abs(by_contrast)))  # NaN, if there is any
+    farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
-        float(by_contrast[most]),
-        detail={"bias": Detail(role, [b[most] for b in biases])},
+        float(by_contrast[farthest]),
+        detail={"bias": Detail(role, [b[farthest] for b in biases])},
         contrasts=contrasts_of(groups, unit_words, orientation),
     )
 
@@ -157,13 +157,13 @@ def _skew_resampled(
     attributes: np.ndarray,
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, contrast)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         by_contrast, weights = biases(targets, attribute_weights)
-        return _most([weighted_mean(weights, b) for b in by_contrast])
+        return _farthest_from_zero([weighted_mean(weights, b) for b in by_contrast])
 
     return statistic
 
@@ -173,7 +173,7 @@ def _stereotype_resampled(
     attributes: np.ndarray,
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
     as_printed: bool = False,
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, contrast)
@@ -184,7 +184,7 @@ def _stereotype_resampled(
         for b in by_contrast:
             variation = (b - weighted_mean(weights, b)[:, None]) ** 2
             spreads.append(np.sqrt(weighted_mean(weights, variation)))
-        return _most(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
+        return _farthest_from_zero(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
 
     return statistic
 
@@ -195,7 +195,7 @@ def _skew_redrawn(
     words: Vectors,
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
 ) -> np.ndarray:
     return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
 
@@ -206,7 +206,7 @@ def _stereotype_redrawn(
     words: Vectors,
     *,
     orientation: roles.Orientation = roles.PAPER,
-    contrast: Contrasted = "pair",
+    contrast: ContrastKind = "pair",
     as_printed: bool = False,
 ) -> np.ndarray:
     return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
@@ -226,7 +226,7 @@ def _moment_redrawn(
         sides = [
             (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
         ]
-    return _most(
+    return _farthest_from_zero(
         [
             along_axes(
                 directions.redrawn(pool, side, directions.MEAN),
@@ -239,7 +239,7 @@ def _moment_redrawn(
     )
 
 
-def _most(by_contrast: list[np.ndarray]) -> np.ndarray:
+def _farthest_from_zero(by_contrast: list[np.ndarray]) -> np.ndarray:
     values = np.stack(np.broadcast_arrays(*by_contrast))
     return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
 
@@ -248,7 +248,7 @@ def _sides(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]
     """What is contrasted: the words of one group and of another, or of one and of all others."""
     if contrast == "pair" or len(groups) == 2:
         return [(groups[0], groups[1])]
-    return [(group, others_of(groups, i)) for i, group in enumerate(groups)]
+    return [(group, rest_of(groups, i)) for i, group in enumerate(groups)]
 
 
 def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False
 
 
 def _check(
-    *, orientation: roles.Orientation = roles.PAPER, contrast: Contrasted = "pair", as_printed: bool = False
+    *, orientation: roles.Orientation = roles.PAPER, contrast: ContrastKind = "pair", as_printed: bool = False
 ) -> None:
     roles.check(orientation)
     if contrast not in ("pair", "rest"):

@@ -75,8 +75,12 @@ def sc_weat(
     difference, effect = [], []
     for vectors in words:
         a, b = cosines(vectors, first), cosines(vectors, second)
-        both = np.concatenate([a, b], axis=1)
-        spread = both.std(axis=1, ddof=ddof) if both.shape[1] > ddof else np.full(len(both), np.nan)
+        all_cosines = np.concatenate([a, b], axis=1)
+        spread = (
+            all_cosines.std(axis=1, ddof=ddof)
+            if all_cosines.shape[1] > ddof
+            else np.full(len(all_cosines), np.nan)
+        )
         difference.append(a.mean(axis=1) - b.mean(axis=1))
         effect.append(difference[-1] / np.where(spread > FLAT, spread, np.nan))
     role = "attribute" if orientation == roles.PAPER else "target"
@@ -130,22 +134,22 @@ def nas(
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, orientation: roles.Orientation = roles.PAPER, ddof: int = 1
 ) -> Callable:
-    pool, others = roles.groups_and_words(words, attributes, orientation)
-    cosine = cosines(pool, others)
+    pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
+    cosine = cosines(pool, word_vectors)
     # centred, so that squares do not cancel; what is left of a flat word's variance is rounding
     cosine = cosine - cosine.mean(axis=0)
     squares = cosine**2
     flat = 1e-13 * squares.max(axis=0) + FLAT**2
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (first, second), of_words = roles.groups_and_words(targets, attribute_weights, orientation)
-        both = first + second
-        count = both.sum(axis=1, keepdims=True)
-        variance = mean_of_rows(both, squares) - mean_of_rows(both, cosine) ** 2
+        (first, second), word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        all_weights = first + second
+        count = all_weights.sum(axis=1, keepdims=True)
+        variance = mean_of_rows(all_weights, squares) - mean_of_rows(all_weights, cosine) ** 2
         divisor = np.where(count > ddof, count - ddof, np.nan)
         spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), effect)
+        return weighted_mean(sum(roles.chosen(word_weights, orientation)), effect)
 
     return statistic
 
@@ -159,14 +163,18 @@ def _redrawn(
     ddof: int = 1,
 ) -> np.ndarray:
     cosine = cosines(np.concatenate(roles.chosen(words, orientation)), pool)
-    both, size = np.concatenate(places, axis=1), places[0].shape[1]
-    values = np.empty(len(both))
-    block = max(1, BLOCK // (len(cosine) * both.shape[1]))
-    for start in range(0, len(both), block):
+    all_places, size = np.concatenate(places, axis=1), places[0].shape[1]
+    values = np.empty(len(all_places))
+    block = max(1, BLOCK // (len(cosine) * all_places.shape[1]))
+    for start in range(0, len(all_places), block):
         rows = slice(start, start + block)
-        near = cosine[:, both[rows]]
-        spread = near.std(axis=2, ddof=ddof) if both.shape[1] > ddof else np.full(near.shape[:2], np.nan)
-        difference = near[:, :, :size].mean(axis=2) - near[:, :, size:].mean(axis=2)
+        place_cosines = cosine[:, all_places[rows]]
+        spread = (
+            place_cosines.std(axis=2, ddof=ddof)
+            if all_places.shape[1] > ddof
+            else np.full(place_cosines.shape[:2], np.nan)
+        )
+        difference = place_cosines[:, :, :size].mean(axis=2) - place_cosines[:, :, size:].mean(axis=2)
         values[rows] = (difference / np.where(spread > FLAT, spread, np.nan)).mean(axis=0)
     return values
 
@@ -195,44 +203,34 @@ def _variant(*, orientation: str, ddof: int = 1) -> dict[str, Any]:
 REFERENCE = (
     "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
 )
-EFFECT = {"effect_size": "its own effect size: positive is nearer to {G1}, negative to {G2}"}
+_SHARED: dict[str, Any] = {
+    "asks": "Are the words of {W} more associated with {G1} or with {G2}?",
+    "above": "the words of {W} are more associated with {G1}",
+    "below": "the words of {W} are more associated with {G2}",
+    "details": {"effect_size": "its own effect size: positive is nearer to {G1}, negative to {G2}"},
+    "template": (2, "n"),
+    "range": (-2.0, 2.0),
+    "neutral": 0.0,
+    "sized": _sized,
+    "resampled": _resampled,
+    "redrawn": _redrawn,
+    "variant": _variant,
+    "word_bias": "effect_size",
+    "check": _check,
+}
 METRICS = (
     Metric(
         name="sc_weat",
         label="SC-WEAT",
         function=sc_weat,
-        asks="Are the words of {W} more associated with {G1} or with {G2}?",
-        above="the words of {W} are more associated with {G1}",
-        below="the words of {W} are more associated with {G2}",
-        details=EFFECT,
-        template=(2, "n"),
-        range=(-2.0, 2.0),
-        neutral=0.0,
         reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
-        sized=_sized,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        variant=_variant,
-        word_bias="effect_size",
-        check=_check,
+        **_SHARED,
     ),
     Metric(
         name="nas",
         label="NAS",
         function=nas,
-        asks="Are the words of {W} more associated with {G1} or with {G2}?",
-        above="the words of {W} are more associated with {G1}",
-        below="the words of {W} are more associated with {G2}",
-        details=EFFECT,
-        template=(2, "n"),
-        range=(-2.0, 2.0),
-        neutral=0.0,
         reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
-        sized=_sized,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        variant=_variant,
-        word_bias="effect_size",
-        check=_check,
+        **_SHARED,
     ),
 )

@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import BiasgridError, not_allowed
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import Scored
+from .sentences import ScoreKind
 
-# those that the thesis fits; the one that it takes; bars of the histogram that they are ranked by
+# distributions that the thesis fits, the one that it chooses, and bars of the histogram that ranks the fits
 DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
 TAKEN = "genextreme"
 BARS = 100
@@ -27,7 +27,7 @@ def score_distributions(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    score: Scored = "sz",
+    score: ScoreKind = "sz",
     fits: bool = False,
     draws: int = 199,
     scores: np.ndarray,
@@ -98,55 +98,55 @@ def score_distributions(
     detail = {"score": Detail("target", list(sets))}
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    apart, p_ks = sentences.ks_test(*sets)
-    varied = (sets.std(axis=1) > 0).all()
+    distance, p_ks = sentences.ks_test(*sets)
+    all_vary = (sets.std(axis=1) > 0).all()
     scalars = {
         "p_ks": p_ks,
-        "correlation": float(np.corrcoef(*sets)[0, 1]) if varied else math.nan,
+        "correlation": float(np.corrcoef(*sets)[0, 1]) if all_vary else math.nan,
     }
-    if fits and varied and sets.shape[1] >= FEWEST:
+    if fits and all_vary and sets.shape[1] >= FEWEST:
         for number, (place, values) in enumerate(zip(PLACES, sets, strict=True)):
-            shape = fitted(values, draws, np.random.default_rng([seed, number]))
-            scalars |= {f"{place}_{name}": number for name, number in shape.items()}
-    return Score(apart, scalars, detail)
+            statistics = fit_distributions(values, draws, np.random.default_rng([seed, number]))
+            scalars |= {f"{place}_{name}": number for name, number in statistics.items()}
+    return Score(distance, scalars, detail)
 
 
-def fitted(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
+def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
     """Which shape values (n,) have: see `score_distributions`."""
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy import stats
 
     normal = stats.shapiro(values)
-    found = {"shapiro": float(normal.statistic), "p_shapiro": float(normal.pvalue)}
+    statistics = {"shapiro": float(normal.statistic), "p_shapiro": float(normal.pvalue)}
     heights, edges = np.histogram(values, BARS, density=True)
     centres = (edges[1:] + edges[:-1]) / 2
     squares = {}
-    # what is fitted badly overflows on the way, and its squares say so
+    # a bad fit may overflow on the way; its sum of squares shows it
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in DISTRIBUTIONS:
             distribution = getattr(stats, name)
             parameters = distribution.fit(values)
             *shapes, loc, scale = map(float, parameters)
-            found |= {f"{name}_shape_{i}": value for i, value in enumerate(shapes, 1)}
-            found |= {f"{name}_loc": loc, f"{name}_scale": scale}
+            statistics |= {f"{name}_shape_{i}": value for i, value in enumerate(shapes, 1)}
+            statistics |= {f"{name}_loc": loc, f"{name}_scale": scale}
             squares[name] = float(((distribution.pdf(centres, *parameters) - heights) ** 2).sum())
-            tested = stats.kstest(values, distribution.cdf, args=parameters)
-            found |= {
+            test = stats.kstest(values, distribution.cdf, args=parameters)
+            statistics |= {
                 f"{name}_sse": squares[name],
-                f"{name}_ks": float(tested.statistic),
-                f"{name}_p_ks": float(tested.pvalue),
+                f"{name}_ks": float(test.statistic),
+                f"{name}_p_ks": float(test.pvalue),
             }
             if name == TAKEN and draws:
-                found[f"{name}_p_bootstrap"] = _bootstrapped(
-                    distribution, parameters, len(values), tested.statistic, draws, rng
+                statistics[f"{name}_p_bootstrap"] = _bootstrap_p_value(
+                    distribution, parameters, len(values), test.statistic, draws, rng
                 )
     for rank, name in enumerate(sorted(squares, key=lambda name: (squares[name], name)), 1):
-        found[f"{name}_rank"] = float(rank)
-    return found
+        statistics[f"{name}_rank"] = float(rank)
+    return statistics
 
 
-def _bootstrapped(
+def _bootstrap_p_value(
     distribution: Any,
     parameters: tuple[float, ...],
     size: int,
@@ -158,21 +158,21 @@ def _bootstrapped(
     from scipy.stats import kstest
 
     *shapes, loc, scale = parameters
-    reached = 1  # the observed one
+    exceedances = 1  # the observed one
     for _ in range(draws):
         sample = distribution.rvs(*parameters, size=size, random_state=rng)
-        again = distribution.fit(sample, *shapes, loc=loc, scale=scale)
-        reached += kstest(sample, distribution.cdf, args=again).statistic >= observed
-    return reached / (draws + 1)
+        refit = distribution.fit(sample, *shapes, loc=loc, scale=scale)
+        exceedances += kstest(sample, distribution.cdf, args=refit).statistic >= observed
+    return exceedances / (draws + 1)
 
 
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    # of equal scores the last place has the shares
-    last = np.append(ordered[1:] != ordered[:-1], True)
+    sorted_scores = scores[order]
+    # of equal scores the last one has the cumulative shares
+    last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)
     missing = bool(np.isnan(scores).any())
 
     def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:
@@ -180,8 +180,8 @@ def _resampled(
             weights[:, order].cumsum(axis=1)[:, last] / weights.sum(axis=1, keepdims=True)
             for weights in targets
         ]
-        apart = np.abs(shares[0] - shares[1]).max(axis=1)
-        return np.full(len(apart), math.nan) if missing else apart
+        distance = np.abs(shares[0] - shares[1]).max(axis=1)
+        return np.full(len(distance), math.nan) if missing else distance
 
     return statistic
 

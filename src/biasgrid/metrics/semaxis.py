@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import neighbours as around
+from .. import neighbours as neighbour_search
 from .. import orientation as roles
 from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..words import FoundSet
@@ -20,7 +20,7 @@ def semaxis(
     *,
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> Score:
     """Where words lie on the axis from one group to another (SemAxis).
 
@@ -83,14 +83,14 @@ def semaxis(
     )
 
 
-def _enriched(
+def _semaxis_of_poles(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     poles: list[np.ndarray],
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> Score:
     """`semaxis` with neighbours: `poles` stand for the words of the groups, row by row."""
     _, words = roles.groups_and_words(targets, attributes, orientation)
@@ -104,20 +104,24 @@ def _poles(
     *,
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> dict[str, Any]:
     """Means of the groups' words and their neighbours."""
     groups, _ = roles.groups_and_words(targets, attributes, orientation)
     keys = [key for group in groups for key in group.keys]
-    places, entries, rows = around.nearest(model, keys, neighbours, vocabulary)
-    # each neighbour once, whoever's it is
+    places, entries, rows = neighbour_search.nearest(model, keys, neighbours, vocabulary)
+    # each neighbour is read once, also where several words have it
     distinct, inverse = np.unique(places, return_inverse=True)
     vectors = model.take([entries[place] for place in distinct], rows[distinct])
-    own = np.concatenate([group.vectors for group in groups])
-    if not np.array_equal(own, model.take(keys, model.rows(keys))):
+    group_vectors = np.concatenate([group.vectors for group in groups])
+    if not np.array_equal(group_vectors, model.take(keys, model.rows(keys))):
         vectors = unit(vectors)  # the look-up scales the groups' words to unit length
-    near = vectors[inverse.reshape(places.shape)].sum(axis=1) if places.size else 0.0
-    poles = np.where(own.any(axis=1, keepdims=True), (own + near) / (1 + places.shape[1]), np.nan)
+    neighbour_sums = vectors[inverse.reshape(places.shape)].sum(axis=1) if places.size else 0.0
+    poles = np.where(
+        group_vectors.any(axis=1, keepdims=True),
+        (group_vectors + neighbour_sums) / (1 + places.shape[1]),
+        np.nan,
+    )
     return {"poles": np.split(poles, np.cumsum([len(group.keys) for group in groups])[:-1])}
 
 
@@ -127,18 +131,18 @@ def _resampled(
     *,
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> Callable:
-    pool, others = roles.groups_and_words(words, attributes, orientation)
-    among, across = pool @ pool.T, pool @ unit(others).T
+    pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
+    gram, products = pool @ pool.T, pool @ unit(word_vectors).T
     longest = np.linalg.norm(pool, axis=1).max()
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (first, second), of_words = roles.groups_and_words(targets, attribute_weights, orientation)
+        (first, second), word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
         axis = first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
-        length = np.sqrt(np.vecdot(axis @ among, axis).clip(min=0))
-        scores = axis @ across / np.where(length > FLAT * longest, length, np.nan)[:, None]
-        return weighted_mean(sum(roles.chosen(of_words, orientation)), np.clip(scores, -1.0, 1.0))
+        length = np.sqrt(np.vecdot(axis @ gram, axis).clip(min=0))
+        scores = axis @ products / np.where(length > FLAT * longest, length, np.nan)[:, None]
+        return weighted_mean(sum(roles.chosen(word_weights, orientation)), np.clip(scores, -1.0, 1.0))
 
     return statistic
 
@@ -150,7 +154,7 @@ def _redrawn(
     *,
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> np.ndarray:
     first, second = (means_of_groups(pool, group) for group in places)
     longest = np.linalg.norm(pool, axis=1).max()
@@ -159,7 +163,7 @@ def _redrawn(
     return cosines(axis, np.concatenate(roles.chosen(words, orientation))).mean(axis=1)
 
 
-def _enriched_redrawn(
+def _redrawn_of_poles(
     pool: np.ndarray,
     places: Sequence[np.ndarray],
     words: Sequence[np.ndarray],
@@ -167,35 +171,35 @@ def _enriched_redrawn(
     poles: list[np.ndarray],
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> np.ndarray:
     return _redrawn(np.concatenate(poles), places, words, orientation=orientation)
 
 
-def _enriched_resampled(
+def _resampled_of_poles(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
     poles: list[np.ndarray],
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,
-    vocabulary: int = around.VOCABULARY,
+    vocabulary: int = neighbour_search.VOCABULARY,
 ) -> Callable:
-    _, others = roles.groups_and_words(words, attributes, orientation)
+    _, word_vectors = roles.groups_and_words(words, attributes, orientation)
     return _resampled(
-        *roles.groups_and_words(np.concatenate(poles), others, orientation), orientation=orientation
+        *roles.groups_and_words(np.concatenate(poles), word_vectors, orientation), orientation=orientation
     )
 
 
 def _check(*, orientation: str, neighbours: int, vocabulary: int) -> None:
     roles.check(orientation)
-    around.check(neighbours, vocabulary, least=0)
+    neighbour_search.check(neighbours, vocabulary, least=0)
 
 
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
-    enriched = {"function": _enriched, "resampled": _enriched_resampled}
-    enriched |= {"redrawn": _enriched_redrawn, "of_model": _poles}
-    return roles.oriented(orientation, (2, "n")) | (enriched if neighbours else {})
+    overrides = {"function": _semaxis_of_poles, "resampled": _resampled_of_poles}
+    overrides |= {"redrawn": _redrawn_of_poles, "of_model": _poles}
+    return roles.oriented(orientation, (2, "n")) | (overrides if neighbours else {})
 
 
 METRICS = (

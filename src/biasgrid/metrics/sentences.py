@@ -13,7 +13,7 @@ from ..embeddings.language.sentence import Sentence
 from ..errors import BiasgridError, unknown
 
 SCORES = ("sz", "cp")
-Scored = Literal["sz", "cp"]
+ScoreKind = Literal["sz", "cp"]
 
 
 def of_model(
@@ -30,14 +30,14 @@ def of_model(
     """
     sets = [s.keys for s in targets]
     if score == "cp":
-        asked = [
-            Sentence(text, beside=other)
+        requests = [
+            Sentence(text, beside=partner)
             for place, texts in enumerate(sets)
-            for text, other in zip(texts, sets[place ^ 1], strict=True)
+            for text, partner in zip(texts, sets[place ^ 1], strict=True)
         ]
     else:
-        asked = [Sentence(text) for texts in sets for text in texts]
-    return {"scores": model.score(asked)}
+        requests = [Sentence(text) for texts in sets for text in texts]
+    return {"scores": model.score(requests)}
 
 
 def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
@@ -47,14 +47,14 @@ def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
 
 def ks_test(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """The Kolmogorov-Smirnov statistic of two sets of numbers, and its p-value if the sets have nothing in common."""
-    # imported late: scipy takes a while, and to plan a study it is not needed
+    # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import ks_2samp
 
     with warnings.catch_warnings():
-        # of few numbers with ties it says that it takes the asymptotic p-value
+        # for few numbers with ties it warns that the p-value is asymptotic
         warnings.simplefilter("ignore", RuntimeWarning)
-        tested = ks_2samp(first, second)
-    return float(tested.statistic), float(tested.pvalue)
+        test = ks_2samp(first, second)
+    return float(test.statistic), float(test.pvalue)
 
 
 def check_score(score: Any) -> None:

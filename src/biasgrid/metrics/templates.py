@@ -12,7 +12,7 @@ from ..embeddings.language.sentence import Sentence
 from ..errors import BiasgridError, not_allowed
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
-# short, so that nouns, names and adjectives fit; a study of one kind of words has better ones
+# short, so that nouns, names and adjectives fit; for one kind of words write longer ones
 TEMPLATES = ["{target} and {attribute}.", "{target} is {attribute}.", "{target} likes {attribute}."]
 
 
@@ -22,7 +22,7 @@ def likelihoods(
     attributes: Sequence[Any],
     *,
     templates: Sequence[str] | None = None,
-    of: Literal["target", "attribute"] = "target",
+    predicted_word: Literal["target", "attribute"] = "target",
     prior: bool = False,
 ) -> np.ndarray:
     """How probable a model holds each target word beside each attribute word, in each template.
@@ -49,31 +49,31 @@ def likelihoods(
     """
     templates = TEMPLATES if templates is None else templates
     sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
-    filled = [
-        _filled(template, target, attribute)
+    filled_templates = [
+        _fill(template, target, attribute)
         for template in templates
         for target in sides[0]
         for attribute in sides[1]
     ]
-    predicted = of if model.masked else "attribute"
-    other = "attribute" if predicted == "target" else "target"
-    scores = model.score([Sentence(text, part=spans[predicted]) for text, spans in filled])
+    blank = predicted_word if model.masked else "attribute"
+    context = "attribute" if blank == "target" else "target"
+    scores = model.score([Sentence(text, part=spans[blank]) for text, spans in filled_templates])
     if prior and model.masked:
         scores = scores - model.score(
-            [Sentence(text, part=spans[predicted], hidden=spans[other]) for text, spans in filled]
+            [Sentence(text, part=spans[blank], hidden=spans[context]) for text, spans in filled_templates]
         )
     return scores.reshape(len(templates), *map(len, sides))
 
 
-def _filled(template: str, target: str, attribute: str) -> tuple[str, dict[str, tuple[int, int]]]:
+def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, tuple[int, int]]]:
     """A template with both words, its first letter large, and where the words are."""
-    before, _, rest = template.partition(TARGET)
-    between, _, after = rest.partition(ATTRIBUTE)
-    text = f"{before}{target}{between}{attribute}{after}"
-    first, second = len(before), len(before) + len(target) + len(between)
-    # of some letters the large form is two
-    large = text[:1].upper() if len(text[:1].upper()) == 1 else text[:1]
-    return large + text[1:], {
+    start, _, rest = template.partition(TARGET)
+    middle, _, end = rest.partition(ATTRIBUTE)
+    text = f"{start}{target}{middle}{attribute}{end}"
+    first, second = len(start), len(start) + len(target) + len(middle)
+    # the upper case of some letters is two letters
+    capital = text[:1].upper() if len(text[:1].upper()) == 1 else text[:1]
+    return capital + text[1:], {
         "target": (first, first + len(target)),
         "attribute": (second, second + len(attribute)),
     }
@@ -81,7 +81,7 @@ def _filled(template: str, target: str, attribute: str) -> tuple[str, dict[str, 
 
 def check_templates(templates: Any) -> None:
     """Raises BiasgridError for what is no list of templates, and for a template without its two places."""
-    allowed = "lists of sentences with {target} and, after it, {attribute}"
+    allowed_values = "lists of sentences with {target} and, after it, {attribute}"
     if templates is None:
         return
     if (
@@ -89,8 +89,8 @@ def check_templates(templates: Any) -> None:
         or not templates
         or len(set(map(str, templates))) < len(templates)
     ):
-        raise BiasgridError(not_allowed("templates", templates, allowed))
+        raise BiasgridError(not_allowed("templates", templates, allowed_values))
     for template in templates:
         places = isinstance(template, str) and (template.count(TARGET), template.count(ATTRIBUTE))
         if places != (1, 1) or template.index(TARGET) > template.index(ATTRIBUTE):
-            raise BiasgridError(not_allowed("templates", template, allowed))
+            raise BiasgridError(not_allowed("templates", template, allowed_values))

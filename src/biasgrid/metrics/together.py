@@ -13,8 +13,8 @@ from ..embeddings.corpus.corpus import Corpus
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-BLOCK = 1 << 23  # patterns times samples that are in memory at a time
-Z95 = 1.959963984540054  # of an interval that holds 95 % of a normal distribution
+BLOCK = 1 << 23  # patterns times samples in memory at a time
+Z95 = 1.959963984540054  # half the width of a 95 % interval, in standard errors
 
 # function of counts (samples,) of units: with the first group, of these with the words, and the same of the second
 Value = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -24,7 +24,7 @@ def of_model(
     model: Corpus, targets: Sequence[Any], attributes: Sequence[Any], *, window: int | None = None, **_: Any
 ) -> dict[str, Any]:
     """The co-occurrences of all words of a query: `Metric.of_model`."""
-    words = [key for found in (*targets, *attributes) for key in found.keys]
+    words = [key for word_set in (*targets, *attributes) for key in word_set.keys]
     return {"cooccurrence": model.cooccurrence(words, window)}
 
 
@@ -50,26 +50,26 @@ def counts(
     units = cooccurrence.units.astype(np.float64)
     samples = max(map(len, (*targets, *attributes)))
     rows = max(1, BLOCK // max(len(units), 1))
-    found = []
+    blocks = []
     for start in range(0, samples, rows):
-        first, second = (_present(w, sides[0], start, rows) for w in targets)
-        words = _present(attributes[0], sides[1], start, rows)
+        first, second = (_has_word(w, sides[0], start, rows) for w in targets)
+        words = _has_word(attributes[0], sides[1], start, rows)
         block = [units @ first, units @ (first & words), units @ second, units @ (second & words)]
-        found.append(np.broadcast_arrays(*block))
-    return tuple(map(np.concatenate, zip(*found, strict=True)))
+        blocks.append(np.broadcast_arrays(*block))
+    return tuple(map(np.concatenate, zip(*blocks, strict=True)))
 
 
-def _present(weights: np.ndarray, patterns: csr_array, start: int, rows: int) -> np.ndarray:
+def _has_word(weights: np.ndarray, patterns: csr_array, start: int, rows: int) -> np.ndarray:
     """Whether a pattern has a word of the set: bool (patterns, samples)."""
     block = weights if len(weights) == 1 else weights[start : start + rows]
     return patterns @ (block > 0).T.astype(np.float32) > 0
 
 
 def scalars(numbers: Sequence[np.ndarray], cooccurrence: Cooccurrence) -> dict[str, float]:
-    """What `counts` found of one sample, and all units, as auxiliary statistics of a score."""
+    """The `counts` of one sample and the number of all units, as auxiliary statistics of a score."""
     names = ("units_first", "units_first_words", "units_second", "units_second_words")
-    found = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
-    return found | {"units": float(cooccurrence.total)}
+    statistics = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
+    return statistics | {"units": float(cooccurrence.total)}
 
 
 def sets_of(
@@ -92,8 +92,8 @@ def by_word(
 ) -> np.ndarray:
     """The value of each word of the other side alone, (words,)."""
     groups, _ = sets_of(targets, attributes)
-    alone = np.eye(sum(len(words) for words in attributes))
-    return value(*counts(cooccurrence, groups, [alone]))
+    single_words = np.eye(sum(len(words) for words in attributes))
+    return value(*counts(cooccurrence, groups, [single_words]))
 
 
 def joint(
@@ -103,10 +103,10 @@ def joint(
     groups, words = sets_of(targets, attributes)
     split = groups[0].shape[1]
     sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))
-    has = [_present(weights, sides[0], 0, 1)[:, 0] for weights in groups]
-    has.append(_present(words[0], sides[1], 0, 1)[:, 0])
+    presence = [_has_word(weights, sides[0], 0, 1)[:, 0] for weights in groups]
+    presence.append(_has_word(words[0], sides[1], 0, 1)[:, 0])
     kinds = np.array([[bool(kind & 1), bool(kind & 2), bool(kind & 4)] for kind in range(8)])
-    number = has[0] * 1 + has[1] * 2 + has[2] * 4
+    number = presence[0] * 1 + presence[1] * 2 + presence[2] * 4
     units = np.bincount(number, cooccurrence.units, minlength=8).astype(np.int64)
     units[0] += cooccurrence.total - units.sum()
     return kinds, units
@@ -127,9 +127,9 @@ def standard_error(kinds: np.ndarray, units: np.ndarray, slopes: np.ndarray) -> 
     float
         Units that have both groups count in both: that the two shares are not independent is in it.
     """
-    each = influence(kinds) @ slopes
-    mean = (units * each).sum() / units.sum()
-    return float(np.sqrt((units * (each - mean) ** 2).sum()))
+    influences = influence(kinds) @ slopes
+    mean = (units * influences).sum() / units.sum()
+    return float(np.sqrt((units * (influences - mean) ** 2).sum()))
 
 
 def influence(kinds: np.ndarray) -> np.ndarray:
@@ -146,8 +146,8 @@ def drawn_units(
     total = units.sum()
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        sampled = rng.multinomial(total, units / total, size=draws)
-        values = value(*(sampled @ influence(kinds)).T)
+        sample_counts = rng.multinomial(total, units / total, size=draws)
+        values = value(*(sample_counts @ influence(kinds)).T)
         return np.where(np.isfinite(values), values, np.nan)
 
     return draw

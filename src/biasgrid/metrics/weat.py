@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -129,10 +130,10 @@ def _resampled(
         association, (x, y) = a - b, targets
         if not return_effect_size:
             return weighted_sum(x, association) - weighted_sum(y, association)
-        both = x + y
-        variation = (association - weighted_mean(both, association)[:, None]) ** 2
-        words_used = both.sum(axis=1)
-        spread = np.sqrt(weighted_sum(both, variation) / (words_used - ddof))
+        all_weights = x + y
+        variation = (association - weighted_mean(all_weights, association)[:, None]) ** 2
+        words_used = all_weights.sum(axis=1)
+        spread = np.sqrt(weighted_sum(all_weights, variation) / (words_used - ddof))
         difference = weighted_mean(x, association) - weighted_mean(y, association)
         return np.where((spread > FLAT) & (words_used > ddof), difference / spread, np.nan)
 
@@ -155,8 +156,12 @@ def _redrawn(
     x, y = ((unit(pool) @ (a - b))[group] for group in places)
     if not return_effect_size:
         return x.sum(axis=1) - y.sum(axis=1)
-    both = np.concatenate([x, y], axis=1)
-    spread = both.std(axis=1, ddof=ddof) if both.shape[1] > ddof else np.full(len(both), np.nan)
+    all_associations = np.concatenate([x, y], axis=1)
+    spread = (
+        all_associations.std(axis=1, ddof=ddof)
+        if all_associations.shape[1] > ddof
+        else np.full(len(all_associations), np.nan)
+    )
     return (x.mean(axis=1) - y.mean(axis=1)) / np.where(spread > FLAT, spread, np.nan)
 
 
@@ -183,55 +188,47 @@ def _check(ddof: int, return_effect_size: bool = True) -> None:
 
 
 def _effect_size(association: list[np.ndarray], ddof: int) -> float:
-    both = np.concatenate(association)
-    if len(both) <= ddof:
+    all_associations = np.concatenate(association)
+    if len(all_associations) <= ddof:
         return float("nan")
-    spread = both.std(ddof=ddof)
+    spread = all_associations.std(ddof=ddof)
     if not spread > FLAT:
         return float("nan")
     return float((association[0].mean() - association[1].mean()) / spread)
 
 
-REFERENCE = (
-    "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. Science 356, 2017"
-)
-ASSOCIATION = {"association": "mean cosine with the words of {A1} less that with the words of {A2}"}
+_SHARED: dict[str, Any] = {
+    "above": "the words of {T1} lean more to {A1} than the words of {T2} do",
+    "below": "the words of {T1} lean more to {A2} than the words of {T2} do",
+    "details": {"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+    "nearer": "first",
+    "template": (2, 2),
+    "neutral": 0.0,
+    "groups": "attributes",
+    "check": _check,
+    "reference": "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. "
+    "Science 356, 2017",
+}
 METRICS = (
     Metric(
         name="weat",
         label="WEAT",
         function=weat,
         asks="Are the words of {T1} more associated with {A1} than with {A2}, compared with the words of {T2}?",
-        above="the words of {T1} lean more to {A1} than the words of {T2} do",
-        below="the words of {T1} lean more to {A2} than the words of {T2} do",
-        details=ASSOCIATION,
-        nearer="first",
-        template=(2, 2),
         range=(-np.inf, np.inf),
-        neutral=0.0,
-        groups="attributes",
-        reference=REFERENCE,
         resampled=_resampled,
         redrawn=_redrawn,
-        check=_check,
+        **_SHARED,
     ),
     Metric(
         name="weat_es",
         label="WEAT-ES",
         function=weat_es,
         asks="How well are the words of {T1} and those of {T2} told apart by their associations with {A1} and {A2}?",
-        above="the words of {T1} lean more to {A1} than the words of {T2} do",
-        below="the words of {T1} lean more to {A2} than the words of {T2} do",
-        details=ASSOCIATION,
-        nearer="first",
-        template=(2, 2),
         range=(-2.0, 2.0),
-        neutral=0.0,
-        groups="attributes",
-        reference=REFERENCE,
         sized=_es_sized,
         resampled=_es_resampled,
         redrawn=_es_redrawn,
-        check=_check,
+        **_SHARED,
     ),
 )

@@ -3,7 +3,7 @@
 A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A.
 A set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently.
 `PROPERTIES` asks of a metric whether its value follows. A "no" has a counterexample: vectors, to be measured again.
-That none is found is no proof; "yes" is said only where there is an argument (`ARGUMENTS`).
+Finding none is no proof: the answer is "yes" only where there is an argument (`ARGUMENTS`).
 """
 
 from .examine import examine, examine_metric

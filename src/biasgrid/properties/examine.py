@@ -47,22 +47,22 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
     if metric.needs == "corpus":
-        return _refuted_by(texts.verdicts, metric, parameters, label, variant)
-    if metric.needs == "language_model" and scores.examined(metric):
-        return _refuted_by(scores.verdicts, metric, parameters, label, variant)
-    if reason := _not_examined(metric):
+        return _verdicts_without_vectors(texts.verdicts, metric, parameters, label, variant)
+    if metric.needs == "language_model" and scores.can_be_examined(metric):
+        return _verdicts_without_vectors(scores.verdicts, metric, parameters, label, variant)
+    if reason := _why_not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
     for level in (WORD, SET):
         if level == WORD and sides(metric)[1] == 2 and metric.name not in WORD_VALUES:
             continue
-        found = Search(metric, parameters, level).run()
-        for (name, condition), (holds, example, tried) in found.items():
+        answers = Search(metric, parameters, level).run()
+        for (name, condition), (holds, example, setting_count) in answers.items():
             paper, why = ({}, "")
             if parameters in VARIANTS.get(metric.name, [{}])[:1]:
                 paper = PAPER.get((metric.name, level), {})
-            for asked in (level, None):
-                why = why or ARGUMENTS.get((metric.name, variant, asked), {}).get(condition or name, "")
+            for scope in (level, None):
+                why = why or ARGUMENTS.get((metric.name, variant, scope), {}).get(condition or name, "")
             if holds == NOT_REFUTED and why:
                 holds = YES
             verdicts.append(
@@ -74,7 +74,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
                     condition,
                     holds,
                     paper.get(condition or name, ""),
-                    tried,
+                    setting_count,
                     example.statement if example else "it has no value" if holds == UNDEFINED else why,
                     metric.neutral,
                     example,
@@ -83,29 +83,31 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     return verdicts
 
 
-def _refuted_by(
-    of_level: Callable[..., dict[str, tuple[str, str, int]]],
+def _verdicts_without_vectors(
+    verdicts_of_level: Callable[..., dict[str, tuple[str, str, int]]],
     metric: Metric,
     parameters: Mapping[str, Any],
     label: str,
     variant: str,
 ) -> list[Verdict]:
-    """The verdicts on a metric that is not of vectors, whose counterexamples are texts or scores."""
+    """The verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
     verdicts = []
     for level in (WORD, SET):
-        both, of_this = (ARGUMENTS.get((metric.name, variant, asked), {}) for asked in (None, level))
-        arguments = both | of_this
-        for name, (holds, example, tried) in of_level(metric, parameters, level).items():
+        general_arguments, level_arguments = (
+            ARGUMENTS.get((metric.name, variant, scope), {}) for scope in (None, level)
+        )
+        arguments = general_arguments | level_arguments
+        for name, (holds, example, setting_count) in verdicts_of_level(metric, parameters, level).items():
             why = arguments.get(name, "")
             holds = YES if holds == NOT_REFUTED and why else holds
             note = example or why
             verdicts.append(
-                Verdict(metric.name, label, level, name, "", holds, "", tried, note, metric.neutral)
+                Verdict(metric.name, label, level, name, "", holds, "", setting_count, note, metric.neutral)
             )
     return verdicts
 
 
-def _not_examined(metric: Metric) -> str:
+def _why_not_examined(metric: Metric) -> str:
     groups, words = sides(metric)
     if metric.name in OTHER_QUESTIONS:
         return OTHER_QUESTIONS[metric.name]

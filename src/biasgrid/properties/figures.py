@@ -14,14 +14,14 @@ from ..figures.layout import (
     add_axes,
     add_box,
     blank,
+    empty_page,
     legend_area,
     legend_line,
-    nothing,
     page,
     styled,
 )
 from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
-from ..figures.text import BOLD, NORMAL, SMALL, fitted, line_count, text_width, wrapped
+from ..figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
 from .search import CATALOGUE
 from .settings import Setting
@@ -55,22 +55,24 @@ SHOWS = {
 def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     """Metrics by properties: what each can and cannot see. Rows of one word and of sets of words."""
     rows = by_row(verdicts)
-    names = {label: wrapped(label, 24) for label, _ in rows}
+    names = {label: wrap_text(label, 24) for label, _ in rows}
     left = max(text_width(name, NORMAL) for name in names.values()) + 0.12
-    of = max(text_width(level, SMALL) for level in (WORD, SET)) + 0.12
-    cell = min(0.86, (PAGE[0] - 2 * MARGIN - left - of) / len(PROPERTIES))
-    heads = {name: fitted(text, cell - 0.04, SMALL) for name, text in PROPERTIES.items()}
+    level_width = max(text_width(level, SMALL) for level in (WORD, SET)) + 0.12
+    cell = min(0.86, (PAGE[0] - 2 * MARGIN - left - level_width) / len(PROPERTIES))
+    heads = {name: fit_text(text, cell - 0.04, SMALL) for name, text in PROPERTIES.items()}
     head = max(map(line_count, heads.values())) * 0.12 + 0.1
     note = (
         "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
         "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
         "If ordered: where no word of the second set leans more to the first group than any of the first set."
     )
-    there = {v.holds for v in verdicts}
+    answers = {v.holds for v in verdicts}
     legend = [
-        (MEANING[holds], legend_area(facecolor=colour)) for holds, colour in COLOURS.items() if holds in there
+        (MEANING[holds], legend_area(facecolor=colour))
+        for holds, colour in COLOURS.items()
+        if holds in answers
     ]
-    across = left + of + len(heads) * cell
+    content_width = left + level_width + len(heads) * cell
     gap = 0.04
     gaps = gap * len(names)
     # rows are as high as a page allows
@@ -79,37 +81,37 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
         "What metrics can and cannot see",
         note,
         legend,
-        across + 2 * MARGIN,
+        content_width + 2 * MARGIN,
         head + len(rows) * high + gaps + 0.1,
     )
-    axes = add_axes(figure, MARGIN, top, across, head + len(rows) * high + gaps)
-    axes.set(xlim=(0, across), ylim=(head + len(rows) * high + gaps, 0))
+    axes = add_axes(figure, MARGIN, top, content_width, head + len(rows) * high + gaps)
+    axes.set(xlim=(0, content_width), ylim=(head + len(rows) * high + gaps, 0))
     axes.axis("off")
     for i, text in enumerate(heads.values()):
-        x = left + of + (i + 0.5) * cell
+        x = left + level_width + (i + 0.5) * cell
         axes.text(x, head - 0.05, text, ha="center", va="bottom", size=SMALL, linespacing=1.15)
-    y, before = head, None
+    y, label_before = head, None
     for (label, level), row in rows.items():
-        if label != before:
+        if label != label_before:
             y += gap
-            levels = sum(other == label for other, _ in rows)
+            levels = sum(row_label == label for row_label, _ in rows)
             axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
-            before = label
+            label_before = label
         axes.text(left, y + high / 2, level, va="center", size=SMALL, color=GREY)
         for i, name in enumerate(heads):
             if (verdict := row.get((name, ""))) is None:
                 continue
-            x = left + of + i * cell
+            x = left + level_width + i * cell
             colour = COLOURS[verdict.holds]
             add_box(axes, (x + 0.015, y + 0.015), cell - 0.03, high - 0.03, facecolor=colour)
             text = {UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
             weight = "bold" if verdict.paper else "normal"
-            ordered = row.get((name, ORDERED))
+            ordered_verdict = row.get((name, ORDERED))
             middle = y + high / 2
-            if ordered and ordered.holds != verdict.holds:
+            if ordered_verdict and ordered_verdict.holds != verdict.holds:
                 # the condition's own colour, in the right part of the cell
                 part = 0.68
-                shade = COLOURS[ordered.holds]
+                shade = COLOURS[ordered_verdict.holds]
                 corner = x + (1 - part) * cell, y + 0.015
                 add_box(axes, corner, part * cell - 0.015, high - 0.03, facecolor=shade)
                 axes.text(
@@ -142,19 +144,19 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     there. Those of values that do not compare are in `ranges`. Where there is none, the figure says so."""
     panels, title = _panels(verdicts), "What metrics cannot see: counterexamples"
     if not panels:
-        return nothing(title, "no counterexample was found.")
+        return empty_page(title, "no counterexample was found.")
     gap = 0.16
     # as few columns as let the panels go onto a page
     for columns in range(4, 8):
         width = PAGE[0] / columns
         titles = [
-            fitted(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels
+            fit_text(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels
         ]
-        said = [[fitted(line, width - gap, SMALL) for line in lines] for _, lines in panels]
+        panel_texts = [[fit_text(line, width - gap, SMALL) for line in lines] for _, lines in panels]
         starts = range(0, len(panels), columns)
         heads = [0.125 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
         feet = [
-            max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in said[i : i + columns])
+            max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in panel_texts[i : i + columns])
             for i in starts
         ]
         texts = [head + foot + 0.2 for head, foot in zip(heads, feet, strict=True)]
@@ -174,8 +176,8 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
         ("word", legend_line(linestyle="", marker="o", color="black", markersize=4)),
     ]
     if two:
-        opened = {"markerfacecolor": "white", "color": "black", "markersize": 4}
-        legend.append(("word of the second set", legend_line(linestyle="", marker="o", **opened)))
+        open_look = {"markerfacecolor": "white", "color": "black", "markersize": 4}
+        legend.append(("word of the second set", legend_line(linestyle="", marker="o", **open_look)))
     figure, top = page(title, note, legend, PAGE[0], sum(rows))
     w, h = figure.get_size_inches()
     for i, (setting, _) in enumerate(panels):
@@ -185,7 +187,7 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
         y += heads[row]
         _draw(add_axes(figure, x, y, width - gap, drawing), setting)
         y += drawing + 0.05
-        for line in said[i]:
+        for line in panel_texts[i]:
             figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
             y += 0.12 * line_count(line) + 0.02
     return figure
@@ -195,8 +197,8 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
 def blind_spots(panels: Sequence[tuple[Setting, str]]) -> figure.Figure:
     """Settings of one metric with what it says of each, two beside each other: a picture for a narrow page."""
     columns, width, drawing, gap = min(len(panels), 2), 1.8, 1.3, 0.12
-    titles = [fitted(plain(setting), (width - gap) / BOLD, NORMAL) for setting, _ in panels]
-    texts = [fitted(text, width - gap, NORMAL) for _, text in panels]
+    titles = [fit_text(plain(setting), (width - gap) / BOLD, NORMAL) for setting, _ in panels]
+    texts = [fit_text(text, width - gap, NORMAL) for _, text in panels]
     starts = range(0, len(panels), columns)
     heads = [0.14 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
     feet = [0.14 * max(map(line_count, texts[i : i + columns])) + 0.2 for i in starts]
@@ -221,8 +223,8 @@ def plain(setting: Setting) -> str:
 
 def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
     """Settings, and for each what is said of the metrics that it is a counterexample of."""
-    shown: dict[str, tuple[Setting, dict[str, list[str]]]] = {}
-    refuted = {
+    panels_by_setting: dict[str, tuple[Setting, dict[str, list[str]]]] = {}
+    first_examples = {
         (v.label, v.property): v.example.settings[0].name for v in verdicts if v.level == SET and v.example
     }
     for v in verdicts:
@@ -231,20 +233,28 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
         setting, kind = v.example.settings[0], v.property
         if kind == "trustworthy":
             # said already where it is skew or stereotype that is not seen
-            if setting.name in (refuted.get((v.label, "skew")), refuted.get((v.label, "stereotype"))):
+            if setting.name in (
+                first_examples.get((v.label, "skew")),
+                first_examples.get((v.label, "stereotype")),
+            ):
                 continue
             kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
         (value,) = v.example.values[0]
         number = "" if isnan(value) else f" {_short(value)}"
         # of an option, its value says enough: "RND (cos)"
         label = v.label.replace("direction: ", "").replace("distance: ", "")
-        shown.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
+        panels_by_setting.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
             f"{label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
         )
     order = {setting.name: i for i, setting in enumerate(CATALOGUE)}
     return [
-        (setting, [f"{SHOWS[kind]}: {', '.join(said[kind])}" for kind in SHOWS if kind in said])
-        for setting, said in sorted(shown.values(), key=lambda panel: order.get(panel[0].name, len(order)))
+        (
+            setting,
+            [f"{SHOWS[kind]}: {', '.join(labels_by_kind[kind])}" for kind in SHOWS if kind in labels_by_kind],
+        )
+        for setting, labels_by_kind in sorted(
+            panels_by_setting.values(), key=lambda panel: order.get(panel[0].name, len(order))
+        )
     ]
 
 
@@ -256,15 +266,15 @@ def _draw(axes: Axes, setting: Setting) -> None:
     """Groups and words in the plane; in space, seen along the third axis."""
     from matplotlib.patches import Circle
 
-    everything = np.concatenate([*setting.groups, *setting.words])[:, :2]
-    reach = max(np.abs(everything).max(), 1.0) * 1.35
+    points = np.concatenate([*setting.groups, *setting.words])[:, :2]
+    reach = max(np.abs(points).max(), 1.0) * 1.35
     axes.set_aspect("equal")
     axes.set(xlim=(-reach * 1.2, reach * 1.2), ylim=(-reach, reach))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor="#CCCCCC", linewidth=0.6))
     axes.plot(0, 0, "+", color="#BBBBBB", markersize=4, zorder=1)
     for group, colour, name in zip(setting.groups, GROUPS, NAMES, strict=False):
-        for row, many in _counted(group):
+        for row, count in _count_rows(group):
             axes.annotate(
                 "",
                 row[:2],
@@ -278,46 +288,48 @@ def _draw(axes: Axes, setting: Setting) -> None:
                 },
                 zorder=2,
             )
-            label = name if many == 1 else f"{name} ×{many}"
-            occupied = any(np.allclose(row, other) for other in np.concatenate(setting.words))
+            label = name if count == 1 else f"{name} ×{count}"
+            has_word = any(np.allclose(row, vector) for vector in np.concatenate(setting.words))
             # beyond a dot that is there; and not on the other group's label
-            turned = name == "B" and any(np.allclose(row, other) for other in setting.groups[0])
-            _beside(axes, row, reach, label, colour, 0.14 + 0.1 * occupied + 0.05 * (many > 1), turned)
-    for words, filled in zip(setting.words, (True, False), strict=False):
-        for row, many in _counted(words):
-            shared = any(np.allclose(row, other) for other in setting.words[0])
+            is_turned = name == "B" and any(np.allclose(row, vector) for vector in setting.groups[0])
+            _add_label(axes, row, reach, label, colour, 0.14 + 0.1 * has_word + 0.05 * (count > 1), is_turned)
+    for words, is_filled in zip(setting.words, (True, False), strict=False):
+        for row, count in _count_rows(words):
+            shared = any(np.allclose(row, vector) for vector in setting.words[0])
             # a word that stands in both sets is a ring around a dot
-            size = 7.5 if not filled and shared else 4.5
+            size = 7.5 if not is_filled and shared else 4.5
             axes.plot(
                 *row[:2],
                 "o",
                 markersize=size,
-                markerfacecolor="black" if filled else "none" if shared else "white",
+                markerfacecolor="black" if is_filled else "none" if shared else "white",
                 markeredgecolor="black",
                 markeredgewidth=0.8,
-                zorder=4 if filled else 3,
+                zorder=4 if is_filled else 3,
             )
-            if many > 1 and filled:
-                _beside(axes, row, reach, f"×{many}", "black", 0.2, across=True)
+            if count > 1 and is_filled:
+                _add_label(axes, row, reach, f"×{count}", "black", 0.2, is_turned=True)
 
 
-def _counted(rows: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    found: dict[tuple[float, ...], int] = {}
+def _count_rows(rows: np.ndarray) -> list[tuple[np.ndarray, int]]:
+    counts: dict[tuple[float, ...], int] = {}
     for row in rows.round(9) + 0.0:
-        found[tuple(row)] = found.get(tuple(row), 0) + 1
-    return [(np.array(row), many) for row, many in found.items()]
+        counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+    return [(np.array(row), count) for row, count in counts.items()]
 
 
-def _beside(axes, row, reach: float, text: str, colour: str, off: float, across: bool = False) -> None:
+def _add_label(
+    axes, row, reach: float, text: str, colour: str, distance: float, is_turned: bool = False
+) -> None:
     """A label beyond the end of a vector, or beside it."""
     direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
-    if across:
+    if is_turned:
         direction = np.array([-direction[1], direction[0]])
     if "×" in text:
         # wide text goes as far on paper in a low panel as in a high one
         high = axes.get_position().height * axes.figure.get_figheight()
-        off *= max(1.0, 1.3 / high)
-    x, y = row[:2] + off * reach * direction
+        distance *= max(1.0, 1.3 / high)
+    x, y = row[:2] + distance * reach * direction
     axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
 
 
@@ -326,11 +338,11 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
     """Metrics whose values do not compare: two ranges each, the smallest and largest value of two words (a set) of
     unit length, of two pairs of groups. Where there is none, the figure says so."""
     title = "Values that do not compare"
-    shown = [
+    incomparable = [
         v for v in verdicts if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
     ]
-    if not shown:
-        return nothing(title, "no metric was found whose values do not compare.")
+    if not incomparable:
+        return empty_page(title, "no metric was found whose values do not compare.")
     note = (
         "Smallest and largest value of two words (a set) of length 1, between the groups that the right side names. "
         "Each metric has a scale of its own; its neutral value is in the middle."
@@ -339,20 +351,20 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
         ("one pair of groups", legend_line(color="black", linewidth=1.6, marker="|", markersize=5)),
         ("another one", legend_line(color="#999999", linewidth=1.6, marker="|", markersize=5)),
     ]
-    bar = min(0.3, (PAGE[1] - 1.6) / len(shown))
-    labels = [fitted(v.label, 1.3, SMALL) for v in shown]
+    bar = min(0.3, (PAGE[1] - 1.6) / len(incomparable))
+    labels = [fit_text(v.label, 1.3, SMALL) for v in incomparable]
     ends = [
         f"{_short(low)} to {_short(high)}: {setting.name}"
-        for v in shown
+        for v in incomparable
         for setting, (low, high) in zip(v.example.settings, v.example.values, strict=True)
     ]
     left, right = (max(text_width(text, SMALL) for text in texts) + 0.15 for texts in (labels, ends))
-    figure, top = page(title, note, legend, PAGE[0], len(shown) * bar + 0.35)
-    across = figure.get_figwidth() - 2 * MARGIN - left - right
-    axes = add_axes(figure, MARGIN + left, top, across, len(shown) * bar)
-    beside = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
-    for i, (v, label) in enumerate(zip(shown, labels, strict=True)):
-        axes.text(-0.02, i, label, ha="right", **beside)
+    figure, top = page(title, note, legend, PAGE[0], len(incomparable) * bar + 0.35)
+    bar_width = figure.get_figwidth() - 2 * MARGIN - left - right
+    axes = add_axes(figure, MARGIN + left, top, bar_width, len(incomparable) * bar)
+    look = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
+    for i, (v, label) in enumerate(zip(incomparable, labels, strict=True)):
+        axes.text(-0.02, i, label, ha="right", **look)
         scale = max(abs(x - v.neutral) for pair in v.example.values for x in pair) or 1.0
         for j, (low, high) in enumerate(v.example.values):
             y = i - 0.23 + 0.46 * j
@@ -360,8 +372,8 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
             axes.plot(
                 line, [y, y], color="#999999" if j else "black", linewidth=1.6, marker="|", markersize=5
             )
-            axes.text(1.02, y, ends[2 * i + j], **beside)
+            axes.text(1.02, y, ends[2 * i + j], **look)
     axes.axvline(0, color="#BBBBBB", linewidth=0.6, zorder=0)
-    axes.set(ylim=(len(shown) - 0.5, -0.5), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
+    axes.set(ylim=(len(incomparable) - 0.5, -0.5), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
     axes.set_xticklabels(["neutral"])
     return figure

@@ -44,5 +44,5 @@ def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     for name, content in files.items():
         write_text(folder / name, content)
     figures = {"properties": matrix, "counterexamples": counterexamples, "ranges": ranges}
-    drawn = [path for name, draw in figures.items() for path in save(draw(verdicts), folder / name)]
-    return [str(folder / name) for name in files] + drawn
+    figure_paths = [path for name, draw in figures.items() for path in save(draw(verdicts), folder / name)]
+    return [str(folder / name) for name in files] + figure_paths

@@ -1,6 +1,6 @@
 """What a metric has to say of words, or pairs of sentences, by how each of them leans to one group or the other.
 
-What a leaning is says the module of the kind of model; the questions are the same.
+The module of each kind of model defines what a leaning is; the questions are the same.
 """
 
 from __future__ import annotations
@@ -17,20 +17,26 @@ from .questions import OF_ONE_WORD, PROPERTIES, SET, WORD
 
 CLEAR, EXACT = 1e-3, 1e-9
 # vectors alone have a length
-ASKED = {
+QUESTIONS = {
     WORD: [name for name in OF_ONE_WORD if name != "length_free"],
     SET: [name for name in PROPERTIES if name != "length_free"],
 }
 
 
-def refuted(
-    metric: Metric, level: str, tried: Iterable[tuple[Any, np.ndarray, float]], written: Callable[[Any], str]
+def find_counterexamples(
+    metric: Metric,
+    level: str,
+    settings: Iterable[tuple[Any, np.ndarray, float]],
+    describe: Callable[[Any], str],
 ) -> tuple[dict[str, str], dict[str, int]]:
-    """Property -> the first setting that refutes it, as `written` says it, and property -> how many were tried; of
-    settings, each with its leanings (words,) and the metric's value."""
-    found: dict[str, str] = {}
-    counts = dict.fromkeys(ASKED[level], 0)
-    for setting, leanings, value in tried:
+    """Counterexamples among settings, each with its leanings (words,) and the metric's value.
+
+    Returns property -> the first setting that refutes it, in the words of `describe`; and property -> how many
+    settings it was examined in.
+    """
+    counterexamples: dict[str, str] = {}
+    counts = dict.fromkeys(QUESTIONS[level], 0)
+    for setting, leanings, value in settings:
         cases = {"defined": not math.isfinite(value)}
         if math.isfinite(value):
             neutral = abs(value - metric.neutral) < EXACT
@@ -41,12 +47,12 @@ def refuted(
                 cases["stereotype"] = neutral
         for name in cases.keys() & counts.keys():
             counts[name] += 1
-            if cases[name] and name not in found:
-                found[name] = f"{_said(value, metric)} of {written(setting)}"
-    return found, counts
+            if cases[name] and name not in counterexamples:
+                counterexamples[name] = f"{_value_text(value, metric)} of {describe(setting)}"
+    return counterexamples, counts
 
 
-def _said(value: float, metric: Metric) -> str:
+def _value_text(value: float, metric: Metric) -> str:
     if not math.isfinite(value):
         return "no value"
     return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.registry import Metric
-from .leanings import CLEAR, refuted
+from .leanings import CLEAR, find_counterexamples
 from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD
 
@@ -24,10 +24,10 @@ SCORES = (-1.0, -2.0, -4.0)
 SIZES = {WORD: (1,), SET: (2, 3)}  # pairs, or words, of the settings that are tried
 COMPARED = (2, 3, 4)  # and of those whose extreme values are compared
 
-Scored = tuple[tuple[float, float], ...]  # of each pair of sentences, or word, its score on either side
+PairScores = tuple[tuple[float, float], ...]  # of each pair of sentences, or word, its score on either side
 
 
-def examined(metric: Metric) -> bool:
+def can_be_examined(metric: Metric) -> bool:
     """Whether these questions can be asked of a metric: it compares two sides, pair by pair or word by word."""
     return metric.template in ((2, 0), (2, 1), (1, 2))
 
@@ -35,39 +35,51 @@ def examined(metric: Metric) -> bool:
 def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
     """Property -> whether it holds, the scores that refute it, and how many settings were tried."""
     settings = (
-        (scored, np.array([first - second for first, second in scored]), _value(metric, parameters, scored))
-        for scored in _settings(SIZES[level])
+        (
+            pair_scores,
+            np.array([first - second for first, second in pair_scores]),
+            _value(metric, parameters, pair_scores),
+        )
+        for pair_scores in _settings(SIZES[level])
     )
-    found, tried = refuted(metric, level, settings, _written)
-    reached = {size: _reached(metric, parameters, size) for size in COMPARED}
-    tried["comparable"] = sum(1 for _ in _settings(COMPARED))
-    first = reached[COMPARED[0]]
-    for size, other in reached.items():
-        if max(abs(a - b) for a, b in zip(first, other, strict=True)) > CLEAR and "comparable" not in found:
-            found["comparable"] = (
+    counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
+    ranges = {size: _value_range(metric, parameters, size) for size in COMPARED}
+    counts["comparable"] = sum(1 for _ in _settings(COMPARED))
+    first = ranges[COMPARED[0]]
+    for size, ends in ranges.items():
+        if (
+            max(abs(a - b) for a, b in zip(first, ends, strict=True)) > CLEAR
+            and "comparable" not in counterexamples
+        ):
+            counterexamples["comparable"] = (
                 f"of the same scores it is {number(first[0])} to {number(first[1])} where there are {COMPARED[0]}, "
-                f"and {number(other[0])} to {number(other[1])} where there are {size}"
+                f"and {number(ends[0])} to {number(ends[1])} where there are {size}"
             )
-    return {name: (NO if name in found else NOT_REFUTED, found.get(name, ""), tried[name]) for name in tried}
+    return {
+        name: (NO if name in counterexamples else NOT_REFUTED, counterexamples.get(name, ""), counts[name])
+        for name in counts
+    }
 
 
-def _settings(sizes: tuple[int, ...]) -> Iterator[Scored]:
+def _settings(sizes: tuple[int, ...]) -> Iterator[PairScores]:
     for size in sizes:
         # in whichever order pairs, or words, stand
-        each = list(product(SCORES, SCORES))
+        pairs = list(product(SCORES, SCORES))
         yield from (
-            tuple(row) for row in product(each, repeat=size) if list(row) == sorted(row, reverse=True)
+            tuple(row) for row in product(pairs, repeat=size) if list(row) == sorted(row, reverse=True)
         )
 
 
-def _reached(metric: Metric, parameters: Mapping[str, Any], size: int) -> tuple[float, float]:
+def _value_range(metric: Metric, parameters: Mapping[str, Any], size: int) -> tuple[float, float]:
     """The smallest and the largest value of so many pairs, or words."""
-    values = [v for scored in _settings((size,)) if math.isfinite(v := _value(metric, parameters, scored))]
+    values = [
+        v for pair_scores in _settings((size,)) if math.isfinite(v := _value(metric, parameters, pair_scores))
+    ]
     return min(values, default=math.nan), max(values, default=math.nan)
 
 
-def _value(metric: Metric, parameters: Mapping[str, Any], scored: Scored) -> float:
-    rows = np.array(scored)
+def _value(metric: Metric, parameters: Mapping[str, Any], pair_scores: PairScores) -> float:
+    rows = np.array(pair_scores)
     words, one = np.ones((len(rows), 1)), np.ones((1, 1))
     if metric.template == (2, 0):
         sets, further = ([words, words], []), {"scores": rows.T.ravel()}
@@ -79,5 +91,5 @@ def _value(metric: Metric, parameters: Mapping[str, Any], scored: Scored) -> flo
         return metric.function(*sets, **further, **parameters).value
 
 
-def _written(scored: Scored) -> str:
-    return "; ".join(f"{number(first)} and {number(second)}" for first, second in scored)
+def _describe(pair_scores: PairScores) -> str:
+    return "; ".join(f"{number(first)} and {number(second)}" for first, second in pair_scores)

@@ -30,9 +30,9 @@ from .settings import (
     SEED,
     Sets,
     Setting,
-    at,
-    drawn,
-    of_one_word,
+    draw_settings,
+    make_one_word_settings,
+    unit_vectors,
 )
 from .verdicts import Example
 
@@ -51,12 +51,12 @@ class Search:
     def __init__(self, metric: Metric, parameters: Mapping[str, Any], level: str):
         self.metric, self.parameters, self.level = metric, parameters, level
         self.groups, self.sets = sides(metric)
-        self.found: dict[tuple[str, str], Example] = {}
+        self.counterexamples: dict[tuple[str, str], Example] = {}
         self.undefined: dict[tuple[str, str], Example] = {}
-        self.tried = dict.fromkeys(PROPERTIES, 0)
-        self.asked = [(name, "") for name in (OF_ONE_WORD if level == WORD else PROPERTIES)]
+        self.counts = dict.fromkeys(PROPERTIES, 0)
+        self.questions = [(name, "") for name in (OF_ONE_WORD if level == WORD else PROPERTIES)]
         if level == SET and self.sets == 2:
-            self.asked.insert(4, ("stereotype", ORDERED))
+            self.questions.insert(4, ("stereotype", ORDERED))
 
     def run(self) -> dict[tuple[str, str], tuple[str, Example | None, int]]:
         for setting in self._settings():
@@ -64,14 +64,14 @@ class Search:
         self._descend()
         self._compare()
         verdicts = {}
-        for asked in self.asked:
+        for question in self.questions:
             holds = NOT_REFUTED
-            example = self.found.get(asked)
+            example = self.counterexamples.get(question)
             if example:
                 holds = NO
-            elif (example := self.undefined.get(asked)) or not self.tried[asked[0]]:
+            elif (example := self.undefined.get(question)) or not self.counts[question[0]]:
                 holds = UNDEFINED
-            verdicts[asked] = holds, example, self.tried[asked[0]]
+            verdicts[question] = holds, example, self.counts[question[0]]
         return verdicts
 
     def value(self, groups: Sets, words: Sets) -> float:
@@ -97,7 +97,9 @@ class Search:
         return self.level == WORD or len(setting.words) == 2
 
     def _settings(self) -> Iterable[Setting]:
-        return filter(self.fits, (*CATALOGUE, *drawn()) if self.level == SET else of_one_word())
+        return filter(
+            self.fits, (*CATALOGUE, *draw_settings()) if self.level == SET else make_one_word_settings()
+        )
 
     def _try(self, setting: Setting) -> None:
         truth = setting.truth
@@ -105,30 +107,30 @@ class Search:
             return
         value = self.value(setting.groups, setting.words)
         neutral = self.metric.neutral
-        off = abs(value - neutral)
+        distance = abs(value - neutral)
         example = self._example(setting, value)
-        biased, unbiased = truth.bias > CLEAR, truth.bias < EXACT
+        is_biased, is_unbiased = truth.bias > CLEAR, truth.bias < EXACT
         # a property -> whether the setting is of it; where it is, whether it refutes it
         cases = [
-            ("trustworthy", "", biased or unbiased, off < EXACT if biased else off > NEAR),
-            ("skew", "", truth.skew > CLEAR, off < EXACT),
-            ("stereotype", "", truth.stereotype > CLEAR, off < EXACT),
-            ("stereotype", ORDERED, truth.stereotype > CLEAR and truth.ordered, off < EXACT),
+            ("trustworthy", "", is_biased or is_unbiased, distance < EXACT if is_biased else distance > NEAR),
+            ("skew", "", truth.skew > CLEAR, distance < EXACT),
+            ("stereotype", "", truth.stereotype > CLEAR, distance < EXACT),
+            ("stereotype", ORDERED, truth.stereotype > CLEAR and truth.is_ordered, distance < EXACT),
         ]
-        for name, condition, of_it, refutes in cases:
-            if (name, condition) not in self.asked or not of_it:
+        for name, condition, applies, refutes in cases:
+            if (name, condition) not in self.questions or not applies:
                 continue
-            self.tried[name] += not condition
-            kept = self.undefined if math.isnan(value) else self.found if refutes else None
-            if kept is not None:
-                kept.setdefault((name, condition), example(name))
-        self.tried["defined"] += 1
+            self.counts[name] += not condition
+            store = self.undefined if math.isnan(value) else self.counterexamples if refutes else None
+            if store is not None:
+                store.setdefault((name, condition), example(name))
+        self.counts["defined"] += 1
         if math.isnan(value):
-            self.found.setdefault(("defined", ""), example("defined"))
+            self.counterexamples.setdefault(("defined", ""), example("defined"))
             return
-        if ("length_free", "") in self.found:
+        if ("length_free", "") in self.counterexamples:
             return
-        self.tried["length_free"] += 1
+        self.counts["length_free"] += 1
         # readable factors, other for every vector
         longer = Setting(
             setting.name,
@@ -139,19 +141,20 @@ class Search:
                 for first, sets in ((1, setting.groups), (0, setting.words))
             ),
         )
-        other = self.value(longer.groups, longer.words)
-        if not abs(other - value) < NEAR:
-            self.found["length_free", ""] = Example(
+        longer_value = self.value(longer.groups, longer.words)
+        if not abs(longer_value - value) < NEAR:
+            self.counterexamples["length_free", ""] = Example(
                 (setting, longer),
-                ((value,), (other,)),
-                f"{setting.name}: {number(value)}, and {number(other)} with longer vectors of the same directions",
+                ((value,), (longer_value,)),
+                f"{setting.name}: {number(value)}, and {number(longer_value)} with longer vectors of the same "
+                "directions",
             )
 
     def _example(self, setting: Setting, value: float) -> Callable[[str], Example]:
-        def of(name: str) -> Example:
+        def make_example(name: str) -> Example:
             return Example((setting,), ((value,),), self._statement(name, setting, value))
 
-        return of
+        return make_example
 
     def _statement(self, name: str, setting: Setting, value: float) -> str:
         truth = setting.truth
@@ -167,47 +170,49 @@ class Search:
         }.get(name)
         if true is None:
             word = "the word" if self.level == WORD else "every word"
-            biased = (
+            lean_text = (
                 "the word is nearer to one group"
                 if self.level == WORD
                 else f"a word is nearer to one group by {number(truth.bias)}"
             )
-            true = biased if truth.bias > EXACT else f"{word} is as near to either group"
+            true = lean_text if truth.bias > EXACT else f"{word} is as near to either group"
         link = "though" if not math.isnan(value) else "where"
         return f"{setting.name}: {says} {link} {true}"
 
     def _descend(self) -> None:
         """From words drawn at random down to the neutral value: is there bias left?"""
-        wanted = [asked for asked in self.asked if asked[0] in ("trustworthy", "skew", "stereotype")]
-        if all(asked in self.found for asked in wanted):
+        questions = [
+            question for question in self.questions if question[0] in ("trustworthy", "skew", "stereotype")
+        ]
+        if all(question in self.counterexamples for question in questions):
             return
         from scipy.optimize import minimize  # takes half a second
 
         rng = np.random.default_rng(SEED)
-        together: list[Callable[[np.ndarray], Sets]] = [lambda w: (w,)]
+        arrangements: list[Callable[[np.ndarray], Sets]] = [lambda w: (w,)]
         if self.level == SET:
             # one word and its opposite, in the ways that they make two sets; and four words
-            together = [
+            arrangements = [
                 lambda w: (np.concatenate([w, w]), np.concatenate([w, w])),
                 lambda w: (np.concatenate([w, w]), np.concatenate([-w, -w])),
                 lambda w: (np.concatenate([w, -w]), np.concatenate([w, -w])),
                 lambda w: (w[:2], w[2:]),
             ]
-        for arrange, attempt in product(together, range(DESCENTS)):
-            shape = (4 if arrange is together[-1] and self.level == SET else 1, 2 + attempt % 2)
+        for arrange, attempt in product(arrangements, range(DESCENTS)):
+            shape = (4 if arrange is arrangements[-1] and self.level == SET else 1, 2 + attempt % 2)
             groups = tuple(rng.normal(size=(2, 2, shape[1])))
 
-            def off(flat: np.ndarray, groups: Sets = groups, arrange=arrange, shape=shape) -> float:
+            def objective(flat: np.ndarray, groups: Sets = groups, arrange=arrange, shape=shape) -> float:
                 distance = abs(self.value(groups, arrange(flat.reshape(shape))) - self.metric.neutral)
                 return distance if math.isfinite(distance) else 1e9
 
             start, options = rng.normal(size=shape).ravel(), {"fatol": 1e-13, "xatol": 1e-13, "maxfev": 600}
-            reached = minimize(off, start, method="Nelder-Mead", options=options).x
-            self._try(Setting("found by descent", groups, arrange(reached.reshape(shape))))
+            solution = minimize(objective, start, method="Nelder-Mead", options=options).x
+            self._try(Setting("found by descent", groups, arrange(solution.reshape(shape))))
 
     def _compare(self) -> None:
         """The range of values for words of unit length in the plane, of groups that fit."""
-        asked = ("comparable", "")
+        question = ("comparable", "")
         ranges: list[tuple[str, Sets, Any, Any]] = []
         for name, groups in COMPARED.items():
             if not self.fits(Setting(name, groups, groups)):
@@ -218,68 +223,70 @@ class Search:
             ranges.append((name, groups, low, high))
             if self._differ(ranges[0], ranges[-1]):
                 # only if it is not that one's extremes lie between the directions that were tried
-                ranges[0], ranges[-1] = (self._sharper(*found) for found in (ranges[0], ranges[-1]))
+                ranges[0], ranges[-1] = (self._sharper(*entry) for entry in (ranges[0], ranges[-1]))
                 if self._differ(ranges[0], ranges[-1]):
-                    self.found[asked] = self._compared(ranges[0], ranges[-1])
+                    self.counterexamples[question] = self._range_example(ranges[0], ranges[-1])
                     return
         if not ranges:
             # no value at all of any word
-            self.tried["comparable"] = 0
+            self.counts["comparable"] = 0
 
-    def _differ(self, one, other) -> bool:
-        return any(abs(a[0] - b[0]) > CLEAR for a, b in zip(one[2:], other[2:], strict=True))
+    def _differ(self, first, second) -> bool:
+        return any(abs(a[0] - b[0]) > CLEAR for a, b in zip(first[2:], second[2:], strict=True))
 
     def _sharper(self, name: str, groups: Sets, *extremes):
         """The extremes of words whose directions are moved on from those that were tried."""
         from scipy.optimize import minimize  # takes half a second
 
-        found = []
+        sharper = []
         for sign, (value, words) in zip((1, -1), extremes, strict=True):
             rows = np.concatenate(words)
             ends = np.cumsum([len(part) for part in words])[:-1]
 
-            def moved(angles: np.ndarray, ends=ends) -> Sets:
-                return tuple(np.split(at(*np.degrees(angles)), ends))
+            def turn_words(angles: np.ndarray, ends=ends) -> Sets:
+                return tuple(np.split(unit_vectors(*np.degrees(angles)), ends))
 
-            def cost(angles: np.ndarray, sign=sign, moved=moved) -> float:
-                at = self.value(groups, moved(angles))
-                return sign * at if math.isfinite(at) else math.inf
+            def cost(angles: np.ndarray, sign=sign, turn_words=turn_words) -> float:
+                score = self.value(groups, turn_words(angles))
+                return sign * score if math.isfinite(score) else math.inf
 
             start = np.arctan2(rows[:, 1], rows[:, 0])
             best = minimize(cost, start, method="Nelder-Mead", options={"fatol": 1e-12, "xatol": 1e-9})
             better = best.fun < sign * value - NEAR
-            found.append((sign * best.fun, moved(best.x)) if better else (value, words))
-        return name, groups, *found
+            sharper.append((sign * best.fun, turn_words(best.x)) if better else (value, words))
+        return name, groups, *sharper
 
-    def _compared(self, *ranges) -> Example:
-        settings, values, said = [], [], []
+    def _range_example(self, *ranges) -> Example:
+        settings, values, texts = [], [], []
         for name, groups, (low, at_low), (high, at_high) in ranges:
             settings.append(Setting(name, groups, (np.concatenate(at_low), np.concatenate(at_high))))
             values.append((low, high))
-            said.append(f"{name}: {number(low)} to {number(high)}")
-        return Example(tuple(settings), tuple(values), "; ".join(said))
+            texts.append(f"{name}: {number(low)} to {number(high)}")
+        return Example(tuple(settings), tuple(values), "; ".join(texts))
 
     def _extremes(self, groups: Sets):
         """(value, words) of the smallest and of the largest value: one word, two, or two sets of two."""
         angles = np.unique(np.round([*np.arange(0, 360, 30), *_angles(groups)], 9) % 360)
-        points = at(*angles)
-        found = []
+        points = unit_vectors(*angles)
+        candidates = []
         if self.level == WORD:
             tuples = [(p[None],) for p in points]
         else:
-            many = 1 if self.sets == 1 else 2
+            copies = 1 if self.sets == 1 else 2
             tuples = [
-                (np.repeat(p[None], many, axis=0), np.repeat(q[None], many, axis=0))
+                (np.repeat(p[None], copies, axis=0), np.repeat(q[None], copies, axis=0))
                 for p, q in product(points, points)
             ]
         for words in tuples:
             value = self.value(groups, words)
-            self.tried["comparable"] += 1
+            self.counts["comparable"] += 1
             if math.isfinite(value):
-                found.append((value, words))
-        if not found:
+                candidates.append((value, words))
+        if not candidates:
             return None, None
-        return min(found, key=lambda pair: round(pair[0], 9)), max(found, key=lambda pair: round(pair[0], 9))
+        return min(candidates, key=lambda pair: round(pair[0], 9)), max(
+            candidates, key=lambda pair: round(pair[0], 9)
+        )
 
 
 def _angles(groups: Sets) -> list[float]:
@@ -287,7 +294,7 @@ def _angles(groups: Sets) -> list[float]:
     units = [group / np.linalg.norm(group, axis=1, keepdims=True) for group in groups]
     candidates = [group.mean(axis=0) for group in (*groups, *units)]
     for a, b in (groups, units):
-        normalised = [m / (np.linalg.norm(m) or 1.0) for m in (a.mean(axis=0), b.mean(axis=0))]
-        candidates += [a.mean(axis=0) - b.mean(axis=0), a[0] - b[0], normalised[0] - normalised[1]]
+        unit_means = [m / (np.linalg.norm(m) or 1.0) for m in (a.mean(axis=0), b.mean(axis=0))]
+        candidates += [a.mean(axis=0) - b.mean(axis=0), a[0] - b[0], unit_means[0] - unit_means[1]]
     angles = [math.degrees(math.atan2(y, x)) for x, y in candidates if math.hypot(x, y) > EXACT]
     return [(angle + turn) % 360 for angle in angles for turn in (0, 90, 180, 270)]

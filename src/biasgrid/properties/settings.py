@@ -1,4 +1,4 @@
-"""Settings that metrics are examined in: groups and words, from papers, and drawn."""
+"""Settings that metrics are examined in: groups and words, from papers, and drawn at random."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Setting:
             bias=float(np.max(np.abs(differences))),
             skew=float(max(abs(d.mean()) for d in differences)),
             stereotype=float(max(np.ptp(d) for d in differences)),
-            ordered=len(self.words) == 2
+            is_ordered=len(self.words) == 2
             and bool(
                 differences[0][: len(self.words[0])].min() >= differences[0][len(self.words[0]) :].max()
             ),
@@ -55,7 +55,7 @@ class Truth:
     bias: float
     skew: float
     stereotype: float
-    ordered: bool
+    is_ordered: bool
     groups_differ: bool
 
 
@@ -66,11 +66,11 @@ def vectors(*rows: Sequence[float]) -> np.ndarray:
 EAST, WEST, NORTH = vectors((1, 0)), vectors((-1, 0)), vectors((0, 1))
 
 
-def at(*degrees: float) -> np.ndarray:
+def unit_vectors(*degrees: float) -> np.ndarray:
     return np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], axis=1).round(15)
 
 
-def _crossed(r: float) -> Sets:
+def _crossed_pairs(r: float) -> Sets:
     """P31's pairs, which differ along (-1, r) and along (-1, -r); the groups' means along (1, 0)."""
     return vectors((-1, r), (-1, -r)), vectors((1, -r), (1, r))
 
@@ -84,7 +84,11 @@ CATALOGUE = (
     Setting("a word in the middle (P04)", (EAST, NORTH), (vectors((1, 1)),)),
     Setting("a word beside the middle (P04)", (EAST, NORTH), (vectors((1, 0.9)),)),
     Setting("a biased word between opposite groups (P20)", (EAST, WEST), (vectors((0.6, 0.8)),)),
-    Setting("words in the middle of near groups (P21)", (at(0), at(60)), (at(30), at(30))),
+    Setting(
+        "words in the middle of near groups (P21)",
+        (unit_vectors(0), unit_vectors(60)),
+        (unit_vectors(30), unit_vectors(30)),
+    ),
     Setting("words that lean apart (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))),
     Setting("words that lean one way (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
     Setting(
@@ -107,10 +111,10 @@ CATALOGUE = (
         (EAST, NORTH),
         (vectors((0.8, 0.6), (0.8, 0.6)), vectors((0.8, 0.6), (0.8, 0.6))),
     ),
-    Setting("crossed pairs, word across (P31)", _crossed(2), (vectors((0, 1)),)),
-    Setting("crossed pairs, words one way (P31b)", _crossed(2), (vectors((1, 0)), vectors((1, 0)))),
-    Setting("crossed pairs, words apart (P31b)", _crossed(2), (vectors((1, 0)), vectors((-1, 0)))),
-    Setting("flat crossed pairs (P32)", _crossed(0.5), (vectors((1, 0)), vectors((0, 1)))),
+    Setting("crossed pairs, word across (P31)", _crossed_pairs(2), (vectors((0, 1)),)),
+    Setting("crossed pairs, words one way (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((1, 0)))),
+    Setting("crossed pairs, words apart (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((-1, 0)))),
+    Setting("flat crossed pairs (P32)", _crossed_pairs(0.5), (vectors((1, 0)), vectors((0, 1)))),
     Setting(
         "words that lean one way (P47)",
         (EAST, WEST),
@@ -169,7 +173,11 @@ CATALOGUE = (
         (vectors((2, 0), (0, 2)), vectors((1, 1), (1, 1))),
         (vectors((1, 0)), vectors((1, 1))),
     ),
-    Setting("three groups around the middle (P46)", (at(0), at(120), at(240)), (at(45),)),
+    Setting(
+        "three groups around the middle (P46)",
+        (unit_vectors(0), unit_vectors(120), unit_vectors(240)),
+        (unit_vectors(45),),
+    ),
     Setting(
         "three groups, words off their plane (P45)",
         tuple(vectors(row) for row in np.eye(3)),
@@ -181,9 +189,9 @@ CATALOGUE = (
 COMPARED = {
     "opposite groups": (np.repeat(EAST, 2, axis=0), np.repeat(WEST, 2, axis=0)),
     "groups at 90°": (np.repeat(EAST, 2, axis=0), np.repeat(NORTH, 2, axis=0)),
-    "groups at 60°": (at(0, 0), at(60, 60)),
-    "crossed pairs": _crossed(2),
-    "flat crossed pairs": _crossed(0.5),
+    "groups at 60°": (unit_vectors(0, 0), unit_vectors(60, 60)),
+    "crossed pairs": _crossed_pairs(2),
+    "flat crossed pairs": _crossed_pairs(0.5),
     "groups of unequal length": tuple(np.repeat(group, 2, axis=0) for group in UNEQUAL),
     "a group more scattered than the other": SCATTERED,
     "a group that cancels out": (vectors((1, 0), (-1, 0)), vectors((0, 1), (0, 1))),
@@ -192,15 +200,15 @@ COMPARED = {
 
 
 @cache
-def drawn() -> tuple[Setting, ...]:
+def draw_settings() -> tuple[Setting, ...]:
     """Groups and words of small whole numbers, and words that are as near to one group as to the other."""
     rng = np.random.default_rng(SEED)
 
     def rows(n: int, dimensions: int) -> np.ndarray:
         while True:
-            drawn = rng.integers(-2, 3, size=(n, dimensions)).astype(float)
-            if drawn.any(axis=1).all():
-                return drawn
+            candidate = rng.integers(-2, 3, size=(n, dimensions)).astype(float)
+            if candidate.any(axis=1).all():
+                return candidate
 
     settings = []
     for i in range(DRAWN):
@@ -221,11 +229,11 @@ def drawn() -> tuple[Setting, ...]:
 
 
 @cache
-def of_one_word() -> tuple[Setting, ...]:
+def make_one_word_settings() -> tuple[Setting, ...]:
     """The catalogue's settings with each of their words alone, and the drawn ones with their first."""
     return tuple(
         Setting(setting.name, setting.groups, (word[None],))
-        for settings, words in ((CATALOGUE, None), (drawn(), 1))
+        for settings, words in ((CATALOGUE, None), (draw_settings(), 1))
         for setting in settings
         for word in dict.fromkeys(map(tuple, np.concatenate(setting.words)[:words]))
         for word in [np.array(word)]

@@ -75,13 +75,13 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     lines += ["| metric | of | property | where | groups | words | value |", "|" + " --- |" * 7]
     for v in verdicts:
         for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
-            groups, words = (_written(sets) for sets in (setting.groups, setting.words))
+            groups, words = (_format_sets(sets) for sets in (setting.groups, setting.words))
             # of "comparable" the smallest value and the largest
-            shown = " to ".join(map(number, values[:2] if v.property == "comparable" else values[:1]))
+            value_text = " to ".join(map(number, values[:2] if v.property == "comparable" else values[:1]))
             name = SHORT[v.property] + (", sets ordered" if v.condition else "")
             lines.append(
                 f"| {v.label} | {v.level} | {name} | {setting.name} | {' and '.join(groups)} | "
-                f"{'; '.join(words)} | {shown} |"
+                f"{'; '.join(words)} | {value_text} |"
             )
     of_texts = [v for v in verdicts if v.holds == NO and not v.example]
     lines += [
@@ -93,12 +93,16 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cell(verdict: Verdict | None, ordered: Verdict | None) -> str:
+def cell(verdict: Verdict | None, ordered_verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
     text = f"**{verdict.holds}**" if verdict.paper else verdict.holds
-    if ordered and ordered.holds != verdict.holds:
-        text += f"; if ordered **{ordered.holds}**" if ordered.paper else f"; if ordered {ordered.holds}"
+    if ordered_verdict and ordered_verdict.holds != verdict.holds:
+        text += (
+            f"; if ordered **{ordered_verdict.holds}**"
+            if ordered_verdict.paper
+            else f"; if ordered {ordered_verdict.holds}"
+        )
     return text
 
 
@@ -106,5 +110,5 @@ def _rows_of(sets: Sets) -> list[list[list[float]]]:
     return [(rows.round(12) + 0.0).tolist() for rows in sets]
 
 
-def _written(sets: Sets) -> list[str]:
+def _format_sets(sets: Sets) -> list[str]:
     return [" ".join("(" + ", ".join(map(number, row)) + ")" for row in rows) for rows in sets]

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..metrics.registry import Metric
-from .leanings import CLEAR, refuted
+from .leanings import CLEAR, find_counterexamples
 from .numbers import number
 from .questions import NO, NOT_REFUTED, SET
 
@@ -45,43 +45,52 @@ def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[
         # of one word: texts without the other
         if level == SET or not any(n for n, sentence in zip(text, SENTENCES, strict=True) if sentence[3])
     )
-    found, tried = refuted(metric, level, settings, _written)
-    (first, reached), *others = ((sizes, _reached(metric, parameters, sizes, level)) for sizes in SIZES)
-    tried["comparable"] = sum((he + 1) * (she + 1) for he, she in SIZES)
-    for sizes, other in others:
-        if max(abs(a - b) for a, b in zip(reached, other, strict=True)) > CLEAR and "comparable" not in found:
-            found["comparable"] = (
-                f"it is {number(reached[0])} to {number(reached[1])} where the groups have {first[0]} and {first[1]} "
-                f"sentences, and {number(other[0])} to {number(other[1])} where they have {sizes[0]} and {sizes[1]}"
+    counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
+    (first_sizes, first_range), *other_ranges = (
+        (sizes, _value_range(metric, parameters, sizes, level)) for sizes in SIZES
+    )
+    counts["comparable"] = sum((he + 1) * (she + 1) for he, she in SIZES)
+    for sizes, ends in other_ranges:
+        if (
+            max(abs(a - b) for a, b in zip(first_range, ends, strict=True)) > CLEAR
+            and "comparable" not in counterexamples
+        ):
+            counterexamples["comparable"] = (
+                f"it is {number(first_range[0])} to {number(first_range[1])} where the groups have {first_sizes[0]} "
+                f"and {first_sizes[1]} sentences, and {number(ends[0])} to {number(ends[1])} where they have "
+                f"{sizes[0]} and {sizes[1]}"
             )
-    return {name: (NO if name in found else NOT_REFUTED, found.get(name, ""), tried[name]) for name in tried}
+    return {
+        name: (NO if name in counterexamples else NOT_REFUTED, counterexamples.get(name, ""), counts[name])
+        for name in counts
+    }
 
 
 @cache
 def texts() -> tuple[Text, ...]:
     """Texts in which both groups occur, the shortest first."""
     rng = np.random.default_rng(SEED)
-    drawn = {tuple(row) for row in rng.binomial(MOST, 0.3, size=(DRAWN, len(SENTENCES))).tolist()}
+    candidates = {tuple(row) for row in rng.binomial(MOST, 0.3, size=(DRAWN, len(SENTENCES))).tolist()}
     # and all small ones of one word
-    few = [range(3) if not sentence[3] else (0,) for sentence in SENTENCES]
-    drawn |= set(product(*few))
+    small_counts = [range(3) if not sentence[3] else (0,) for sentence in SENTENCES]
+    candidates |= set(product(*small_counts))
     half = len(SENTENCES) // 2
     return tuple(
-        sorted((t for t in drawn if sum(t[:half]) and sum(t[half:])), key=lambda t: (sum(t), t[::-1]))
+        sorted((t for t in candidates if sum(t[:half]) and sum(t[half:])), key=lambda t: (sum(t), t[::-1]))
     )
 
 
-def _reached(
+def _value_range(
     metric: Metric, parameters: Mapping[str, Any], sizes: tuple[int, int], level: str
 ) -> tuple[float, float]:
     """The smallest and the largest value where the groups have so many sentences, any of them with all words."""
-    whole, none = ((1, level == SET), (0, 0))
+    all_words, no_words = ((1, level == SET), (0, 0))
     values = []
     for he, she in product(*(range(size + 1) for size in sizes)):
         text = dict.fromkeys(SENTENCES, 0)
         for group, size, of_words in ((1, sizes[0], he), (0, sizes[1], she)):
-            text[group, 1 - group, *map(int, whole)] += of_words
-            text[group, 1 - group, *none] += size - of_words
+            text[group, 1 - group, *map(int, all_words)] += of_words
+            text[group, 1 - group, *no_words] += size - of_words
         value = _value(metric, parameters, tuple(text.values()), level)
         values += [value] * math.isfinite(value)
     return min(values), max(values)
@@ -107,12 +116,12 @@ def _value(metric: Metric, parameters: Mapping[str, Any], text: Text, level: str
         ).value
 
 
-def _written(text: Text) -> str:
+def _describe(text: Text) -> str:
     return "; ".join(_sentences(text))
 
 
 def _sentences(text: Text) -> Iterator[str]:
     for count, sentence in zip(text, SENTENCES, strict=True):
         if count:
-            words = " ".join(name for name, there in zip(NAMES, sentence, strict=True) if there)
+            words = " ".join(name for name, is_present in zip(NAMES, sentence, strict=True) if is_present)
             yield f"{count} x “{words}”" if count > 1 else f"“{words}”"

@@ -1,4 +1,4 @@
-"""Which model is the least biased, by criterion and metric, whether that is decided, and whether metrics agree."""
+"""Which model is the least biased, by criterion and metric; is that significant, and do metrics agree?"""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 State = tuple[str, str]  # a model's key and a debias method's
-Decided = Mapping[frozenset[State], float]  # adjusted p-values of pairs
+PValues = Mapping[frozenset[State], float]  # adjusted p-values of pairs
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedState:
     """A state of a model under a metric.
 
     model, debias  its keys
     rank, value    as in rankings.csv
-    letters        the groups of states that it is not told apart from; empty where the study has no bootstrap
+    letters        the groups of states that it does not differ from significantly; empty without a bootstrap
     cells, missing its scores, and how many of them have no value
-    p_first        that it does not differ from the first, adjusted over all pairs; NaN for the first, and without one
+    p_first        p-value of its difference from the first state, adjusted over all pairs; NaN for the first state
+                   and without a bootstrap
     """
 
     model: str
@@ -47,54 +48,53 @@ class Answer:
     """What a metric says of the models on a criterion.
 
     criterion, metric  their keys
-    models     the untouched models, the least biased first; those without a value last
-    states     of each model with debiased states: all its states, likewise
-    tested     whether pairs were compared, that is, whether the study has a bootstrap and more than one model
-    differing  of each two untouched models that are told apart, the less biased first
-    level      of the comparison
+    models         the untouched models, the least biased first; those without a value last
+    states         of each model with debiased states: all its states, likewise
+    tested         whether pairs were compared, that is, whether the study has a bootstrap and more than one model
+    decided_pairs  pairs of untouched models that differ significantly, the less biased first
+    level          confidence level of the comparison
     """
 
     criterion: str
     metric: str
-    models: tuple[Ranked, ...]
-    states: tuple[tuple[Ranked, ...], ...]
+    models: tuple[RankedState, ...]
+    states: tuple[tuple[RankedState, ...], ...]
     tested: bool
-    differing: frozenset[tuple[State, State]]
+    decided_pairs: frozenset[tuple[State, State]]
     level: float
 
     @property
-    def first(self) -> list[Ranked]:
-        """The models with the lowest rank; none, where no model has a value."""
-        known = [state for state in self.models if not isnan(state.rank)]
-        return [state for state in known if state.rank == known[0].rank]
+    def first(self) -> list[RankedState]:
+        """The models with the lowest rank; empty where no model has a value."""
+        with_rank = [state for state in self.models if not isnan(state.rank)]
+        return [state for state in with_rank if state.rank == with_rank[0].rank]
 
     @property
-    def told_apart(self) -> list[Ranked]:
-        """The models that the first one is told apart from."""
-        pairs = {(self._key(self.first[0]), self._key(other)) for other in self._others}
+    def models_that_differ(self) -> list[RankedState]:
+        """The models that differ significantly from the first one."""
         return [
-            other
-            for other in self._others
-            if (self._key(self.first[0]), self._key(other)) in pairs & self.differing
+            state
+            for state in self._rest
+            if (self._key(self.first[0]), self._key(state)) in self.decided_pairs
         ]
 
     @property
-    def undecided(self) -> list[Ranked]:
-        """The models that it is not told apart from."""
-        apart = self.told_apart
-        return [other for other in self._others if other not in apart]
+    def models_on_a_par(self) -> list[RankedState]:
+        """The models that do not differ significantly from the first one."""
+        different_models = self.models_that_differ
+        return [state for state in self._rest if state not in different_models]
 
     @property
     def decided(self) -> bool:
         """Whether one model is the least biased of all that have a value."""
-        return self.tested and len(self.first) == 1 and bool(self._others) and not self.undecided
+        return self.tested and len(self.first) == 1 and bool(self._rest) and not self.models_on_a_par
 
     @property
-    def _others(self) -> list[Ranked]:
+    def _rest(self) -> list[RankedState]:
         return [state for state in self.models if not isnan(state.rank) and state != self.first[0]]
 
     @staticmethod
-    def _key(state: Ranked) -> State:
+    def _key(state: RankedState) -> State:
         return state.model, state.debias
 
 
@@ -110,16 +110,16 @@ def answers(
     order
         The metrics' keys.
     level
-        1 less the level of adjusted p-values below which two models are told apart.
+        1 less the level of adjusted p-values below which two models differ.
     """
-    found = []
+    all_answers = []
     by_place = dict(list(pairs.groupby(["criterion", "metric"]))) if pairs is not None else {}
     criteria = sorted(rankings["criterion"].unique(), key=lambda name: (name == OVERALL, name))
     parts = dict(list(rankings.groupby(["criterion", "metric"])))
     for place in [(criterion, metric) for criterion in criteria for metric in order]:
         if place in parts:
-            found.append(_answer(*place, parts[place], by_place.get(place), level))
-    return found
+            all_answers.append(_answer(*place, parts[place], by_place.get(place), level))
+    return all_answers
 
 
 def _answer(
@@ -128,31 +128,31 @@ def _answer(
     rows = {
         (row.model, row.debias): row for row in part.sort_values(["rank", "model", "debias"]).itertuples()
     }
-    untouched = [state for state in rows if state[1] == UNTOUCHED]
-    debiased = dict.fromkeys(model for model, debias in rows if debias != UNTOUCHED)
-    of_models = _decided(pairs, MODELS)
-    of_states = _decided(pairs, STATES)
-    differing = frozenset(
+    untouched_states = [state for state in rows if state[1] == UNTOUCHED]
+    debiased_models = dict.fromkeys(model for model, debias in rows if debias != UNTOUCHED)
+    model_p_values = _adjusted_p_values(pairs, MODELS)
+    state_p_values = _adjusted_p_values(pairs, STATES)
+    decided_pairs = frozenset(
         (a, b)
-        for i, a in enumerate(untouched)
-        for b in untouched[i + 1 :]
-        if of_models.get(frozenset((a, b)), 1.0) <= 1 - level and rows[a].rank < rows[b].rank
+        for i, a in enumerate(untouched_states)
+        for b in untouched_states[i + 1 :]
+        if model_p_values.get(frozenset((a, b)), 1.0) <= 1 - level and rows[a].rank < rows[b].rank
     )
     return Answer(
         criterion,
         metric,
-        _group([rows[state] for state in untouched], of_models, level),
+        _group([rows[state] for state in untouched_states], model_p_values, level),
         tuple(
-            _group([row for state, row in rows.items() if state[0] == model], of_states, level)
-            for model in debiased
+            _group([row for state, row in rows.items() if state[0] == model], state_p_values, level)
+            for model in debiased_models
         ),
-        bool(of_models),
-        differing,
+        bool(model_p_values),
+        decided_pairs,
         level,
     )
 
 
-def _decided(pairs: pd.DataFrame | None, family: str) -> Decided:
+def _adjusted_p_values(pairs: pd.DataFrame | None, family: str) -> PValues:
     if pairs is None:
         return {}
     return {
@@ -162,23 +162,24 @@ def _decided(pairs: pd.DataFrame | None, family: str) -> Decided:
     }
 
 
-def _group(rows: Sequence, decided: Decided, level: float) -> tuple[Ranked, ...]:
+def _group(rows: Sequence, p_values: PValues, level: float) -> tuple[RankedState, ...]:
     states = [(row.model, row.debias) for row in rows]
-    known = [state for state, row in zip(states, rows, strict=True) if not isnan(row.rank)]
+    ranked_states = [state for state, row in zip(states, rows, strict=True) if not isnan(row.rank)]
     differs = np.array(
-        [[decided.get(frozenset((a, b)), 1.0) <= 1 - level for b in known] for a in known], dtype=bool
-    ).reshape(len(known), len(known))
-    groups = dict(zip(known, letters(differs), strict=True)) if decided else {}
+        [[p_values.get(frozenset((a, b)), 1.0) <= 1 - level for b in ranked_states] for a in ranked_states],
+        dtype=bool,
+    ).reshape(len(ranked_states), len(ranked_states))
+    groups = dict(zip(ranked_states, letters(differs), strict=True)) if p_values else {}
     return tuple(
-        Ranked(
+        RankedState(
             *state,
             float(row.rank),
             float(row.value),
             groups.get(state, ""),
             int(row.cells),
             int(row.cells_nan),
-            decided.get(frozenset((state, known[0])), float("nan"))
-            if known and state != known[0]
+            p_values.get(frozenset((state, ranked_states[0])), float("nan"))
+            if ranked_states and state != ranked_states[0]
             else float("nan"),
         )
         for state, row in zip(states, rows, strict=True)
@@ -193,13 +194,13 @@ class Agreement:
                pair in opposite ways; else empty
     against    pairs that are decided in opposite ways: a, b, the metrics by which a is the less biased, and those by
                which b is
-    decided    how many pairs some metric decides
+    n_decided  how many pairs some metric decides
     pairs      how many pairs there are of models that have a rank
     """
 
     order: tuple[str, ...]
     against: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...]
-    decided: int
+    n_decided: int
     pairs: int
 
 
@@ -209,19 +210,19 @@ def agreement(of_criterion: Iterable[Answer]) -> Agreement:
     models: dict[str, None] = {}
     for answer in of_criterion:
         models |= dict.fromkeys(state.model for state in answer.models if not isnan(state.rank))
-        for (a, _), (b, _) in answer.differing:
+        for (a, _), (b, _) in answer.decided_pairs:
             by_pair.setdefault((a, b), []).append(answer.metric)
     against = tuple(
         (a, b, tuple(metrics), tuple(by_pair[b, a]))
         for (a, b), metrics in sorted(by_pair.items())
         if (b, a) in by_pair and a < b
     )
-    decided = len({frozenset(pair) for pair in by_pair})
+    n_decided = len({frozenset(pair) for pair in by_pair})
     pairs = len(models) * (len(models) - 1) // 2
     order: tuple[str, ...] = ()
-    if pairs and decided == pairs and not against:
+    if pairs and n_decided == pairs and not against:
         better = {model: sum(pair[0] == model for pair in by_pair) for model in models}
-        # a circle of decisions is no order
+        # decisions may be circular
         if sorted(better.values()) == list(range(len(models))):
             order = tuple(sorted(models, key=lambda model: -better[model]))
-    return Agreement(order, against, decided, pairs)
+    return Agreement(order, against, n_decided, pairs)

@@ -11,7 +11,7 @@ from ..comparison.verdict import MEANINGS
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from ..tables.pairs import STATES
-from .names import Names, joined, number
+from .names import Names, join_names, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ Tables = Mapping[str, "pd.DataFrame"]
 
 
 def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per model and debias method: each metric before and after, what can still be recovered, and quality."""
+    """Per model and debias method: each metric before and after, bias that is still recoverable, and quality."""
     scores, sections = tables["scores"], []
     aggregates, order = _aggregates(tables), [*spec["criteria"], OVERALL]
     p_values = _p_of_states(tables)
@@ -33,7 +33,7 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                 continue
             places = dict.fromkeys(place[:2] for place in aggregates if place[2:] == (model, debias))
             if len({criterion for criterion, _ in places}) == 2:
-                # of one criterion, all together are the same
+                # with one criterion, "Overall" would repeat it
                 places = {place: None for place in places if place[0] != OVERALL}
             rows = [
                 {
@@ -71,20 +71,20 @@ def _p_of_states(tables: Tables) -> dict[tuple[str, ...], float]:
     """Criterion, metric, model, debias -> the adjusted p-value of its difference from the untouched model."""
     if (pairs := tables.get("pairs")) is None:
         return {}
-    found = {}
+    p_values = {}
     for row in pairs[pairs["family"] == STATES].itertuples():
         # a pair has its states in alphabetical order
-        for one, other in ((row.debias_a, row.debias_b), (row.debias_b, row.debias_a)):
-            if one == UNTOUCHED:
-                found[row.criterion, row.metric, row.model_a, other] = row.p_adjusted
-    return found
+        for reference, state in ((row.debias_a, row.debias_b), (row.debias_b, row.debias_a)):
+            if reference == UNTOUCHED:
+                p_values[row.criterion, row.metric, row.model_a, state] = row.p_adjusted
+    return p_values
 
 
 def _measures(tables: Tables, model: str, debias: str) -> list[dict[str, str]]:
-    """Evaluations before and after: what of the bias can be recovered, and what else changed."""
+    """Evaluations before and after: bias that is still recoverable, and quality."""
     if (table := tables.get("mitigation")) is None:
         return []
-    of = table[(table["model"] == model) & (table["debias"] == debias) & (table["group"] != "metric")]
+    rows = table[(table["model"] == model) & (table["debias"] == debias) & (table["group"] != "metric")]
     return [
         {
             "criterion": row.criterion,
@@ -95,7 +95,7 @@ def _measures(tables: Tables, model: str, debias: str) -> list[dict[str, str]]:
             "n": f"{row.n:,}",
             "status": "" if row.status == "ok" else row.status,
         }
-        for row in of.itertuples()
+        for row in rows.itertuples()
     ]
 
 
@@ -115,18 +115,23 @@ def _quality(tables: Tables, names: Names, model: str, debias: str) -> list[dict
 
 
 def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any] | None:
-    """Published numbers beside the study's, and how many have each verdict."""
+    """Published numbers beside the study's, and how many numbers have each verdict."""
     if (table := tables.get("comparison")) is None or table.empty:
         return None
     counts, metrics, models = table["verdict"].value_counts(), spec["metrics"], spec["models"]
-    there = [set(table["metric"].str.split("~").explode()), set(table["model"].str.partition(" under ")[0])]
-    without = [
-        joined(map(name, missing))
-        for keys, known, name in zip((metrics, models), there, (names.label, names.short), strict=True)
-        if (missing := [key for key in keys if key not in known])
+    compared_keys = [
+        set(table["metric"].str.split("~").explode()),
+        set(table["model"].str.partition(" under ")[0]),
+    ]
+    missing_labels = [
+        join_names(map(name, missing))
+        for keys, keys_in_table, name in zip(
+            (metrics, models), compared_keys, (names.label, names.short), strict=True
+        )
+        if (missing := [key for key in keys if key not in keys_in_table])
     ]
     return {
-        "without": " or of ".join(without),
+        "without": " or of ".join(missing_labels),
         "verdicts": [
             {"verdict": verdict, "count": int(counts[verdict]), "meaning": meaning}
             for verdict, meaning in MEANINGS.items()
@@ -165,10 +170,10 @@ def models_section(
         record, source = records.get(key, {}), entry["source"]
         benchmarks = []
         if quality is not None:
-            of = quality[(quality["model"] == key) & (quality["debias"] == UNTOUCHED)]
+            rows = quality[(quality["model"] == key) & (quality["debias"] == UNTOUCHED)]
             benchmarks = [
                 {"benchmark": row.benchmark, "value": number(row.value), "n": f"{row.n:,} of {row.total:,}"}
-                for row in of.itertuples()
+                for row in rows.itertuples()
             ]
         shape = record.get("shape") or []
         models.append(
@@ -196,15 +201,15 @@ def _coverage(tables: Tables, queries: Mapping[str, Query], model: str) -> str:
     scores = tables["scores"]
     if "query_id" not in scores or "lost_words" not in tables:
         return ""
-    asked = {
+    query_words = {
         word
         for query in scores.loc[scores["model"] == model, "query_id"].unique()
-        for given in (*queries[query].target_sets, *queries[query].attribute_sets)
-        for word in given.words
+        for word_set in (*queries[query].target_sets, *queries[query].attribute_sets)
+        for word in word_set.words
     }
-    lost = tables["lost_words"]
-    found = len(asked - set(lost.loc[lost["model"] == model, "word"]))
-    return f"{found:,} of {len(asked):,} words ({found / max(len(asked), 1):.0%})"
+    lost_words = tables["lost_words"]
+    n_words = len(query_words - set(lost_words.loc[lost_words["model"] == model, "word"]))
+    return f"{n_words:,} of {len(query_words):,} words ({n_words / max(len(query_words), 1):.0%})"
 
 
 def _predicts(record: Mapping[str, Any]) -> str:
@@ -238,33 +243,35 @@ def _file_of(source: Mapping[str, Any]) -> str:
 
 
 def word_sets_section(
-    tables: Tables, queries: Mapping[str, Query], found: Cells, spec: Mapping[str, Any], names: Names
+    tables: Tables, queries: Mapping[str, Query], cells: Cells, spec: Mapping[str, Any], names: Names
 ) -> dict[str, Any]:
     """The word sets of the queries: words, source, licence, and the words that each model lacks."""
-    places = {(name, tuple(words)): place for place, (name, words) in enumerate(found.sets)}
-    lost: dict[tuple[str, str, str], list[str]] = {}
+    places = {(name, tuple(words)): place for place, (name, words) in enumerate(cells.sets)}
+    lost_words: dict[tuple[str, str, str], list[str]] = {}
     if (table := tables.get("lost_words")) is not None:
         for row in table.itertuples():
-            lost.setdefault((row.query_id, row.set, row.model), []).append(row.word)
+            lost_words.setdefault((row.query_id, row.set, row.model), []).append(row.word)
     rows: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
         for query_id, references in of_criterion.items():
             query = queries[query_id]
-            for given, reference in zip((*query.target_sets, *query.attribute_sets), references, strict=True):
+            for word_set, reference in zip(
+                (*query.target_sets, *query.attribute_sets), references, strict=True
+            ):
                 row = rows.setdefault(
-                    (given.name, tuple(given.words)),
+                    (word_set.name, tuple(word_set.words)),
                     {
-                        "name": given.name,
+                        "name": word_set.name,
                         "criteria": {},
                         "reference": reference,
-                        "words": len(given.distinct),
-                        "place": places.get((given.name, tuple(given.words))),
+                        "words": len(word_set.distinct),
+                        "place": places.get((word_set.name, tuple(word_set.words))),
                         "lost": {},
                     },
                 )
                 row["criteria"][criterion] = None
                 for model in spec["models"]:
-                    if words := lost.get((query_id, given.name, model)):
+                    if words := lost_words.get((query_id, word_set.name, model)):
                         row["lost"].setdefault(model, words)
     return {
         "models": [names.short(model) for model in spec["models"]],

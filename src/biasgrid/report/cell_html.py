@@ -32,7 +32,7 @@ def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": number, "count": count, "p_value": p_value}
     environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST}
-    for function in (associations, influences, compared, observed, histogram):
+    for function in (associations, influences, describe_comparison, observed, histogram):
         environment.globals[function.__name__] = function
 
 
@@ -59,14 +59,14 @@ def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str],
     out, and those with the lowest."""
     for place, values in record.associations.items():
         name, words = cells.sets[place]
-        numbers = {word: (_one(value), value) for word, value in zip(words, values, strict=True)}
-        known = [(one, word, value) for word, (one, value) in numbers.items() if one is not None]
-        known.sort(key=lambda entry: -entry[0])
-        few = len(known) <= SHOWN + 1
-        # of thousands of words, those alone are written that are shown
-        parts = (known, []) if few else (known[: SHOWN // 2], known[-SHOWN // 2 :])
+        numbers = {word: (_sort_value(value), value) for word, value in zip(words, values, strict=True)}
+        word_scores = [(score, word, value) for word, (score, value) in numbers.items() if score is not None]
+        word_scores.sort(key=lambda entry: -entry[0])
+        is_short = len(word_scores) <= SHOWN + 1
+        # only the words that are shown are formatted, as there may be thousands
+        parts = (word_scores, []) if is_short else (word_scores[: SHOWN // 2], word_scores[-SHOWN // 2 :])
         high, low = ([_entry(word, _text(value)) for _, word, value in part] for part in parts)
-        yield name, high, 0 if few else len(known) - SHOWN, low
+        yield name, high, 0 if is_short else len(word_scores) - SHOWN, low
 
 
 def _entry(word: str, text: str) -> str:
@@ -74,7 +74,7 @@ def _entry(word: str, text: str) -> str:
     return f"{word}\N{NO-BREAK SPACE}{text}"
 
 
-def _one(value: Any) -> float | None:
+def _sort_value(value: Any) -> float | None:
     """The number that words are ordered by: of two the difference, of more the mean."""
     if not isinstance(value, list):
         return value
@@ -90,23 +90,23 @@ def _text(value: Any) -> str:
 def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
     """The words without which a score changes most, by set; how many others there are, and by how much it changes at
     most without one of them."""
-    known = [
+    changes_by_size = [
         (abs(change), order, place, word, change)
         for order, (place, changes) in enumerate(record.influence.items())
         for word, change in zip(cells.sets[place][1], changes, strict=True)
         if change is not None
     ]
-    known.sort(key=lambda entry: -entry[0])
-    most = sorted(known[:INFLUENTIAL], key=lambda entry: entry[1])
+    changes_by_size.sort(key=lambda entry: -entry[0])
+    largest = sorted(changes_by_size[:INFLUENTIAL], key=lambda entry: entry[1])
     by_set = [
         (cells.sets[place][0], [_entry(word, number(change, 2)) for *_, word, change in of_set])
-        for place, of_set in groupby(most, key=lambda entry: entry[2])
+        for place, of_set in groupby(largest, key=lambda entry: entry[2])
     ]
-    others = known[INFLUENTIAL:]
-    return by_set, len(others), others[0][0] if others else 0.0
+    rest = changes_by_size[INFLUENTIAL:]
+    return by_set, len(rest), rest[0][0] if rest else 0.0
 
 
-def compared(test: Mapping[str, Any]) -> str:
+def describe_comparison(test: Mapping[str, Any]) -> str:
     """What a test compares the score with."""
     if test.get("middle"):
         low, median, high = map(number, test["middle"])
@@ -123,16 +123,16 @@ def observed(record: Record, test: Mapping[str, Any]) -> str:
 
 
 def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A test's histogram as a path in a box of 80 by 16, and where the score is in it; None where all values are as
-    good as one."""
+    """A test's histogram as a path in a box of 80 by 16, and where the score is in it; None where all values
+    are equal up to rounding."""
     of_test = test["histogram"]
     if of_test is None or len(of_test["counts"]) < BARS:
         return None
     counts, low, high = of_test["counts"], of_test["low"], of_test["high"]
-    # bars of the file, several of which are one here
-    several = len(counts) // BARS
-    counts = [sum(counts[i : i + several]) for i in range(0, len(counts), several)]
-    # one that is there is seen
+    # several bars of the file make one bar here
+    bars_per_step = len(counts) // BARS
+    counts = [sum(counts[i : i + bars_per_step]) for i in range(0, len(counts), bars_per_step)]
+    # a bar of one value or more is at least one high
     tops = [HEIGHT - max(round(HEIGHT * n / max(counts)), min(n, 1)) for n in counts]
     steps = "".join(f"V{top}h{WIDTH * len(list(bars))}" for top, bars in groupby(tops))
     place = (test["observed"] - low) / (high - low) * WIDTH * len(counts)

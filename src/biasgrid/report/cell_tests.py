@@ -9,7 +9,7 @@ from ..metrics.registry import Metric
 from ..options import P_VALUES, Bootstrap
 from ..tables.scores import ADJUSTED
 
-# of a test in a file of inference
+# what the page takes of a test from a file of inference
 KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram", "middle")
 # what a permutation test asks, by what it exchanges
 PERMUTED = {
@@ -17,7 +17,7 @@ PERMUTED = {
     "pairs": "does it matter which word of a pair is in which target set?",
     "attributes": "does it matter which attribute set a word is in?",
 }
-# and of labels
+# the same of a test that permutes labels
 LABELS = (
     "does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
     "the words of the target sets."
@@ -37,25 +37,25 @@ CONTROLS = (
 SEEDED = " The statistic is the score without what the metric draws at random."
 
 
-def asked(metric: Metric) -> dict[str, str]:
+def test_questions(metric: Metric) -> dict[str, str]:
     """What each test of a metric asks."""
     permutation = LABELS if metric.test_of == "labels" else PERMUTED[metric.exchanged]
     of_groups = metric.regrouped.removesuffix("s")
     of_words = {"target": "attribute", "attribute": "target"}[of_groups]
-    asks = {"permutation": permutation, "random_groups": GROUPS.format(of_groups)}
-    asks |= {"frequency_bands": BANDS, "control_words": CONTROLS.format(of_words)}
+    questions = {"permutation": permutation, "random_groups": GROUPS.format(of_groups)}
+    questions |= {"frequency_bands": BANDS, "control_words": CONTROLS.format(of_words)}
     if metric.seeded:
-        asks = {test: text + SEEDED for test, text in asks.items()}
-    none = f"none: {metric.no_test}"
-    return asks | ({"permutation": none, "frequency_bands": none} if metric.no_test else {})
+        questions = {test: text + SEEDED for test, text in questions.items()}
+    no_test = f"none: {metric.no_test}"
+    return questions | ({"permutation": no_test, "frequency_bands": no_test} if metric.no_test else {})
 
 
-def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
+def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
     """What the tests of a score say.
 
     Parameters
     ----------
-    inferred
+    inference
         The score's result in a file of inference.
     row
         Its row of scores.csv, with the adjusted p-values.
@@ -68,21 +68,23 @@ def tests_of(inferred: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]
     """
     tests = {}
     for column, test in P_VALUES.items():
-        adjusted = getattr(row, ADJUSTED[column])
-        if (found := inferred.get(test)) is None:
+        p_adjusted = getattr(row, ADJUSTED[column])
+        if (test_result := inference.get(test)) is None:
             continue
-        if found.get("p_value") is None:
-            tests[test] = {"reason": found.get("reason", "the metric has no value for some permutations")}
+        if test_result.get("p_value") is None:
+            tests[test] = {
+                "reason": test_result.get("reason", "the metric has no value for some permutations")
+            }
         else:
-            tests[test] = {"p_value": found["p_value"], "p_adjusted": number(adjusted)}
-            tests[test] |= {name: found.get(name) for name in KEPT}
+            tests[test] = {"p_value": test_result["p_value"], "p_adjusted": number(p_adjusted)}
+            tests[test] |= {name: test_result.get(name) for name in KEPT}
     return tests
 
 
-def interval_of(inferred: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> dict[str, Any] | None:
+def interval_of(inference: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> dict[str, Any] | None:
     """The interval of a score: `kind`, `level`, and `low` and `high`, or the `reason` why there is none; None where
     none was asked for. `options` are the parts of the inference."""
-    bootstrap = inferred.get("bootstrap")
+    bootstrap = inference.get("bootstrap")
     if bootstrap is None:
         return None
     record = {

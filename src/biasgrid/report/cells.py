@@ -1,4 +1,4 @@
-"""What a reader finds behind a score: what was asked, of which words, what came out, and how sure that is.
+"""What the page shows of a score: what the metric asks, of which words, the result, and its uncertainty.
 
 Every row of scores.csv has a record. Words are listed once for each set, and what a model has of a set once for all
 scores of it; a record has its numbers of words in their order.
@@ -29,9 +29,9 @@ from ..tables.inputs import cell_files, inference_files
 from ..tables.scores import SCORES
 from ..word_set import WordSet
 from ..words import WordOptions
-from .cell_tests import asked, interval_of, interval_of_units, number, tests_of
+from .cell_tests import interval_of, interval_of_units, number, test_questions, tests_of
 
-# an anchor's text that says all of a name: words with single spaces between them
+# a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
 
@@ -207,31 +207,33 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     scores = SCORES.read(files["scores"])
     rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
     queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
-    inferred = {
+    inferences = {
         (_key(cell, result), cell["query"]): (cell["inference"], result)
         for cell, results in cells(files["inferences"])
         for result in results
     }
-    study = _Study(spec, _published(files.get("comparison")), _Words())
+    study = _Study(spec, _read_published(files.get("comparison")), _Words())
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
         for result in results:
-            # as in the scores: a sub-query of several queries is the first one's
+            # as in scores.csv, a sub-query that several queries have counts for the first one
             if (key := _key(cell, result)) in rows and key not in records:
-                of_cell = inferred.get((key, cell["query"]), (None, {}))
-                records[key] = _record(rows[key], cell, result, of_cell, queries[cell["query"]], study)
+                inference_of_cell = inferences.get((key, cell["query"]), (None, {}))
+                records[key] = _record(
+                    rows[key], cell, result, inference_of_cell, queries[cell["query"]], study
+                )
     for key in rows:
         if key not in records:
             raise BiasgridError(
                 f"{files['scores']}: no cell has {' / '.join(key)}; make it again: biasgrid table --table scores"
             )
-    ordered = [records[key] for key in rows]
-    return Cells(study.words.sets, study.words.found, list(study.questions.values()), ordered)
+    records_in_order = [records[key] for key in rows]
+    return Cells(study.words.sets, study.words.found_sets, list(study.questions.values()), records_in_order)
 
 
 @dataclass(frozen=True)
 class _Study:
-    """What records of several cells share while they are made."""
+    """What the records of all cells share while they are built."""
 
     spec: Mapping[str, Any]
     published: Mapping[tuple, list[dict[str, Any]]]
@@ -244,12 +246,12 @@ def _record(
     row: Any,
     cell: Mapping[str, Any],
     result: Mapping[str, Any],
-    of_cell: tuple[Mapping[str, Any] | None, Mapping[str, Any]],
+    inference_of_cell: tuple[Mapping[str, Any] | None, Mapping[str, Any]],
     query: Query,
     study: _Study,
 ) -> Record:
     place, state = (row.criterion, row.query, row.metric), (row.model, row.debias)
-    metric, (options, inferred) = _metric(cell), of_cell
+    metric, (options, inference) = _metric(cell), inference_of_cell
     part = next(part for part in query.subqueries(metric.template) if part.name == row.query)
     detail = next((name for name in metric.details if result["detail"].get(name)), "")
     if place not in study.questions or (detail and not study.questions[place].per_word):
@@ -264,12 +266,12 @@ def _record(
         value=result["value"],
         status=result["status"],
         reason=_reason(cell, result),
-        targets=[words.found_of(s, result) for s in part.target_sets],
-        attributes=[words.found_of(s, result) for s in part.attribute_sets],
+        targets=[words.place_of(s, result) for s in part.target_sets],
+        attributes=[words.place_of(s, result) for s in part.attribute_sets],
         associations=_associations(part, detail, result, words),
-        influence=_influence(metric, part, inferred, words),
-        tests=tests_of(inferred, row),
-        interval=interval_of(inferred, options or {}, study.spec["interval"]),
+        influence=_influence(metric, part, inference, words),
+        tests=tests_of(inference, row),
+        interval=interval_of(inference, options or {}, study.spec["interval"]),
         of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],
         published_of_criterion=study.published.get((*published, ""), []),
@@ -287,7 +289,7 @@ def _question(
 ) -> Question:
     names = [[f"“{name}”" for name in side] for side in (query.target_sets_names, query.attribute_sets_names)]
 
-    def said(text: str) -> str:
+    def write_sentence(text: str) -> str:
         return metric.sentence(text, *names)
 
     return Question(
@@ -295,12 +297,12 @@ def _question(
         *place[:2],
         query_id,
         place[2],
-        asks=said(metric.asks),
+        asks=write_sentence(metric.asks),
         neutral=metric.neutral,
-        above=said(metric.above),
-        below=said(metric.below),
-        per_word=said(metric.details[detail]) if detail else "",
-        tests={test: text for test, text in asked(metric).items() if test in tests},
+        above=write_sentence(metric.above),
+        below=write_sentence(metric.below),
+        per_word=write_sentence(metric.details[detail]) if detail else "",
+        tests={test: text for test, text in test_questions(metric).items() if test in tests},
         paired=metric.paired,
     )
 
@@ -310,9 +312,9 @@ class _Words:
 
     def __init__(self) -> None:
         self.sets: list[tuple[str, list[str]]] = []
-        self.found: list[FoundSet] = []
+        self.found_sets: list[FoundSet] = []
         self._sets: dict[tuple[str, tuple[str, ...]], int] = {}
-        self._found: dict[tuple, int] = {}
+        self._found_numbers: dict[tuple, int] = {}
 
     def set_of(self, s: WordSet) -> int:
         """The number of a set."""
@@ -322,15 +324,23 @@ class _Words:
             self.sets.append((s.name, list(s.words)))
         return self._sets[key]
 
-    def found_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
+    def place_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
         """The number of what a model has of a set."""
-        found, lost = result["found"][s.name], result["lost"][s.name]
-        entries = [[word, ", ".join(keys)] for word, keys in found.items() if keys != [word]]
-        key = self.set_of(s), json.dumps([entries, lost])
-        if key not in self._found:
-            self._found[key] = len(self.found)
-            self.found.append(FoundSet(key[0], len(found) + len(lost), len(found), entries, lost))
-        return self._found[key]
+        entries_of_words, lost_words = result["found"][s.name], result["lost"][s.name]
+        entries = [[word, ", ".join(keys)] for word, keys in entries_of_words.items() if keys != [word]]
+        key = self.set_of(s), json.dumps([entries, lost_words])
+        if key not in self._found_numbers:
+            self._found_numbers[key] = len(self.found_sets)
+            self.found_sets.append(
+                FoundSet(
+                    key[0],
+                    len(entries_of_words) + len(lost_words),
+                    len(entries_of_words),
+                    entries,
+                    lost_words,
+                )
+            )
+        return self._found_numbers[key]
 
 
 def _key(cell: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
@@ -338,11 +348,11 @@ def _key(cell: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _metric(cell: Mapping[str, Any]) -> Metric:
-    return _under(cell["function"], json.dumps(cell["params"], sort_keys=True))
+    return _metric_with_params(cell["function"], json.dumps(cell["params"], sort_keys=True))
 
 
 @lru_cache(maxsize=1024)
-def _under(name: str, params: str) -> Metric:
+def _metric_with_params(name: str, params: str) -> Metric:
     return metrics.metric(name).under(json.loads(params))
 
 
@@ -353,14 +363,14 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
         return ""
     if not status.startswith("lost_words:"):
         return "the metric is undefined for these vectors"
-    failed = f";{status.removeprefix('lost_words:')};"
-    lost = [
-        f"{name} lacks {len(lost):,} of {len(lost) + len(result['found'][name]):,} words"
-        for name, lost in result["lost"].items()
-        if lost and f";{name};" in failed  # a name may have a semicolon
+    failed_sets = f";{status.removeprefix('lost_words:')};"
+    shortages = [
+        f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"
+        for name, lost_words in result["lost"].items()
+        if lost_words and f";{name};" in failed_sets  # a name may have a semicolon
     ]
-    allowed = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
-    return f"too many words are lost: {', '.join(lost)}; the study allows {100 * allowed:g} %"
+    threshold = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
+    return f"too many words are lost: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
 
 
 def _associations(
@@ -371,8 +381,10 @@ def _associations(
     for s in sets:
         if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
             continue
-        found = result["found"][s.name]
-        of_words = [by_entry.get(found[word][0]) if word in found else None for word in s.words]
+        entries_of_words = result["found"][s.name]
+        of_words = [
+            by_entry.get(entries_of_words[word][0]) if word in entries_of_words else None for word in s.words
+        ]
         values[words.set_of(s)] = [_numbers(v, names) if isinstance(v, dict) else v for v in of_words]
     return values
 
@@ -384,11 +396,11 @@ def _numbers(value: dict[str, float], sets: set[str]) -> Any:
 
 
 def _influence(
-    metric: Metric, query: Query, inferred: Mapping[str, Any], words: _Words
+    metric: Metric, query: Query, inference: Mapping[str, Any], words: _Words
 ) -> dict[int, list[float | None]]:
     changes = {}
     for s in (*query.target_sets, *query.attribute_sets):
-        if (by_word := inferred.get("influence", {}).get(s.name)) is None:
+        if (by_word := inference.get("influence", {}).get(s.name)) is None:
             continue
         of_words = [by_word.get(word) for word in s.words]
         if metric.paired and s is query.target_sets[0]:
@@ -402,21 +414,21 @@ def _influence(
     return changes
 
 
-def _published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
+def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
     """Published numbers by criterion, metric, model and query's id, which is empty for those of a criterion."""
-    found: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
+    numbers_by_key: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
     if path is None:
-        return found
+        return numbers_by_key
     for row in COMPARISON.read(path).itertuples():
         # the table's query_id is empty, too, where the study has not the query
-        query, led, quantity = row.quantity.partition(": ")
-        query, quantity = (query, quantity) if led else ("", row.quantity)
+        query, separator, quantity = row.quantity.partition(": ")
+        query, quantity = (query, quantity) if separator else ("", row.quantity)
         names = "source", "table", "published", "ours", "verdict", "note"
         numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
-        found[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
-    return found
+        numbers_by_key[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
+    return numbers_by_key
 
 
-def _command(study: str, cell: Mapping[str, Any], inferred: bool) -> str:
+def _command(study: str, cell: Mapping[str, Any], with_inference: bool) -> str:
     name = "/".join(cell[part] for part in ("model", "debias", "metric", "query"))
-    return shlex.join(["biasgrid", "infer" if inferred else "cell", "--study", study, "--cell", name])
+    return shlex.join(["biasgrid", "infer" if with_inference else "cell", "--study", study, "--cell", name])

@@ -66,84 +66,85 @@ class Side:
 class Changes:
     """What differs; tables have a row for each change, the largest first.
 
-    both, only_a, only_b  how many scores are in both studies, and in one alone
-    scores       scores whose value or status changed
-    uncertainty  scores of the same value and status, with another p-value, interval or number of words
-    by_metric    per metric, how many scores are in both, and how many changed in which way
-    names        what is in one study alone: kind, names in the first, names in the second
-    alone        scores in one study alone, counted by criterion and metric
-    ranks        ranks that changed among the states that both studies rank
-    ranked       how many ranks are in both
-    moved        ranks that differ for another reason: other states are ranked beside them, or ties otherwise
-    pairs        decisions on pairs of models that were gained, lost or reversed
-    paired       how many pairs are in both
-    leaders      places where the least biased model changed, or whether it is decided
-    verdicts     published numbers with another verdict
-    judged       how many published numbers are in both
-    config       keys of the config that differ: key, first, second
-    words        sets of words that differ: query, set, words that are gone, words that came
-    vectors      models whose files differ: model, files
-    missing      tables that one study has and the other does not: table, the one without ("a", "b")
+    shared_scores    how many scores are in both studies
+    only_a, only_b   how many scores are in one study alone
+    scores           scores whose value or status changed
+    uncertainty      scores of the same value and status, with another p-value, interval or number of words
+    by_metric        per metric, how many scores are in both, and how many changed in which way
+    names            what is in one study alone: kind, names in the first, names in the second
+    lone_scores      how many scores are in one study alone, by criterion, metric and study
+    ranks            ranks that changed among the states that both studies rank
+    shared_ranks     how many ranks are in both
+    rank_shifts      how many ranks differ only because other states are ranked beside them, or because of ties
+    pairs            decisions on pairs of models that were gained, lost or reversed
+    shared_pairs     how many pairs are in both
+    leaders          criteria and metrics for which the least biased model changed, or whether it is decided
+    verdicts         published numbers with another verdict
+    shared_verdicts  how many published numbers are in both
+    config           keys of the config that differ: key, first, second
+    words            sets of words that differ: query, set, words of the first study only, words of the second only
+    vectors          models whose files differ: model, files
+    missing          tables that one study has and the other does not: table, the one without ("a", "b")
     """
 
-    both: int
+    shared_scores: int
     only_a: int
     only_b: int
     scores: pd.DataFrame
     uncertainty: pd.DataFrame
     by_metric: pd.DataFrame
     names: list[tuple[str, list[str], list[str]]]
-    alone: pd.DataFrame
+    lone_scores: pd.DataFrame
     ranks: pd.DataFrame
-    ranked: int
-    moved: int
+    shared_ranks: int
+    rank_shifts: int
     pairs: pd.DataFrame
-    paired: int
+    shared_pairs: int
     leaders: list[dict[str, Any]]
     verdicts: pd.DataFrame
-    judged: int
+    shared_verdicts: int
     config: list[tuple[str, Any, Any]]
     words: list[tuple[str, str, list[str], list[str]]]
     vectors: list[tuple[str, list[str]]]
     missing: list[tuple[str, str]]
 
     @property
-    def results(self) -> int:
-        """How many changes there are in what the studies found."""
+    def result_changes(self) -> int:
+        """How many changes there are in the studies' results."""
         tables = (self.scores, self.uncertainty, self.ranks, self.pairs, self.leaders, self.verdicts)
-        return sum(map(len, tables)) + self.only_a + self.only_b + self.moved
+        return sum(map(len, tables)) + self.only_a + self.only_b + self.rank_shifts
 
     @property
-    def given(self) -> int:
-        """How many changes there are in what went in."""
+    def input_changes(self) -> int:
+        """How many changes there are in the studies' config, words and vectors."""
         return len(self.config) + len(self.words) + len(self.vectors)
 
 
 def changes(a: Side, b: Side) -> Changes:
     """What differs between two studies."""
-    both, alone = _matched(a.tables["scores"], b.tables["scores"], "scores")
-    changed = _scores(both)
-    uncertainty = _uncertainty(both)
-    ranks, ranked, moved = _ranks(a, b)
-    pairs, paired = _pairs(a, b)
-    verdicts, judged = _verdicts(a, b)
+    matches, lone_scores = _match_rows(a.tables["scores"], b.tables["scores"], "scores")
+    changed_scores = _scores(matches)
+    uncertainty = _uncertainty(matches)
+    ranks, shared_ranks, rank_shifts = _ranks(a, b)
+    pairs, shared_pairs = _pairs(a, b)
+    verdicts, shared_verdicts = _verdicts(a, b)
     return Changes(
-        len(both),
-        int((alone["side"] == "a").sum()),
-        int((alone["side"] == "b").sum()),
-        changed,
+        len(matches),
+        int((lone_scores["side"] == "a").sum()),
+        int((lone_scores["side"] == "b").sum()),
+        changed_scores,
         uncertainty,
-        _by_metric(both, changed, uncertainty),
+        _by_metric(matches, changed_scores, uncertainty),
         _names(a, b),
-        alone.groupby(["criterion", "metric", "side"], sort=False).size().reset_index(name="scores"),
+        lone_scores.groupby(["criterion", "metric", "side"], sort=False).size().reset_index(name="scores"),
         ranks,
-        ranked,
-        moved,
+        shared_ranks,
+        rank_shifts,
         pairs,
-        paired,
+        shared_pairs,
         _leaders(a, b),
         verdicts,
-        judged,
+        shared_verdicts,
         list(differences(a.config, b.config)),
         list(_words(a.queries, b.queries)),
         _vectors(a.vectors, b.vectors),
@@ -155,11 +156,11 @@ def changes(a: Side, b: Side) -> Changes:
     )
 
 
-def _matched(
+def _match_rows(
     first: pd.DataFrame | None, second: pd.DataFrame | None, name: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows that both tables have, with columns <name>_a and <name>_b, as text; and the keys of the others, with the
-    side that has them under "side"."""
+    """Rows that both tables have, with columns <name>_a and <name>_b, as text; and the keys of all other rows, with
+    the side that has them under "side"."""
     key, numbers, texts = COLUMNS[name]
     parts = []
     for table in (first, second):
@@ -169,49 +170,49 @@ def _matched(
         parts.append(table.assign(nth=table.groupby(key).cumcount()))
     first, second = parts
     for column in (*numbers, *texts):
-        # what one of them does not have at all has not changed
+        # a column that one table lacks is not compared
         if column not in first or column not in second:
             first, second = first.assign(**{column: ""}), second.assign(**{column: ""})
-    merged = first.merge(second, on=[*key, "nth"], how="outer", suffixes=("_a", "_b"), indicator="side")
-    merged["side"] = merged["side"].map({"both": "both", "left_only": "a", "right_only": "b"}).astype(str)
-    merged = merged.drop(columns="nth").sort_values(key, kind="stable", ignore_index=True)
-    there = merged["side"] == "both"
-    return merged[there].drop(columns="side").reset_index(drop=True), merged.loc[~there, [*key, "side"]]
+    rows = first.merge(second, on=[*key, "nth"], how="outer", suffixes=("_a", "_b"), indicator="side")
+    rows["side"] = rows["side"].map({"both": "both", "left_only": "a", "right_only": "b"}).astype(str)
+    rows = rows.drop(columns="nth").sort_values(key, kind="stable", ignore_index=True)
+    in_both = rows["side"] == "both"
+    return rows[in_both].drop(columns="side").reset_index(drop=True), rows.loc[~in_both, [*key, "side"]]
 
 
 def _number(texts: pd.Series) -> np.ndarray:
     return pd.to_numeric(texts.where(texts != "", None), errors="coerce").to_numpy(dtype=float)
 
 
-def _differs(both: pd.DataFrame, columns: Iterable[str]) -> np.ndarray:
+def _differs(matches: pd.DataFrame, columns: Iterable[str]) -> np.ndarray:
     """Which rows differ in any of the columns."""
-    found = np.zeros(len(both), dtype=bool)
+    differs = np.zeros(len(matches), dtype=bool)
     for column in columns:
-        found |= (both[f"{column}_a"] != both[f"{column}_b"]).to_numpy()
-    return found
+        differs |= (matches[f"{column}_a"] != matches[f"{column}_b"]).to_numpy()
+    return differs
 
 
-def _scores(both: pd.DataFrame) -> pd.DataFrame:
+def _scores(matches: pd.DataFrame) -> pd.DataFrame:
     """Scores whose value or status changed: those that gained or lost their value, then by `share`."""
-    part = both[_differs(both, ["value", "status"])]
+    part = matches[_differs(matches, ["value", "status"])]
     before, after = _number(part["value_a"]), _number(part["value_b"])
     low, high = _number(part["ci_low_a"]), _number(part["ci_high_a"])
     difference = after - before
     with np.errstate(divide="ignore", invalid="ignore"):
-        # of the way from the value to the end of its interval: above 1, the new value is outside
+        # the difference as a share of the way to the end of the interval: above 1, the new value is outside
         room = np.where(difference > 0, high - before, before - low)
         share = np.where(
             np.isnan(room), np.nan, np.where(room > 0, np.abs(difference) / room, np.inf * (difference != 0))
         )
         share = np.where(difference == 0, np.where(np.isnan(room), np.nan, 0.0), share)
         largest = np.maximum(np.abs(before), np.abs(after))
-        rounding = (np.abs(difference) <= ROUNDING * largest) & (difference != 0)
+        is_rounding = (np.abs(difference) <= ROUNDING * largest) & (difference != 0)
     kind = np.select(
-        [np.isnan(before) & ~np.isnan(after), ~np.isnan(before) & np.isnan(after), rounding],
+        [np.isnan(before) & ~np.isnan(after), ~np.isnan(before) & np.isnan(after), is_rounding],
         [NEW_VALUE, LOST_VALUE, "rounding"],
         "",
     )
-    found = part[CELL].assign(
+    rows = part[CELL].assign(
         before=before,
         after=after,
         difference=difference,
@@ -225,136 +226,140 @@ def _scores(both: pd.DataFrame) -> pd.DataFrame:
     )
     place = np.select([np.isin(kind, [NEW_VALUE, LOST_VALUE]), ~np.isnan(share)], [0, 1], 2)
     order = np.lexsort((-np.nan_to_num(np.abs(difference)), -np.nan_to_num(share, posinf=np.inf), place))
-    return found.iloc[order].reset_index(drop=True)
+    return rows.iloc[order].reset_index(drop=True)
 
 
 def _significance(part: pd.DataFrame) -> pd.Series:
-    """Per score, which of its tests became significant, or are so no more; empty where both studies say the same, or
-    one of them has no test."""
+    """Per score, which of its tests became significant, or are no longer significant; empty where neither is so, or
+    one of the studies has no test."""
     texts = [""] * len(part)
     for column, test in TESTS.items():
         before, after = _number(part[f"{column}_a"]), _number(part[f"{column}_b"])
-        tested = ~np.isnan(before) & ~np.isnan(after)
-        for kind, changed in (
-            (GAINED, tested & (before > ALPHA) & (after <= ALPHA)),
-            (LOST, tested & (before <= ALPHA) & (after > ALPHA)),
+        has_tests = ~np.isnan(before) & ~np.isnan(after)
+        for kind, is_change in (
+            (GAINED, has_tests & (before > ALPHA) & (after <= ALPHA)),
+            (LOST, has_tests & (before <= ALPHA) & (after > ALPHA)),
         ):
-            for row in np.flatnonzero(changed):
+            for row in np.flatnonzero(is_change):
                 texts[row] = "; ".join(filter(None, (texts[row], f"{kind} ({test})")))
     return pd.Series(texts, index=part.index, dtype=str)
 
 
-def _uncertainty(both: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the same value and status of which something else changed: significance first."""
-    part = both[~_differs(both, ["value", "status"])]
-    others = [
+def _uncertainty(matches: pd.DataFrame) -> pd.DataFrame:
+    """Scores of the same value and status with another p-value, interval or number of words; those whose significance
+    changed come first."""
+    part = matches[~_differs(matches, ["value", "status"])]
+    columns = [
         name for name in (*COLUMNS["scores"][1], *COLUMNS["scores"][2]) if name not in ("value", "status")
     ]
-    part = part[_differs(part, others)]
-    found = part[CELL].assign(
+    part = part[_differs(part, columns)]
+    rows = part[CELL].assign(
         value=_number(part["value_a"]),
         significance=_significance(part),
-        **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in others for side in "ab"},
+        **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in columns for side in "ab"},
     )
-    move = np.nan_to_num(np.abs(found["p_adjusted_b"] - found["p_adjusted_a"]))
-    return found.iloc[np.lexsort((-move, found["significance"] == ""))].reset_index(drop=True)
+    p_change = np.nan_to_num(np.abs(rows["p_adjusted_b"] - rows["p_adjusted_a"]))
+    return rows.iloc[np.lexsort((-p_change, rows["significance"] == ""))].reset_index(drop=True)
 
 
-def _by_metric(both: pd.DataFrame, changed: pd.DataFrame, uncertainty: pd.DataFrame) -> pd.DataFrame:
-    """Per metric: scores in both, changed, in their last digits alone, outside of their interval, ..."""
-    found = pd.DataFrame({"both": both.groupby("metric").size()})
-    significance = pd.concat([changed[["metric", "significance"]], uncertainty[["metric", "significance"]]])
+def _by_metric(
+    matches: pd.DataFrame, changed_scores: pd.DataFrame, uncertainty: pd.DataFrame
+) -> pd.DataFrame:
+    """Per metric, how many scores are in both studies, and how many of them changed in which way."""
+    counts = pd.DataFrame({"both": matches.groupby("metric").size()})
+    significance = pd.concat(
+        [changed_scores[["metric", "significance"]], uncertainty[["metric", "significance"]]]
+    )
     for name, rows in {
-        "changed": changed,
-        "rounding": changed[changed["kind"] == "rounding"],
-        "outside": changed[changed["share"] > 1],
-        "values_gained": changed[changed["kind"] == NEW_VALUE],
-        "values_lost": changed[changed["kind"] == LOST_VALUE],
+        "changed": changed_scores,
+        "rounding": changed_scores[changed_scores["kind"] == "rounding"],
+        "outside": changed_scores[changed_scores["share"] > 1],
+        "values_gained": changed_scores[changed_scores["kind"] == NEW_VALUE],
+        "values_lost": changed_scores[changed_scores["kind"] == LOST_VALUE],
         "significance_gained": significance[significance["significance"].str.contains(GAINED)],
         "significance_lost": significance[significance["significance"].str.contains(LOST)],
         "uncertainty": uncertainty,
     }.items():
-        found[name] = rows.groupby("metric").size()
-    return found.fillna(0).astype(int).rename_axis("metric").reset_index()
+        counts[name] = rows.groupby("metric").size()
+    return counts.fillna(0).astype(int).rename_axis("metric").reset_index()
 
 
 def _names(a: Side, b: Side) -> list[tuple[str, list[str], list[str]]]:
-    found = []
-    for column, what in zip(
+    lone_names = []
+    for column, kind in zip(
         CELL, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
     ):
         first, second = (list(dict.fromkeys(side.tables["scores"][column])) for side in (a, b))
-        lone = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]
-        if any(lone):
-            found.append((what, *lone))
-    return found
+        names_in_one = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]
+        if any(names_in_one):
+            lone_names.append((kind, *names_in_one))
+    return lone_names
 
 
 def _ranks(a: Side, b: Side) -> tuple[pd.DataFrame, int, int]:
-    """Ranks that changed among the states that both studies rank; how many are in both; and how many of the others
-    differ all the same."""
-    both, _ = _matched(a.tables.get("rankings"), b.tables.get("rankings"), "rankings")
+    """Ranks that changed among the states that both studies rank; how many ranks are in both; and how many of the
+    unchanged ones differ as numbers (`Changes.rank_shifts`)."""
+    matches, _ = _match_rows(a.tables.get("rankings"), b.tables.get("rankings"), "rankings")
     for side in "ab":
-        both[f"rank_{side}"] = _number(both[f"rank_{side}"])
-        both[f"value_{side}"] = _number(both[f"value_{side}"])
-    ranked = both["rank_a"].notna() & both["rank_b"].notna()
-    among = both[ranked].groupby(["criterion", "metric"])
+        matches[f"rank_{side}"] = _number(matches[f"rank_{side}"])
+        matches[f"value_{side}"] = _number(matches[f"value_{side}"])
+    has_ranks = matches["rank_a"].notna() & matches["rank_b"].notna()
+    groups = matches[has_ranks].groupby(["criterion", "metric"])
     for side in "ab":
-        both.loc[ranked, f"among_{side}"] = among[f"rank_{side}"].rank()
-    one = both["rank_a"].notna() != both["rank_b"].notna()
-    changed = one | (ranked & (both["among_a"] != both["among_b"]))
-    moved = ranked & ~changed & (both["rank_a"] != both["rank_b"])
-    found = both.assign(by=(both["among_b"] - both["among_a"]).abs())[changed]
+        matches.loc[has_ranks, f"among_{side}"] = groups[f"rank_{side}"].rank()
+    has_one_rank = matches["rank_a"].notna() != matches["rank_b"].notna()
+    is_change = has_one_rank | (has_ranks & (matches["among_a"] != matches["among_b"]))
+    is_shift = has_ranks & ~is_change & (matches["rank_a"] != matches["rank_b"])
+    rows = matches.assign(by=(matches["among_b"] - matches["among_a"]).abs())[is_change]
     columns = [*STATE, "rank_a", "rank_b", "among_a", "among_b", "value_a", "value_b"]
-    found = found.sort_values("by", ascending=False, na_position="first", kind="stable")
-    return found[columns].reset_index(drop=True), len(both), int(moved.sum())
+    rows = rows.sort_values("by", ascending=False, na_position="first", kind="stable")
+    return rows[columns].reset_index(drop=True), len(matches), int(is_shift.sum())
 
 
 def _pairs(a: Side, b: Side) -> tuple[pd.DataFrame, int]:
     """Pairs whose decision was gained, lost or reversed: -1 where model_a is the less biased, 1 where model_b is, 0
     where that is not decided; and how many pairs are in both."""
-    both, _ = _matched(*(_turned(side.tables.get("pairs")) for side in (a, b)), "pairs")
-    decided = {}
+    matches, _ = _match_rows(*(_order_states(side.tables.get("pairs")) for side in (a, b)), "pairs")
+    decisions = {}
     for side, level in (("a", a.level), ("b", b.level)):
-        p, difference = _number(both[f"p_adjusted_{side}"]), _number(both[f"difference_{side}"])
-        decided[side] = np.where(p <= 1 - level, np.sign(difference), 0).astype(int)
-    before, after = decided.values()
+        p, difference = _number(matches[f"p_adjusted_{side}"]), _number(matches[f"difference_{side}"])
+        decisions[side] = np.where(p <= 1 - level, np.sign(difference), 0).astype(int)
+    before, after = decisions.values()
     change = np.select([before == after, before == 0, after == 0], ["", GAINED, LOST], REVERSED)
-    found = both[PAIR].assign(
+    rows = matches[PAIR].assign(
         change=change,
         before=before,
         after=after,
-        p_before=_number(both["p_adjusted_a"]),
-        p_after=_number(both["p_adjusted_b"]),
+        p_before=_number(matches["p_adjusted_a"]),
+        p_after=_number(matches["p_adjusted_b"]),
     )[change != ""]
-    order = found["change"].map({REVERSED: 0, LOST: 1, GAINED: 2}).sort_values(kind="stable").index
-    return found.loc[order].reset_index(drop=True), len(both)
+    order = rows["change"].map({REVERSED: 0, LOST: 1, GAINED: 2}).sort_values(kind="stable").index
+    return rows.loc[order].reset_index(drop=True), len(matches)
 
 
-def _turned(pairs: pd.DataFrame | None) -> pd.DataFrame | None:
+def _order_states(pairs: pd.DataFrame | None) -> pd.DataFrame | None:
     """A table of pairs, each with its states in the order of their keys: another study may have another order."""
     if pairs is None:
         return None
     pairs = pairs.copy()
     wrong = (pairs["model_a"] + "\0" + pairs["debias_a"]) > (pairs["model_b"] + "\0" + pairs["debias_b"])
     for name in ("model", "debias"):
-        one, other = f"{name}_a", f"{name}_b"
-        pairs.loc[wrong, [one, other]] = pairs.loc[wrong, [other, one]].to_numpy()
+        first, second = f"{name}_a", f"{name}_b"
+        pairs.loc[wrong, [first, second]] = pairs.loc[wrong, [second, first]].to_numpy()
     pairs.loc[wrong, "difference"] = [str(-value) for value in _number(pairs.loc[wrong, "difference"])]
     return pairs
 
 
 def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Criteria and metrics of both whose least biased model is another now, or where it became decided, or is so no
-    more."""
+    """Criteria and metrics of both studies for which the least biased model changed, or whether it is decided."""
     first, second = ({(x.criterion, x.metric): x for x in _answers(side)} for side in (a, b))
-    found = []
+    leaders = []
     for place in first.keys() & second.keys():
         before, after = first[place], second[place]
         models = [{state.model for state in answer.first} for answer in (before, after)]
-        tested = before.tested and after.tested
-        if models[0] != models[1] or (tested and before.decided != after.decided):
-            found.append(
+        has_tests = before.tested and after.tested
+        if models[0] != models[1] or (has_tests and before.decided != after.decided):
+            leaders.append(
                 {
                     "criterion": place[0],
                     "metric": place[1],
@@ -364,7 +369,7 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
                     "decided_after": after.decided if after.tested else None,
                 }
             )
-    return sorted(found, key=lambda row: (row["criterion"], row["metric"]))
+    return sorted(leaders, key=lambda row: (row["criterion"], row["metric"]))
 
 
 def _answers(side: Side) -> list[Answer]:
@@ -380,12 +385,12 @@ def _answers(side: Side) -> list[Answer]:
 
 def _verdicts(a: Side, b: Side) -> tuple[pd.DataFrame, int]:
     """Published numbers whose verdict changed, and how many are in both."""
-    both, _ = _matched(a.tables.get("comparison"), b.tables.get("comparison"), "comparison")
-    found = both[_differs(both, ["verdict"])]
+    matches, _ = _match_rows(a.tables.get("comparison"), b.tables.get("comparison"), "comparison")
+    rows = matches[_differs(matches, ["verdict"])]
     numbers = {
-        f"{name}_{side}": _number(found[f"{name}_{side}"]) for name in ("published", "ours") for side in "ab"
+        f"{name}_{side}": _number(rows[f"{name}_{side}"]) for name in ("published", "ours") for side in "ab"
     }
-    return found.assign(**numbers).reset_index(drop=True), len(both)
+    return rows.assign(**numbers).reset_index(drop=True), len(matches)
 
 
 def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -399,32 +404,32 @@ def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]
     elif a != b or type(a) is not type(b):
         lists = isinstance(a, list) and isinstance(b, list)
         if lists and not any(isinstance(entry, (list, dict)) for entry in (*a, *b)):
-            lone = [x for x in a if x not in b], [x for x in b if x not in a]
-            yield (key, *lone) if any(lone) else (key, a, b)
+            entries_in_one = [x for x in a if x not in b], [x for x in b if x not in a]
+            yield (key, *entries_in_one) if any(entries_in_one) else (key, a, b)
         else:
             yield key, a, b
 
 
 def _words(a: Mapping[str, Query], b: Mapping[str, Query]) -> Iterator[tuple[str, str, list[str], list[str]]]:
-    """Sets of the queries of both whose words differ: query, set, words that are gone, words that came."""
+    """Sets of the queries of both whose words differ: query, set, words of `a` only, words of `b` only."""
     for query in a:
         if query in b:
             first, second = (
                 {
-                    given.name: list(given.words)
-                    for given in (*of[query].target_sets, *of[query].attribute_sets)
+                    word_set.name: list(word_set.words)
+                    for word_set in (*queries[query].target_sets, *queries[query].attribute_sets)
                 }
-                for of in (a, b)
+                for queries in (a, b)
             )
             for name in dict.fromkeys([*first, *second]):
                 before, after = first.get(name, []), second.get(name, [])
                 if before != after:
-                    gone, came = set(after), set(before)
+                    words_after, words_before = set(after), set(before)
                     yield (
                         query,
                         name,
-                        [w for w in before if w not in gone],
-                        [w for w in after if w not in came],
+                        [w for w in before if w not in words_after],
+                        [w for w in after if w not in words_before],
                     )
 
 
@@ -432,12 +437,12 @@ def _vectors(
     a: Mapping[str, Mapping[str, str]], b: Mapping[str, Mapping[str, str]]
 ) -> list[tuple[str, list[str]]]:
     """Models of both whose files have another checksum, and which."""
-    found = []
+    models_with_files = []
     for model in a:
         if model in b:
             files = [
                 name for name in sorted({*a[model], *b[model]}) if a[model].get(name) != b[model].get(name)
             ]
             if files:
-                found.append((model, files))
-    return found
+                models_with_files.append((model, files))
+    return models_with_files

@@ -20,22 +20,22 @@ from .planned import SHOWN, report_step
 
 
 @dataclass(frozen=True)
-class _Existing(FinishedStudy):
+class _ExistingStudy(FinishedStudy):
     """A finished study. A table that it lacks, or that older code made without a column, is made in memory."""
 
     def table_file(self, name: str) -> Any:
-        if name not in self._made:
+        if name not in self._tables_in_memory:
             file = super().table_file(name)
-            self._made[name] = file if _is_whole(file, name) else self._table(name)
-        return self._made[name]
+            self._tables_in_memory[name] = file if _is_whole(file, name) else self._table(name)
+        return self._tables_in_memory[name]
 
     def _table(self, name: str) -> Any:
         try:
             table = tables.REGISTRY[name]
-            # of other tables that may be in memory, too
+            # from tables that may be in memory, too
             return InMemory((name,), table.frame(table.inputs(self), table_step(self._plain, name).spec))
         except (BiasgridError, OSError) as error:
-            self.lacking[name] = str(error)
+            self.missing_tables[name] = str(error)
             return super().table_file(name)
 
     @property
@@ -43,10 +43,10 @@ class _Existing(FinishedStudy):
         file = super().ranks_file
         if file.is_file():
             return file
-        if rank_samples.NAME not in self._made:
+        if rank_samples.NAME not in self._tables_in_memory:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self._made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self._made[rank_samples.NAME]
+            self._tables_in_memory[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self._tables_in_memory[rank_samples.NAME]
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -54,24 +54,24 @@ class _Existing(FinishedStudy):
         for name in SHOWN:
             if name in self._plain.tables:
                 self.table_file(name)
-        return {name: files for name, files in self._plain.tables.items() if name not in self.lacking}
+        return {name: files for name, files in self._plain.tables.items() if name not in self.missing_tables}
 
     @cached_property
     def _plain(self) -> FinishedStudy:
         return FinishedStudy(self.config, self.queries, self.folder)
 
     @cached_property
-    def lacking(self) -> dict[str, str]:
-        """Why it has to do without some tables, by name."""
+    def missing_tables(self) -> dict[str, str]:
+        """Why tables are missing, by name."""
         return {}
 
     @cached_property
-    def _made(self) -> dict[str, Any]:
+    def _tables_in_memory(self) -> dict[str, Any]:
         return {}
 
 
 def _is_whole(file: Path, name: str) -> bool:
-    """Whether a table has all columns; what else may be wrong with it is said when it is read."""
+    """Whether a table has all columns; any other error is reported when it is read."""
     try:
         with file.open(encoding="utf-8", errors="replace", newline="") as lines:
             header = next(csv.reader(lines), [])
@@ -81,22 +81,24 @@ def _is_whole(file: Path, name: str) -> bool:
 
 
 def step_of(study: FinishedStudy) -> tuple[Step, Mapping[str, str]]:
-    """The step that makes a study's page, and why it has to do without some tables, by name.
+    """The step that makes a study's page, and why tables are missing from it, by name.
 
     Only the page is written. Raises BiasgridError for a study that is not finished: one that lacks cells, inference,
     queries or records of models.
     """
-    existing = _Existing(study.config, study.queries, study.folder)
-    files = [existing.cell_file(cell) for cell in existing.cells.values()]
-    files += [existing.inference_file(group[0]) for group in existing.inference_groups.values()]
-    files += map(existing.model_file, existing.models)
+    existing_study = _ExistingStudy(study.config, study.queries, study.folder)
+    files = [existing_study.cell_file(cell) for cell in existing_study.cells.values()]
+    files += [existing_study.inference_file(group[0]) for group in existing_study.inference_groups.values()]
+    files += map(existing_study.model_file, existing_study.models)
     missing = [file for file in files if not file.is_file()]
     if missing:
         raise BiasgridError(
             f"{study.folder}: not a finished study: it lacks {len(missing):,} of {len(files):,} files, such as "
             f"{missing[0].relative_to(study.folder)}; run it again"
         )
-    step = report_step(existing)
-    if "scores" in existing.lacking:
-        raise BiasgridError(existing.lacking["scores"])
-    return replace(step, spec={**step.spec, "lacking": list(existing.lacking)}), existing.lacking
+    step = report_step(existing_study)
+    if "scores" in existing_study.missing_tables:
+        raise BiasgridError(existing_study.missing_tables["scores"])
+    return replace(
+        step, spec={**step.spec, "lacking": list(existing_study.missing_tables)}
+    ), existing_study.missing_tables

@@ -43,7 +43,7 @@ class Names:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number in so many significant digits, with a minus sign that is one; empty for NaN."""
+    """A number in so many significant digits, with the minus sign −; empty for NaN."""
     if value is None or isnan(value):
         return ""
     if value == 0:
@@ -64,12 +64,12 @@ def p_value(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def joined(names: Iterable[str], last: str = "and") -> str:
+def join_names(names: Iterable[str], last: str = "and") -> str:
     """Names in a sentence: "a, b and c"."""
-    *others, end = names
-    return f"{', '.join(others)} {last} {end}" if others else end
+    *first_names, end = names
+    return f"{', '.join(first_names)} {last} {end}" if first_names else end
 
 
-def counted(count: int, what: str, several: str = "") -> str:
+def pluralize(count: int, noun: str, plural: str = "") -> str:
     """A number of things: "1 model", "2 models"."""
-    return f"{count:,} {what if count == 1 else several or what + 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -23,21 +23,23 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pd.DataFrame"]
 STATE = ["model", "debias"]
-FEW = 4  # models: of fewer, no correlation is shown
+FEW = 4  # correlations over fewer models are not shown
 
 
 def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
     """Per criterion: what each metric says, and whether metrics agree."""
     if "rankings" not in tables or tables["rankings"].empty:
         return []
-    found = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
-    scaled = [key for key in spec["metrics"] if spec["facts"][key]["scaled"] and not spec["normalized"]]
+    all_answers = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
+    length_metrics = [
+        key for key in spec["metrics"] if spec["facts"][key]["scaled"] and not spec["normalized"]
+    ]
     fewer = fewer_scores(tables["rankings"]).to_numpy()
     short = set(tables["rankings"][fewer][["criterion", "metric", *STATE]].itertuples(index=False, name=None))
-    driving = drivers(tables["scores"], **spec["ranking"])
+    drivers_by_place = drivers(tables["scores"], **spec["ranking"])
     sections = []
     for criterion in [*spec["criteria"], OVERALL]:
-        of_criterion = [answer for answer in found if answer.criterion == criterion]
+        of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
         if not of_criterion:
             continue
         models = max(len(answer.models) for answer in of_criterion)
@@ -51,14 +53,16 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                     {
                         **_answer(answer, names, short),
                         "asks": spec["facts"][answer.metric],
-                        "drivers": sentences.of_drivers(driving.get((criterion, answer.metric)), names),
+                        "drivers": sentences.of_drivers(
+                            drivers_by_place.get((criterion, answer.metric)), names
+                        ),
                     }
                     for answer in of_criterion
                 ],
                 "agreement": together,
                 "single": sentences.of_single(of_criterion, names),
                 "coverage": [
-                    *filter(None, [sentences.of_lengths(of_criterion, names, scaled)]),
+                    *filter(None, [sentences.of_lengths(of_criterion, names, length_metrics)]),
                     *filter(None, [sentences.of_lost(of_criterion, names)]),
                     *sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
                 ],
@@ -66,12 +70,12 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                 "debiased": any(answer.states for answer in of_criterion),
             }
         )
-    # where there is one criterion, all together are the same
+    # with one criterion, "Overall" would repeat it
     return [part for part in sections if part["criterion"] != OVERALL or len(sections) > 2]
 
 
 def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[str, Any]:
-    def of(states: Sequence) -> list[dict[str, Any]]:
+    def describe(states: Sequence) -> list[dict[str, Any]]:
         return [
             {
                 "label": names.state(state.model, state.debias),
@@ -90,16 +94,18 @@ def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[s
         "decided": answer.decided,
         "tested": answer.tested,
         "first": [names.state(state.model) for state in answer.first],
-        "models": of(answer.models),
-        "states": [{"model": names.state(states[0].model), "states": of(states)} for states in answer.states],
+        "models": describe(answer.models),
+        "states": [
+            {"model": names.state(states[0].model), "states": describe(states)} for states in answer.states
+        ],
     }
 
 
 def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Models and their debiased states, in the order of the study."""
-    there = set(scores[STATE].itertuples(index=False, name=None))
+    states = set(scores[STATE].itertuples(index=False, name=None))
     order = [(model, debias) for model in spec["models"] for debias in (UNTOUCHED, *spec["debias"])]
-    return [state for state in order if state in there]
+    return [state for state in order if state in states]
 
 
 def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
@@ -110,10 +116,10 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     rankings = rankings.assign(fewer=fewer_scores(rankings))
     intervals = _rank_intervals(tables)
     p_values = _p_values(tables)
-    there = set(rankings["criterion"])
-    # of one criterion, all together are the same
-    together = [OVERALL] * (len(there) > 2)
-    criteria = [name for name in (*together, *spec["criteria"]) if name in there]
+    criteria_in_table = set(rankings["criterion"])
+    # with one criterion, "Overall" would repeat it
+    together = [OVERALL] * (len(criteria_in_table) > 2)
+    criteria = [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]
     sections = []
     for criterion in criteria:
         part = rankings[rankings["criterion"] == criterion]
@@ -145,7 +151,7 @@ def _ranking_cell(row: Any, low: float, high: float, p: float | None, states: in
         "high": number(high),
         "p": p_value(p),
         "fewer": bool(row.fewer),
-        # percentages of the width of a bar on which each rank has as much room
+        # percentages of the width of a bar, on which each rank has an equal share
         "bar": None
         if isnan(low) or isnan(row.rank)
         else (
@@ -161,9 +167,9 @@ def _rank_intervals(tables: Tables) -> dict[tuple[str, ...], tuple[float, float]
     table = tables.get("rank_intervals")
     if table is None:
         return {}
-    both = table[table["resampled"] == "both"]
+    rows = table[table["resampled"] == "both"]
     return {
-        (row.criterion, row.metric, row.model, row.debias): (row.low, row.high) for row in both.itertuples()
+        (row.criterion, row.metric, row.model, row.debias): (row.low, row.high) for row in rows.itertuples()
     }
 
 
@@ -171,15 +177,15 @@ def _p_values(tables: Tables) -> dict[tuple[str, ...], float]:
     """Criterion, metric, model, debias -> the adjusted p-value of its difference from the model that ranks first."""
     if (pairs := tables.get("pairs")) is None:
         return {}
-    ranked = tables["rankings"][tables["rankings"]["debias"] == UNTOUCHED].dropna(subset="rank")
-    first = ranked.sort_values(["rank", "model"]).groupby(["criterion", "metric"])["model"].first()
-    found = {}
+    ranked_models = tables["rankings"][tables["rankings"]["debias"] == UNTOUCHED].dropna(subset="rank")
+    first = ranked_models.sort_values(["rank", "model"]).groupby(["criterion", "metric"])["model"].first()
+    p_values = {}
     for row in pairs[pairs["family"] == MODELS].itertuples():
         leader = first.get((row.criterion, row.metric))
-        for one, other in ((row.model_a, row.model_b), (row.model_b, row.model_a)):
-            if one == leader:
-                found[row.criterion, row.metric, other, UNTOUCHED] = row.p_adjusted
-    return found
+        for reference, model in ((row.model_a, row.model_b), (row.model_b, row.model_a)):
+            if reference == leader:
+                p_values[row.criterion, row.metric, model, UNTOUCHED] = row.p_adjusted
+    return p_values
 
 
 def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
@@ -189,9 +195,9 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
     scores = tables["scores"]
     scores = scores[scores["criterion"].isin(spec["ranking"]["ranked"])]
     states = states_of(scores, spec)
-    ranked = set(spec["ranking"]["ranked"])
+    ranked_criteria = set(spec["ranking"]["ranked"])
     criteria, metrics = (
-        [name for name in spec["criteria"] if name in ranked],
+        [name for name in spec["criteria"] if name in ranked_criteria],
         [m for m in spec["metrics"] if m in set(scores["metric"])],
     )
     places = {
@@ -270,7 +276,7 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         if part.empty:
             continue
         zero = np.array([neutral[criterion, metric] for criterion in part["criterion"]])
-        # of all cells of the metric, how many are nearer to no bias: an outlier squashes nothing
+        # share of the metric's cells that are nearer to no bias; ranks, so that an outlier changes no other shade
         shade = (part["value"] - zero).abs().rank(pct=True)
         states = states_of(part, spec)
         rows: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = {}
@@ -299,8 +305,8 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                                 "anchor": anchor(criterion, query, metric),
                                 "cells": [cells.get(state) for state in states],
                             }
-                            for (of, query), cells in rows.items()
-                            if of == criterion
+                            for (row_criterion, query), cells in rows.items()
+                            if row_criterion == criterion
                         ],
                     }
                     for criterion in criteria
@@ -343,14 +349,14 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
     table, rankings = tables["correlations"], tables["rankings"]
     table = table[table["method"] == "spearman"]
     sections = []
-    there = set(table["criterion"])
-    together = [OVERALL] * (len(there) > 2)
-    for criterion in [name for name in (*together, *spec["criteria"]) if name in there]:
+    criteria_in_table = set(table["criterion"])
+    together = [OVERALL] * (len(criteria_in_table) > 2)
+    for criterion in [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]:
         part = table[table["criterion"] == criterion]
         ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
         states = {
-            metric: set(of[STATE].itertuples(index=False, name=None))
-            for metric, of in ranks.groupby("metric")
+            metric: set(metric_ranks[STATE].itertuples(index=False, name=None))
+            for metric, metric_ranks in ranks.groupby("metric")
         }
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric_a"])]
         cells = {(row.metric_a, row.metric_b): row for row in part.itertuples()}
@@ -361,19 +367,19 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
         for i, a in enumerate(metrics):
             row = []
             for b in metrics[:i]:
-                found, n = cells[a, b], len(states.get(a, set()) & states.get(b, set()))
-                wide = 2.0 if isnan(found.ci_low) else found.ci_high - found.ci_low
+                pair, n = cells[a, b], len(states.get(a, set()) & states.get(b, set()))
+                wide = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
                 row.append(
                     {
                         "n": n,
-                        "value": number(found.correlation, 2) if n >= FEW else "",
-                        "low": number(found.ci_low, 2) if n >= FEW else "",
-                        "high": number(found.ci_high, 2) if n >= FEW else "",
-                        "says": _agree(found.ci_low, found.ci_high) if n >= FEW else "",
+                        "value": number(pair.correlation, 2) if n >= FEW else "",
+                        "low": number(pair.ci_low, 2) if n >= FEW else "",
+                        "high": number(pair.ci_high, 2) if n >= FEW else "",
+                        "says": _agree(pair.ci_low, pair.ci_high) if n >= FEW else "",
                         # -4 to 4; pale where the interval is wide
                         "shade": 0
-                        if n < FEW or isnan(found.correlation)
-                        else round(found.correlation * 4 * max(0.25, 1 - wide / 2)),
+                        if n < FEW or isnan(pair.correlation)
+                        else round(pair.correlation * 4 * max(0.25, 1 - wide / 2)),
                     }
                 )
             rows.append({"label": names.label(a), "cells": row})

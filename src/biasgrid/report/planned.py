@@ -63,7 +63,10 @@ def spec_of(study: Study) -> dict[str, Any]:
         "queries": {name: len(entry["queries"]) for name, entry in criteria.items()}
         | {"Overall": sum(len(criteria[name]["queries"]) for name in study.ranked)},
         "sets": {
-            name: {key: _references(study.queries[key], given) for key, given in entry["queries"].items()}
+            name: {
+                key: _references(study.queries[key], query_entry)
+                for key, query_entry in entry["queries"].items()
+            }
             for name, entry in criteria.items()
         },
         "collections": _collections(study),
@@ -115,48 +118,48 @@ def _sign(metric: Any) -> str:
 
 def _blind(metric: Any) -> str:
     """What a metric cannot see, as its docstring says it."""
-    said = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get(
+    text = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get(
         "What it cannot see", ""
     )
-    return re.sub(r"`(.+?)`", r"\1", " ".join(said.split()))
+    return re.sub(r"`(.+?)`", r"\1", " ".join(text.split()))
 
 
-def _references(query: Any, given: Any) -> list[str]:
+def _references(query: Any, entry: Any) -> list[str]:
     """Where each set of a query is from: `file.set`, or "in the config"."""
-    sides = [given.get(side, {}) for side in ("targets", "attributes")] if isinstance(given, dict) else []
-    named = [
+    sides = [entry.get(side, {}) for side in ("targets", "attributes")] if isinstance(entry, dict) else []
+    references = [
         value if isinstance(value, str) else "in the config"
         for side in sides
         for value in (side.values() if isinstance(side, dict) else side)
     ]
     count = len(query.target_sets) + len(query.attribute_sets)
-    return named if len(named) == count else ["in the config"] * count
+    return references if len(references) == count else ["in the config"] * count
 
 
 def _collections(study: Any) -> list[dict[str, str]]:
     """The files of word sets that the queries name: paper and licence, as far as the files are there."""
-    named = {
+    stems = {
         reference.partition(".")[0]
         for entry in study.config["criteria"].values()
-        for key, given in entry["queries"].items()
-        for reference in _references(study.queries[key], given)
+        for key, query_entry in entry["queries"].items()
+        for reference in _references(study.queries[key], query_entry)
     }
-    found = []
-    for stem in sorted(named - {"in the config"}):
+    collections = []
+    for stem in sorted(stems - {"in the config"}):
         try:
             record = json.loads(
                 located(f"{study.config['word_sets']}/{stem}.json").read_text(encoding="utf-8")
             )
         except (OSError, ValueError, BiasgridError):
             continue
-        found.append(
+        collections.append(
             {
                 "name": stem,
                 "paper": record.get("paper", "not stated"),
                 "licence": record.get("licence", "not stated"),
             }
         )
-    return found
+    return collections
 
 
 def _version(name: str) -> str:

@@ -18,7 +18,7 @@ from ..query import Query
 from ..schema import read
 from ..words import WordOptions
 from . import background, cell_html, cells, page
-from .names import Names, counted, number
+from .names import Names, number, pluralize
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +36,7 @@ SECTIONS = (
     ("reading", "How to read this"),
     ("cite", "How to cite, versions, config"),
 )
-MOST_WORDS = 3000  # that a model lacks of a set, and a page lists
+MOST_WORDS = 3000  # of a set's lost words that the page lists
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str) -> int:
@@ -60,19 +60,19 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
     names = Names(spec["labels"])
-    shown = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
-    scores = shown["scores"]
+    tables_by_name = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
+    scores = tables_by_name["scores"]
     queries = {_stem(file): Query.read(file) for file in inputs["queries"]}
     records = {_stem(file): read(file, "a model's record") for file in inputs["models"]}
     config = Path(inputs["study"]).read_text(encoding="utf-8")
-    found = cells.read(inputs, spec["cells"])
+    study_cells = cells.read(inputs, spec["cells"])
     environment = templates()
-    data = page.script_data(shown, spec, names)
+    data = page.script_data(tables_by_name, spec, names)
     context = {
         "study": spec["study"],
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
-        "summary": _summary(scores, shown, spec, names),
+        "summary": _summary(scores, spec, names),
         "sections": SECTIONS,
         "names": names,
         "alpha": number(1 - spec["level"]),
@@ -80,27 +80,27 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "threshold": json.loads(config)
         .get("words", {})
         .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
-        "answers": page.answer_section(shown, spec, names),
-        "rankings": page.ranking_section(shown, spec, names),
-        "heatmaps": page.heatmap_section(shown, spec, names),
-        "correlations": page.correlation_section(shown, spec, names),
+        "answers": page.answer_section(tables_by_name, spec, names),
+        "rankings": page.ranking_section(tables_by_name, spec, names),
+        "heatmaps": page.heatmap_section(tables_by_name, spec, names),
+        "correlations": page.correlation_section(tables_by_name, spec, names),
         "few": page.FEW,
-        "debiased": background.debias_section(shown, spec, names),
-        "comparison": background.comparison_section(shown, spec, names),
-        "models": background.models_section(shown, records, queries, spec, names),
-        "sets": background.word_sets_section(shown, queries, found, spec, names),
+        "debiased": background.debias_section(tables_by_name, spec, names),
+        "comparison": background.comparison_section(tables_by_name, spec, names),
+        "models": background.models_section(tables_by_name, records, queries, spec, names),
+        "sets": background.word_sets_section(tables_by_name, queries, study_cells, spec, names),
         "parameters": background.parameters_section(json.loads(config), spec, names),
         "reasons": background.reasons(scores),
         "scores_missing": int(scores["value"].isna().sum()),
         "scores_total": len(scores),
-        "of_questions": _by_metric(found, spec["metrics"]),
-        "cells": found,
+        "of_questions": _by_metric(study_cells, spec["metrics"]),
+        "cells": study_cells,
         "citation": _citation(spec, config),
         "versions": [("biasgrid", __version__), *spec["versions"]],
         "version": __version__,
         "files": spec["files"],
         "config": config,
-        # styles and the script are ours, and not escaped
+        # styles and the script are part of the package: not escaped
         "css": Markup(
             "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))
         ),
@@ -111,7 +111,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
 
 
 def templates() -> Environment:
-    """The templates, whose output is escaped: words of queries are anybody's."""
+    """The templates, whose output is escaped, as words of queries are user input."""
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
@@ -120,17 +120,17 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"slug": slug, "some": some}
+    environment.filters |= {"slug": slug, "first_words": first_words}
     cell_html.install(environment)
     return environment
 
 
-def _by_metric(found: cells.Cells, metrics: Iterable[str]) -> dict[str, list[Any]]:
+def _by_metric(study_cells: cells.Cells, metrics: Iterable[str]) -> dict[str, list[Any]]:
     """Questions and their records, by metric in the order of the study."""
     by_metric: dict[str, list[Any]] = {metric: [] for metric in metrics}
-    for question, records in found.of_questions():
+    for question, records in study_cells.of_questions():
         by_metric[question.metric].append((question, records))
-    return {metric: of for metric, of in by_metric.items() if of}
+    return {metric: questions for metric, questions in by_metric.items() if questions}
 
 
 def slug(text: str) -> str:
@@ -138,11 +138,11 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.]+", "-", text.strip().lower()).strip("-")
 
 
-def some(words: Iterable[str]) -> str:
+def first_words(words: Iterable[str], most: int = MOST_WORDS) -> str:
     """The first words of a list, and how many more there are."""
     words = list(words)
-    rest = len(words) - MOST_WORDS
-    return ", ".join(words[:MOST_WORDS]) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _json(data: Any) -> Any:
@@ -155,18 +155,18 @@ def _stem(file: Any) -> str:
     return parts_of(file)[-1].removesuffix(".json")
 
 
-def _summary(scores: Any, shown: Mapping[str, Any], spec: Mapping[str, Any], names: Names) -> str:
+def _summary(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
     """What the study is, in numbers."""
     debiased = scores.loc[scores["debias"] != "none", ["model", "debias"]].drop_duplicates()
     parts = [
-        counted(scores["model"].nunique(), "model"),
+        pluralize(scores["model"].nunique(), "model"),
         *([f"{len(debiased)} debiased"] if len(debiased) else []),
-        counted(sum(spec["queries"][criterion] for criterion in spec["criteria"]), "query", "queries"),
-        counted(scores["metric"].nunique(), "metric"),
+        pluralize(sum(spec["queries"][criterion] for criterion in spec["criteria"]), "query", "queries"),
+        pluralize(scores["metric"].nunique(), "metric"),
     ]
     missing = int(scores["value"].isna().sum())
     return (
-        f"{', '.join(parts)}: {counted(len(scores), 'score')}, {missing or 'none'} of them without a value."
+        f"{', '.join(parts)}: {pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
     )
 
 

@@ -32,10 +32,10 @@ def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) 
         "model" and "kind", what the file says first; "metrics", [key, entry] each; and the other arguments of
         `p_values`.
     """
-    of_metrics = dict(spec["metrics"])
+    entries = dict(spec["metrics"])
     settings = {name: spec[name] for name in ("words", "vocabulary", "draws", "queries", "seed")}
-    found = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], of_metrics, **settings)
-    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": of_metrics, "found": found}
+    tests = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], entries, **settings)
+    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": entries, "found": tests}
     write_text(output, dumps(as_finite(record)) + "\n")
 
 
@@ -64,8 +64,8 @@ def p_values(
             f"{model.name}: {len(source.words)} of its first {vocabulary} rows are words with a direction; a query "
             f"needs {4 * words}"
         )
-    of_metrics = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
-    found = {
+    metrics_by_key = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
+    outcomes = {
         key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
     }
     # BLAS of several threads rounds otherwise
@@ -74,7 +74,7 @@ def p_values(
             rng = np.random.default_rng([seed, i])
             query = draw_query(kind, source, words, rng)
             seeds = rng.integers(2**32, size=2).tolist()
-            for key, metric in of_metrics.items():
+            for key, metric in metrics_by_key.items():
                 (result, *_), _ = infer_query(
                     metric,
                     query,
@@ -87,16 +87,19 @@ def p_values(
                     random_groups={"draws": draws},
                     pool=pool,
                 )
-                for test in TESTS:
-                    _note(found[key][test], result.get(test, {"reason": f"status: {result['status']}"}))
-    return found
+                for name in TESTS:
+                    outcome = outcomes[key][name]
+                    test = result.get(name, {"reason": f"status: {result['status']}"})
+                    add_p_value(outcome, test)
+                    if test.get("p_value") is not None:
+                        outcome["lowest"] = max(outcome["lowest"] or 0.0, test["p_lowest"])
+    return outcomes
 
 
-def _note(found: dict[str, Any], tested: Mapping[str, Any]) -> None:
-    p_value = tested.get("p_value")
-    found["p_values"].append(p_value)
+def add_p_value(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
+    """Add the p-value of a test to `p_values`; where there is none, count its reason in `reasons`."""
+    p_value = test.get("p_value")
+    outcome["p_values"].append(p_value)
     if p_value is None:
-        reason = tested.get("reason", "the metric has no value for some permutations")
-        found["reasons"][reason] = found["reasons"].get(reason, 0) + 1
-    else:
-        found["lowest"] = max(found["lowest"] or 0.0, tested["p_lowest"])
+        reason = test.get("reason", "the metric has no value for some permutations")
+        outcome["reasons"][reason] = outcome["reasons"].get(reason, 0) + 1

@@ -1,4 +1,4 @@
-"""A cell of a simulation: a metric, a number of words a set and a bias."""
+"""A cell of a simulation: a metric, a number of words per set and a bias."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def simulate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -
         of `under_null` ("null") and of `coverage`.
     """
     metric = metrics.metric(spec["metric"]).under(spec["params"])
-    drawn = metric, Population(**spec["population"]), spec["words"], spec["bias"], spec["params"]
+    arguments = metric, Population(**spec["population"]), spec["words"], spec["bias"], spec["params"]
     streams = [np.random.default_rng([spec["seed"], stream]) for stream in range(2)]
     reason = metric.no_test
-    null = {"reason": reason} if reason else under_null(*drawn, streams[0], **spec["null"])
-    found = coverage(*drawn, streams[1], **spec["coverage"])
-    record = {**spec, "null": null, "settings": spec["coverage"], "found": found}
+    null = {"reason": reason} if reason else under_null(*arguments, streams[0], **spec["null"])
+    outcomes = coverage(*arguments, streams[1], **spec["coverage"])
+    record = {**spec, "null": null, "settings": spec["coverage"], "found": outcomes}
     write_text(output, dumps(as_finite(record)) + "\n")

@@ -45,11 +45,11 @@ def coverage(
         raise BiasgridError(
             f"{metric.name} has no value for some sets of {words} words; simulate larger ones"
         )
-    true = {
+    true_values = {
         "expected": float(np.mean(values)),
-        "all_words": _of_all_words(metric, population, words, bias, params, rng),
+        "all_words": _value_of_all_words(metric, population, words, bias, params, rng),
     }
-    inferred = []
+    bootstraps = []
     for _ in range(repetitions):
         query, model = as_query(*population.draw(metric, words, bias, rng))
         seeds = rng.integers(2**32, size=2).tolist()
@@ -63,25 +63,25 @@ def coverage(
             bootstrap={"draws": draws, "level": level},
         )
         if result["status"] == "ok":
-            inferred.append(result["bootstrap"])
+            bootstraps.append(result["bootstrap"])
     intervals = {}
-    for kind in [name for name, value in inferred[0].items() if isinstance(value, list)]:
-        low, high = np.array([x[kind] for x in inferred if x[kind][0] is not None]).reshape(-1, 2).T
+    for kind in [name for name, value in bootstraps[0].items() if isinstance(value, list)]:
+        low, high = np.array([x[kind] for x in bootstraps if x[kind][0] is not None]).reshape(-1, 2).T
         intervals[kind] = {
             "intervals": len(low),
-            **{name: int(((low <= value) & (value <= high)).sum()) for name, value in true.items()},
-            "below": int((high < true["expected"]).sum()),
-            "above": int((low > true["expected"]).sum()),
+            **{name: int(((low <= value) & (value <= high)).sum()) for name, value in true_values.items()},
+            "below": int((high < true_values["expected"]).sum()),
+            "above": int((low > true_values["expected"]).sum()),
             "width": float((high - low).mean()) if len(low) else math.nan,
         }
-    return true | {
+    return true_values | {
         "deviation": float(np.std(values, ddof=1)),
-        "standard_error": float(np.mean([x["standard_error"] for x in inferred if x["standard_error"]])),
+        "standard_error": float(np.mean([x["standard_error"] for x in bootstraps if x["standard_error"]])),
         "intervals": intervals,
     }
 
 
-def _of_all_words(
+def _value_of_all_words(
     metric: Metric,
     population: Population,
     words: int,
@@ -89,8 +89,8 @@ def _of_all_words(
     params: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> float:
-    """The value of ALL_WORDS words a set, each with a weight that makes them `words` together; mean of several draws.
-    NaN for a metric that takes no weights."""
+    """The value of ALL_WORDS words per set, each with a weight that makes them `words` together; mean of several
+    draws. NaN for a metric that takes no weights."""
     if not metric.resampled:
         return math.nan
     values = []

@@ -64,36 +64,36 @@ def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str
         for record in records:
             for kind, of_metrics in record["found"].items():
                 for metric, of_tests in of_metrics.items():
-                    for test, found in of_tests.items():
+                    for test, outcome in of_tests.items():
                         key = training or record["training"], record["corpora"], kind, metric, test
-                        corpora.setdefault(key, {}).setdefault(record["number"], []).append(found)
-    for (training, which, kind, metric, test), of_corpora in corpora.items():
+                        corpora.setdefault(key, {}).setdefault(record["number"], []).append(outcome)
+    for (training, corpora_kind, kind, metric, test), outcomes_of_corpora in corpora.items():
         name, _, width = test.partition(":")
         difference = (*kinds[kind]["frequency"], kinds[kind]["share"])
-        place = training, which, kind, *difference, metric, name, float(width or math.nan)
-        yield *place, *_row(of_corpora)
+        place = training, corpora_kind, kind, *difference, metric, name, float(width or math.nan)
+        yield *place, *_row(outcomes_of_corpora)
 
 
-def _row(of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tuple:
+def _row(outcomes_of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tuple:
     """The numbers of a row, from what was found of each corpus."""
     reasons: dict[str, int] = {}
-    rejected, tested, queries = [], [], 0
-    for found in of_corpora.values():
-        values = np.array([p for of_cell in found for p in of_cell["p_values"]], dtype=float)
+    rejections, test_counts, queries = [], [], 0
+    for outcomes in outcomes_of_corpora.values():
+        values = np.array([p for outcome in outcomes for p in outcome["p_values"]], dtype=float)
         queries += len(values)
         values = values[~np.isnan(values)]
         # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
-        rejected.append(int((values <= LEVEL + ROUNDING).sum()))
-        tested.append(len(values))
-        for of_cell in found:
-            for reason, count in of_cell["reasons"].items():
+        rejections.append(int((values <= LEVEL + ROUNDING).sum()))
+        test_counts.append(len(values))
+        for outcome in outcomes:
+            for reason, count in outcome["reasons"].items():
                 reasons[reason] = reasons.get(reason, 0) + count
-    share, low, high, effect = interval(rejected, tested)
+    share, low, high, effect = interval(rejections, test_counts)
     reason = max(reasons, key=reasons.get, default=None)
-    return len(of_corpora), queries, queries - sum(tested), share, low, high, effect, reason
+    return len(outcomes_of_corpora), queries, queries - sum(test_counts), share, low, high, effect, reason
 
 
-def interval(rejected: Sequence[int], tested: Sequence[int]) -> tuple[float, float, float, float]:
+def interval(rejections: Sequence[int], test_counts: Sequence[int]) -> tuple[float, float, float, float]:
     """A share of tests that reject, its 95 % interval, and its design effect, from counts of each corpus.
 
     Queries of one corpus may be more alike than those of two. So the interval is that of Clopper and Pearson for as
@@ -104,7 +104,7 @@ def interval(rejected: Sequence[int], tested: Sequence[int]) -> tuple[float, flo
     tuple
         NaN where nothing was tested; the design effect is NaN, too, where none or all reject, or of a single corpus.
     """
-    counts, sizes = np.array(rejected, dtype=float), np.array(tested, dtype=float)
+    counts, sizes = np.array(rejections, dtype=float), np.array(test_counts, dtype=float)
     counts, sizes = counts[sizes > 0], sizes[sizes > 0]
     total, corpora = sizes.sum(), len(sizes)
     if not total:
@@ -114,8 +114,8 @@ def interval(rejected: Sequence[int], tested: Sequence[int]) -> tuple[float, flo
         variance = corpora / (corpora - 1) * ((counts - share * sizes) ** 2).sum() / total**2
         effect = variance / (share * (1 - share) / total)
         # quantiles: variances of few corpora are known less well
-        few = t.ppf(0.975, corpora - 1) / t.ppf(0.975, total - 1)
-        effective = min(total, total / (effect * few**2)) if effect else total
+        inflation = t.ppf(0.975, corpora - 1) / t.ppf(0.975, total - 1)
+        effective = min(total, total / (effect * inflation**2)) if effect else total
     successes = share * effective
     low = beta.ppf(0.025, successes, effective - successes + 1) if share > 0 else 0.0
     high = beta.ppf(0.975, successes + 1, effective - successes) if share < 1 else 1.0

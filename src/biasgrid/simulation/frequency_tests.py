@@ -20,6 +20,7 @@ from ..inference import infer_query
 from ..inference.pool import make_pool
 from ..measure import as_finite, dumps
 from ..query import Query
+from .calibration import add_p_value
 
 PLAIN, BANDS, CONTROLS = "permutation", "frequency_bands", "control_words"
 
@@ -41,9 +42,9 @@ def run(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> Non
             writer.add(arrays["words"].tolist(), arrays["vectors"], counts=arrays["counts"])
             facts = {"name": spec["training"], "format": "trained", "vocab_prefix": "", "sorted": True}
             writer.finish(facts | {"tokens": int(arrays["tokens"])})
-        found = p_values(EmbeddingStore.open(Path(folder) / "model"), arrays, spec)
+        outcomes = p_values(EmbeddingStore.open(Path(folder) / "model"), arrays, spec)
     record = {key: spec[key] for key in ("training", "corpora", "number")}
-    write_text(output, dumps(as_finite(record | {"found": found})) + "\n")
+    write_text(output, dumps(as_finite(record | {"found": outcomes})) + "\n")
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
@@ -62,18 +63,19 @@ def p_values(
     """kind -> metric -> test -> `p_values`, one for each query, None where there is none; and `reasons`, why there is
     no test, by how often. A test within bands is named with their width: frequency_bands:4."""
     pool = make_pool(model)
-    found: dict[str, Any] = {}
+    outcomes: dict[str, Any] = {}
     for kind in (name.removeprefix("query/") for name in arrays if name.startswith("query/")):
-        found[kind] = {key: {} for key, _ in spec["metrics"]}
+        outcomes[kind] = {key: {} for key, _ in spec["metrics"]}
         for number, words in enumerate(arrays[f"query/{kind}"].tolist()):
             for key, entry in spec["metrics"]:
                 metric = metrics.metric(entry.get("metric", key))
                 # the first attribute set, to which the bias is planted, where a metric takes any number
                 attributes = words[2:] if metric.template[1] in (2, "k") else words[2:3]
                 query = Query.of(words[:2], attributes)
-                for test, tested in _tests(metric, query, model, pool, entry, spec["draws"], number):
-                    _note(found[kind][key].setdefault(test, _nothing()), tested)
-    return found
+                for test, test_record in _tests(metric, query, model, pool, entry, spec["draws"], number):
+                    outcome = outcomes[kind][key].setdefault(test, {"p_values": [], "reasons": {}})
+                    add_p_value(outcome, test_record)
+    return outcomes
 
 
 def _tests(
@@ -110,15 +112,3 @@ def _tests(
             metric, query, model, entry["params"], seed=seed, draw_seed=seed, frequency_bands=bands
         )
         yield f"{BANDS}:{width:g}", result.get(BANDS, {"reason": f"status: {result['status']}"})
-
-
-def _nothing() -> dict[str, Any]:
-    return {"p_values": [], "reasons": {}}
-
-
-def _note(found: dict[str, Any], tested: Mapping[str, Any]) -> None:
-    p_value = tested.get("p_value")
-    found["p_values"].append(p_value)
-    if p_value is None:
-        reason = tested.get("reason", "the metric has no value for some permutations")
-        found["reasons"][reason] = found["reasons"].get(reason, 0) + 1

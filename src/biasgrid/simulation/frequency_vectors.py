@@ -1,4 +1,4 @@
-"""Vectors of shuffled corpora, in which a bias is planted or none, and the queries that ask for it."""
+"""Vectors of shuffled corpora, with or without a planted bias, and the queries that measure it."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
         Arrays: "words" by falling frequency, their "vectors" and "counts", "tokens" of the corpus, and for each kind
         of query its words, (queries, 4, words): target sets, attribute sets.
     """
-    text, drawn = corpus_of(inputs["store"].open(), spec)
+    text, by_kind = corpus_of(inputs["store"].open(), spec)
     params = dict(spec["params"])
     if "seed" in PARAMETERS[spec["algorithm"]]:
         params["seed"] = spec["number"]
-    how = {"algorithm": spec["algorithm"], "params": params}
+    training = {"algorithm": spec["algorithm"], "params": params}
     # BLAS of several threads rounds otherwise
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         model = train(
-            text, Path(folder) / "model", where="a shuffled corpus", name="model", **how, metadata={}
+            text, Path(folder) / "model", where="a shuffled corpus", name="model", **training, metadata={}
         )
         words = model.words()
         arrays = {
             "vectors": model.take(words, np.arange(len(words))).astype(np.float32),
             "counts": model.counts,
         }
-    spelt = np.array(text.words)
-    arrays |= {f"query/{kind}": spelt[np.array(queries)] for kind, queries in drawn.items()}
+    spellings = np.array(text.words)
+    arrays |= {f"query/{kind}": spellings[np.array(queries)] for kind, queries in by_kind.items()}
     file = BytesIO()
     np.savez(file, words=np.array(words), tokens=len(text.tokens), **arrays)
     write_bytes(output, file.getvalue())
@@ -57,16 +57,20 @@ def corpus_of(corpus: Any, spec: Mapping[str, Any]) -> tuple[Text, dict[str, lis
     Queries of one kind have no word in common; where a bias is planted, no two queries have one.
     """
     rng = np.random.default_rng(spec["seed"])
-    text, how = Text.shuffled(corpus, rng), Frequencies(**spec["of_words"])
-    drawn, kinds, planted = {}, dict(spec["kinds"]), any(kind["share"] for _, kind in spec["kinds"])
-    free = how.free(text)
+    text, frequencies = Text.shuffle(corpus, rng), Frequencies(**spec["of_words"])
+    by_kind, kinds, planted = {}, dict(spec["kinds"]), any(kind["share"] for _, kind in spec["kinds"])
+    free = frequencies.free(text)
     for key, kind in kinds.items():
         if not planted:
-            free = how.free(text)
-        drawn[key] = [how.draw(text, tuple(kind["frequency"]), free, rng) for _ in range(spec["queries"])]
-    kept = np.concatenate([words for queries in drawn.values() for sets in queries for words in sets])
+            free = frequencies.free(text)
+        by_kind[key] = [
+            frequencies.draw(text, tuple(kind["frequency"]), free, rng) for _ in range(spec["queries"])
+        ]
+    query_words = np.concatenate(
+        [words for queries in by_kind.values() for sets in queries for words in sets]
+    )
     for key, kind in kinds.items():
         if kind["share"]:
-            pairs = [pair for x, y, a, b in drawn[key] for pair in ((x, a), (y, b))]
-            text = text.planted(pairs, kind["share"], kept, rng)
-    return text, drawn
+            pairs = [pair for x, y, a, b in by_kind[key] for pair in ((x, a), (y, b))]
+            text = text.plant(pairs, kind["share"], query_words, rng)
+    return text, by_kind

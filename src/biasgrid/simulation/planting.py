@@ -1,4 +1,4 @@
-"""Corpora in which a bias is planted, or none: a corpus' words in random order, some of them put beside others.
+"""Shuffled corpora with or without a planted bias: a corpus' words in random order, some of them put beside others.
 
 Words keep their counts. In a random order no word is nearer to one word than to another, however frequent they are.
 """
@@ -34,7 +34,7 @@ class Text:
     starts: NDArray[np.int64]
 
     @classmethod
-    def shuffled(cls, corpus: Corpus, rng: np.random.Generator) -> Text:
+    def shuffle(cls, corpus: Corpus, rng: np.random.Generator) -> Text:
         """The words of a corpus in random order, in sentences as long as the corpus'."""
         tokens = np.repeat(np.arange(len(corpus), dtype=np.int32), corpus.counts)
         return cls(corpus.words(), rng.permutation(tokens), np.asarray(corpus.starts))
@@ -50,11 +50,11 @@ class Text:
             for first in range(start, end, LONGEST):
                 yield [self.words[i] for i in self.tokens[first : min(first + LONGEST, end)].tolist()]
 
-    def planted(
+    def plant(
         self,
         pairs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
         share: float,
-        kept: NDArray[np.int64],
+        fixed_words: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Text:
         """The text with words of one set beside words of another.
@@ -65,32 +65,32 @@ class Text:
             Two sets of words each, no word in two. Beside `share` of all occurrences of a word of the first, at
             random, the word before or after it changes places with an occurrence of a word of the second from
             elsewhere.
-        kept
+        fixed_words
             Words that do not give way, such as those of all pairs.
         """
-        tokens, stays = self.tokens.copy(), np.zeros(len(self.words), dtype=bool)
-        stays[kept] = True
+        tokens, is_fixed = self.tokens.copy(), np.zeros(len(self.words), dtype=bool)
+        is_fixed[fixed_words] = True
         starts_sentence = np.zeros(len(tokens) + 1, dtype=bool)
         starts_sentence[self.starts] = starts_sentence[-1] = True
-        for words, others in pairs:
+        for words, partners in pairs:
             places = self._places(words)
             places = places[rng.random(len(places)) < share]
-            before = rng.integers(2, size=len(places)).astype(bool)
-            inside = ~starts_sentence[places + ~before]
-            beside = np.unique(np.where(before, places - 1, places + 1)[inside])
-            beside = beside[~stays[tokens[beside]]]
-            fetched = rng.permutation(self._places(others))[: len(beside)]
-            beside = rng.permutation(beside)[: len(fetched)]
-            tokens[beside], tokens[fetched] = tokens[fetched], tokens[beside]
+            is_before = rng.integers(2, size=len(places)).astype(bool)
+            in_sentence = ~starts_sentence[places + ~is_before]
+            neighbours = np.unique(np.where(is_before, places - 1, places + 1)[in_sentence])
+            neighbours = neighbours[~is_fixed[tokens[neighbours]]]
+            origins = rng.permutation(self._places(partners))[: len(neighbours)]
+            neighbours = rng.permutation(neighbours)[: len(origins)]
+            tokens[neighbours], tokens[origins] = tokens[origins], tokens[neighbours]
         return replace(self, tokens=tokens)
 
     def _places(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where any of the words stands."""
-        order, ends = self._sorted
+        order, ends = self._places_by_word
         return np.concatenate([order[ends[word] - self.counts[word] : ends[word]] for word in words])
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places_by_word(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return np.argsort(self.tokens, kind="stable"), np.cumsum(self.counts)
 
 
@@ -127,8 +127,8 @@ class Frequencies:
         for ratio in ratios:
             for sign in (1, -1):
                 middle = np.log(self.occurrences) + sign * np.log(ratio) / 2
-                wanted = rng.normal(middle, np.log(self.spread), self.words)
-                sets.append(np.array([self._nearest(logs, log, free, rng) for log in wanted]))
+                target_logs = rng.normal(middle, np.log(self.spread), self.words)
+                sets.append(np.array([self._nearest(logs, log, free, rng) for log in target_logs]))
         return sets
 
     def free(self, text: Text) -> NDArray[np.bool_]:
@@ -145,6 +145,6 @@ class Frequencies:
                 f"the corpus has too few words that occur {self.least} times for so many queries; draw fewer"
             )
         nearest = places[np.argpartition(np.abs(logs[places] - log), NEAREST - 1)[:NEAREST]]
-        chosen = int(rng.choice(nearest))
-        free[chosen] = False
-        return chosen
+        word = int(rng.choice(nearest))
+        free[word] = False
+        return word

@@ -11,7 +11,7 @@ import numpy as np
 from ..metrics.registry import Metric
 from ..query import Query
 
-# the whole populations' value is that of so many words a set, as if they were all that there are, so many times
+# the whole populations' value is the mean over so many draws of so many words per set
 ALL_WORDS, ALL_WORDS_DRAWS = 1000, 20
 
 Vectors = list[np.ndarray]
@@ -41,53 +41,53 @@ class Population:
     ) -> tuple[Vectors, Vectors]:
         """Target sets and attribute sets, two each or as many as the metric takes, (words, dimensions)."""
         targets, attributes = (
-            [self._own(words, rng) for _ in range(2 if sets in ("n", "k") else sets)]
+            [self._draw_own_parts(words, rng) for _ in range(2 if sets in ("n", "k") else sets)]
             for sets in metric.template
         )
         if metric.paired:
-            pair = math.sqrt(self.shared) * self._own(words, rng)
-            targets = [pair + math.sqrt(1 - self.shared) * own for own in targets]
-        exchanged, others = targets, attributes
+            pair = math.sqrt(self.shared) * self._draw_own_parts(words, rng)
+            targets = [pair + math.sqrt(1 - self.shared) * own_part for own_part in targets]
+        exchange_side, other_side = targets, attributes
         if metric.exchanged == "attributes":
-            exchanged, others = attributes, targets
-        exchanged[0][:, 0] += bias
-        others[0][:, 0] += self.lean
+            exchange_side, other_side = attributes, targets
+        exchange_side[0][:, 0] += bias
+        other_side[0][:, 0] += self.lean
         for vectors in targets:
             vectors[:, 1] += self.topic
         return targets, attributes
 
-    def _own(self, words: int, rng: np.random.Generator) -> np.ndarray:
+    def _draw_own_parts(self, words: int, rng: np.random.Generator) -> np.ndarray:
         return rng.normal(size=(words, self.dimensions)) / math.sqrt(self.dimensions)
 
 
-def exchanged(
+def exchange_labels(
     metric: Metric, targets: Vectors, attributes: Vectors, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
-    """The same words with labels exchanged at random, as the metric's null hypothesis has it."""
+    """The same words with labels permuted at random, as under the metric's null hypothesis."""
     if metric.exchanged == "pairs":
         first, second = targets
         swap = rng.integers(2, size=(len(first), 1)).astype(bool)
         return [np.where(swap, second, first), np.where(swap, first, second)], attributes
 
-    def dealt(side: Vectors) -> Vectors:
+    def deal_out(side: Vectors) -> Vectors:
         return np.split(rng.permutation(np.concatenate(side)), np.cumsum([len(s) for s in side])[:-1])
 
     if metric.exchanged == "attributes":
-        return targets, dealt(attributes)
-    return dealt(targets), attributes
+        return targets, deal_out(attributes)
+    return deal_out(targets), attributes
 
 
-def as_query(targets: Vectors, attributes: Vectors) -> tuple[Query, Drawn]:
+def as_query(targets: Vectors, attributes: Vectors) -> tuple[Query, SimulatedModel]:
     """A query whose words are t0_0, t0_1, ... and a model that has them."""
     sides = [
         [[f"{side}{i}_{word}" for word in range(len(vectors))] for i, vectors in enumerate(sets)]
         for side, sets in (("t", targets), ("a", attributes))
     ]
     words = [word for side in sides for words in side for word in words]
-    return Query.of(*sides), Drawn(words, np.concatenate(targets + attributes))
+    return Query.of(*sides), SimulatedModel(words, np.concatenate(targets + attributes))
 
 
-class Drawn:
+class SimulatedModel:
     """Simulated words as a model."""
 
     vocab_prefix = ""

@@ -23,23 +23,23 @@ class Words:
     def __init__(self, model: EmbeddingStore, vocabulary: int):
         entries, rows = model.vocabulary(vocabulary)
         vectors = unit(model.take(entries, rows))
-        there = np.isfinite(vectors).all(axis=1)
+        has_direction = np.isfinite(vectors).all(axis=1)
         prefix = len(model.vocab_prefix)
-        self.words = np.array([entry[prefix:] for entry in entries], dtype=object)[there]
-        self.vectors = vectors[there]
+        self.words = np.array([entry[prefix:] for entry in entries], dtype=object)[has_direction]
+        self.vectors = vectors[has_direction]
 
     def at_random(self, rng: np.random.Generator, free: np.ndarray, size: int) -> np.ndarray:
         """`size` of the words that are `free`; they are free no more."""
-        chosen = rng.choice(np.flatnonzero(free), size, replace=False)
-        free[chosen] = False
-        return chosen
+        places = rng.choice(np.flatnonzero(free), size, replace=False)
+        free[places] = False
+        return places
 
     def nearest(self, vector: np.ndarray, free: np.ndarray, size: int) -> np.ndarray:
         """The `size` words of those that are `free` whose cosine with a vector is largest; they are free no more."""
         closeness = np.where(free, self.vectors @ vector, -np.inf)
-        chosen = np.argsort(-closeness, kind="stable")[:size]
-        free[chosen] = False
-        return chosen
+        places = np.argsort(-closeness, kind="stable")[:size]
+        free[places] = False
+        return places
 
 
 def _random_groups(words: Words, rng: np.random.Generator, free: np.ndarray, size: int) -> Places:
@@ -59,20 +59,20 @@ def _random_words(words, rng, free, size, groups) -> Places:
     return _random_groups(words, rng, free, size)
 
 
-def _apart(words, rng, free, size, groups) -> Places:
+def _near_each(words, rng, free, size, groups) -> Places:
     """The words nearest to the first group, and those nearest to the second."""
     return [words.nearest(words.vectors[group].mean(axis=0), free, size) for group in groups]
 
 
-def _leaning(words, rng, free, size, groups) -> Places:
+def _near_first(words, rng, free, size, groups) -> Places:
     """Both sets of words near the first group."""
     near = words.nearest(words.vectors[groups[0]].mean(axis=0), free, 2 * size)
     return np.split(rng.permutation(near), 2)
 
 
-def _mixed(words, rng, free, size, groups) -> Places:
+def _half_near_each(words, rng, free, size, groups) -> Places:
     """Half of either set from words near the first group, half from words near the second."""
-    first, second = (rng.permutation(near) for near in _apart(words, rng, free, size, groups))
+    first, second = (rng.permutation(near) for near in _near_each(words, rng, free, size, groups))
     half = size // 2
     return [np.concatenate([first[:half], second[half:]]), np.concatenate([first[half:], second[:half]])]
 
@@ -81,9 +81,9 @@ def _mixed(words, rng, free, size, groups) -> Places:
 KINDS: dict[str, tuple[Callable, Callable]] = {
     "random": (_random_groups, _random_words),
     "coherent": (_coherent_groups, _random_words),
-    "apart": (_coherent_groups, _apart),
-    "leaning": (_coherent_groups, _leaning),
-    "mixed": (_coherent_groups, _mixed),
+    "apart": (_coherent_groups, _near_each),
+    "leaning": (_coherent_groups, _near_first),
+    "mixed": (_coherent_groups, _half_near_each),
 }
 
 

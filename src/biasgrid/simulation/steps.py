@@ -85,12 +85,12 @@ def table_steps(simulation: Simulation) -> dict[str, Step]:
             {},
             "biasgrid.simulation.tables:write_real",
         )
-    if shuffled := simulation.frequency_cells.values():
+    if frequency_cells := simulation.frequency_cells.values():
         # of all trainings the kinds are the same
-        kinds = {kind: entry for cell in shuffled for kind, entry in cell.of_vectors["kinds"]}
+        kinds = {kind: entry for cell in frequency_cells for kind, entry in cell.of_vectors["kinds"]}
         steps["frequency_tests"] = Step(
             "table frequency_tests",
-            {"cells": list(map(simulation.frequency_cell_file, shuffled))},
+            {"cells": list(map(simulation.frequency_cell_file, frequency_cells))},
             simulation.results / "frequency_tests.csv",
             {"kinds": kinds},
             "biasgrid.simulation.frequency_table:write",
@@ -103,28 +103,28 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
     tables = {name: step.output for name, step in table_steps(simulation).items()}
     cells, labels = simulation.cells.values(), {"labels": simulation.labels}
     level = simulation.config["coverage"]["level"]
-    drawn = {}
+    figures = {}
     if cells:
-        drawn["p-values"] = (
+        figures["p-values"] = (
             {"cells": list(map(simulation.cell_file, cells))},
             {"cells": [[cell.metric, cell.words, cell.bias] for cell in cells], **labels},
             "figures:p_values",
         )
         for true in ("expected", "all_words"):
             spec = {"true": true, "level": level, **labels}
-            drawn[f"coverage-{true.replace('_', '-')}"] = (
+            figures[f"coverage-{true.replace('_', '-')}"] = (
                 {"table": tables["simulation"]},
                 spec,
                 "figures:coverage",
             )
     if simulation.real_cells:
         spec = {"labels": simulation.real_labels}
-        drawn["calibration"] = {"table": tables["calibration"]}, spec, "figures:calibration"
+        figures["calibration"] = {"table": tables["calibration"]}, spec, "figures:calibration"
     if simulation.frequency_cells:
         spec = {"labels": simulation.frequency_labels}
-        for by in ("training", "metric"):
-            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": by}, "frequency_figures:draw"
-            drawn[f"frequency-tests-by-{by}"] = of_rows
+        for row_kind in ("training", "metric"):
+            of_rows = {"table": tables["frequency_tests"]}, spec | {"by": row_kind}, "frequency_figures:draw"
+            figures[f"frequency-tests-by-{row_kind}"] = of_rows
     return {
         name: Step(
             f"figure {name}",
@@ -133,7 +133,7 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
             spec,
             f"biasgrid.simulation.{function}",
         )
-        for name, (inputs, spec, function) in drawn.items()
+        for name, (inputs, spec, function) in figures.items()
     }
 
 

@@ -14,7 +14,7 @@ from ..config.models import MADE_HERE
 from ..config.names import known
 from ..config.simulation import SimulationConfig
 from ..configs import ordered
-from ..embeddings.training import version as trained_by
+from ..embeddings.training import version as training_version
 from ..errors import BiasgridError
 from ..folders import Folders
 from ..seeds import seed_of
@@ -24,7 +24,7 @@ UNBIASED, BIASED = "unbiased", "biased"  # shuffled corpora
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric, a number of words a set and a bias. `spec` is everything that its results depend on."""
+    """A metric, a number of words per set and a bias. `spec` is everything that its results depend on."""
 
     metric: str
     words: int
@@ -140,16 +140,16 @@ class Simulation(Folders):
     def real_cells(self) -> dict[str, RealCell]:
         """A cell for each real model and kind of query, by name."""
         cells = {}
-        drawn = self.config.get("calibration", {})
+        calibration = self.config.get("calibration", {})
         # in the config's order, which is the table's
         entries = [
             [key, {name: value for name, value in entry.items() if name != "label"}]
-            for key, entry in drawn.get("metrics", {}).items()
+            for key, entry in calibration.get("metrics", {}).items()
         ]
-        for model in self.models if drawn else ():
-            for kind, queries in drawn["kinds"].items():
+        for model in self.models if calibration else ():
+            for kind, queries in calibration["kinds"].items():
                 spec = {"model": model, "kind": kind, "metrics": entries, "queries": int(queries)}
-                spec |= {name: int(drawn[name]) for name in ("words", "vocabulary", "draws")}
+                spec |= {name: int(calibration[name]) for name in ("words", "vocabulary", "draws")}
                 spec["seed"] = seed_of(self.config["seed"], f"{model}/{kind}")
                 cell = RealCell(model, kind, spec)
                 cells[cell.name] = cell
@@ -181,11 +181,11 @@ class Simulation(Folders):
         of_words = {key: section[key] for key in ("words", "occurrences", "spread", "least")}
         queries = {UNBIASED: section["queries"], BIASED: section["biased_queries"]}
         cells = {}
-        for training, how in section["trainings"].items():
+        for training, recipe in section["trainings"].items():
             for corpora in (UNBIASED, BIASED) if section["biased"] else (UNBIASED,):
                 for number in range(1, section["corpora"] + 1):
-                    of_vectors = {key: how[key] for key in ("algorithm", "params")}
-                    of_vectors |= {"trained_by": trained_by(how["algorithm"]), "number": number}
+                    of_vectors = {key: recipe[key] for key in ("algorithm", "params")}
+                    of_vectors |= {"trained_by": training_version(recipe["algorithm"]), "number": number}
                     of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
                     # all trainings have the same corpora and queries
                     of_vectors["seed"] = seed_of(self.config["seed"], f"{corpora}/{number}")
@@ -235,7 +235,7 @@ class Simulation(Folders):
 
 
 def _check_frequency(config: Mapping[str, Any], where: str) -> None:
-    """Raises BiasgridError for a corpus or a metric that cannot be had."""
+    """Raises BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
     section = config["frequency"]
     corpora = [key for key, entry in config["models"].items() if entry.get("kind") == "corpus"]
     known("corpus", [section["corpus"]], corpora, where)

@@ -67,7 +67,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
         (*place, *row)
         for place, file in zip(spec["cells"], inputs["cells"], strict=True)
         for record in [read_json(file)]
-        for row in [*_of_null(record), *_of_coverage(record, spec["all_words"])]
+        for row in [*_null_rows(record), *_coverage_rows(record, spec["all_words"])]
     ]
     write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
 
@@ -84,59 +84,59 @@ def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
     Two intervals (Clopper & Pearson 1934) of the share of p <= .05: 95 % by itself, and of all rows at once (95 %,
     Bonferroni).
     """
-    tested = [
+    tests = [
         (record, metric, test)
         for record in records
-        for metric, of_tests in record["found"].items()
-        for test in of_tests
+        for metric, outcomes in record["found"].items()
+        for test in outcomes
     ]
-    rows = sum(any(p is not None for p in r["found"][m][test]["p_values"]) for r, m, test in tested)
-    for record, metric, test in tested:
-        of_test = record["found"][metric][test]
-        values = np.array([p for p in of_test["p_values"] if p is not None])
-        number, without = len(of_test["p_values"]), len(of_test["p_values"]) - len(values)
-        reason = max(of_test["reasons"], key=of_test["reasons"].get, default=None)
+    rows = sum(any(p is not None for p in r["found"][m][test]["p_values"]) for r, m, test in tests)
+    for record, metric, test in tests:
+        outcome = record["found"][metric][test]
+        values = np.array([p for p in outcome["p_values"] if p is not None])
+        number, no_test = len(outcome["p_values"]), len(outcome["p_values"]) - len(values)
+        reason = max(outcome["reasons"], key=outcome["reasons"].get, default=None)
         # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
-        count, few = (int((values <= level + ROUNDING).sum()) for level in LEVELS)
+        count, strict_count = (int((values <= level + ROUNDING).sum()) for level in LEVELS)
         ends = [math.nan] * 4
         if len(values):
             share = binomtest(count, len(values))
             ends = [*share.proportion_ci(0.95, "exact"), *share.proportion_ci(1 - 0.05 / rows, "exact")]
-        rejected = [n / len(values) if len(values) else math.nan for n in (count, few)]
-        lowest = math.nan if of_test["lowest"] is None else of_test["lowest"]
+        rejection_shares = [n / len(values) if len(values) else math.nan for n in (count, strict_count)]
+        lowest = math.nan if outcome["lowest"] is None else outcome["lowest"]
         yield (
-            *(record["model"], record["kind"], metric, test, number, without, lowest),
-            *(rejected[0], *ends, rejected[1], reason),
+            *(record["model"], record["kind"], metric, test, number, no_test, lowest),
+            *(rejection_shares[0], *ends, rejection_shares[1], reason),
         )
 
 
-def _of_null(record: Mapping[str, Any]) -> Iterator[tuple]:
+def _null_rows(record: Mapping[str, Any]) -> Iterator[tuple]:
     if "reason" in record["null"]:
         yield "uniform_p", math.nan, *NO_ENDS, 0, record["null"]["reason"]
         return
     p_values, uniform = (np.array(record["null"][name]) for name in ("p_values", "uniform"))
-    tested = kstest(uniform, "uniform")
-    yield "uniform_distance", tested.statistic, *NO_ENDS, len(uniform)
-    yield "uniform_p", tested.pvalue, *NO_ENDS, len(uniform)
+    test = kstest(uniform, "uniform")
+    yield "uniform_distance", test.statistic, *NO_ENDS, len(uniform)
+    yield "uniform_p", test.pvalue, *NO_ENDS, len(uniform)
     for level in (0.05, 0.01):
         # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
-        rejected = int((p_values <= level + ROUNDING).sum())
-        yield f"rejected_{level:g}", *_share(rejected, len(p_values))
+        rejections = int((p_values <= level + ROUNDING).sum())
+        yield f"rejected_{level:g}", *_share(rejections, len(p_values))
 
 
-def _of_coverage(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]:
-    settings, found = record["settings"], record["found"]
-    yield "expected", found["expected"], *NO_ENDS, settings["truth"]
-    yield "all_words", found["all_words"], *NO_ENDS, all_words
-    yield "deviation", found["deviation"], *NO_ENDS, settings["truth"]
-    yield "standard_error", found["standard_error"], *NO_ENDS, settings["repetitions"]
-    for kind, of_kind in found["intervals"].items():
-        intervals = of_kind["intervals"]
+def _coverage_rows(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]:
+    settings, outcomes = record["settings"], record["found"]
+    yield "expected", outcomes["expected"], *NO_ENDS, settings["truth"]
+    yield "all_words", outcomes["all_words"], *NO_ENDS, all_words
+    yield "deviation", outcomes["deviation"], *NO_ENDS, settings["truth"]
+    yield "standard_error", outcomes["standard_error"], *NO_ENDS, settings["repetitions"]
+    for kind, counts in outcomes["intervals"].items():
+        intervals = counts["intervals"]
         for true in TRUE:
-            yield f"{kind}_covers_{true}", *_share(of_kind[true], intervals)
+            yield f"{kind}_covers_{true}", *_share(counts[true], intervals)
         for side in ("below", "above"):
-            yield f"{kind}_{side}", *_share(of_kind[side], intervals)
-        yield f"{kind}_width", of_kind["width"], *NO_ENDS, intervals
+            yield f"{kind}_{side}", *_share(counts[side], intervals)
+        yield f"{kind}_width", counts["width"], *NO_ENDS, intervals
 
 
 def _share(count: int, repetitions: int) -> tuple[float, float, float, int]:

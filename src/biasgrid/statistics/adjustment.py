@@ -20,10 +20,10 @@ def holm(p_values: np.ndarray) -> np.ndarray:
         the level that these are compared with.
     """
     order = np.argsort(p_values)
-    left = np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.maximum.accumulate(left * p_values[order]).clip(max=1)
-    return adjusted
+    tests_left = np.arange(len(p_values), 0, -1)
+    adjusted_values = np.empty(len(p_values))
+    adjusted_values[order] = np.maximum.accumulate(tests_left * p_values[order]).clip(max=1)
+    return adjusted_values
 
 
 def benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:

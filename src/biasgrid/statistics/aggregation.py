@@ -56,15 +56,17 @@ def name_of(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def groups(scores: pd.DataFrame, ranked: Sequence[str]) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
+def groups(
+    scores: pd.DataFrame, ranked_criteria: Sequence[str]
+) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
     """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
     keys = ["metric", "model", "debias"]
     scores = scores.reset_index(drop=True)
     for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
         yield (criterion, *rest), part.index.to_numpy()
-    of_ranked = scores[scores["criterion"].isin(ranked)]
-    criteria = of_ranked.groupby("metric")["criterion"].nunique()
-    for (metric, model, debias), part in of_ranked.groupby(keys, sort=True):
+    ranked_scores = scores[scores["criterion"].isin(ranked_criteria)]
+    criteria = ranked_scores.groupby("metric")["criterion"].nunique()
+    for (metric, model, debias), part in ranked_scores.groupby(keys, sort=True):
         # what is measured on some of the criteria only has no place in a ranking over all
         if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
             yield (OVERALL, metric, model, debias), part.index.to_numpy()

@@ -44,8 +44,8 @@ def kendalls_w(values: np.ndarray) -> np.ndarray:
     squares = (ranks**2).sum(axis=1)
     most = judges * squares.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (ranks.sum(axis=0) ** 2).sum(axis=0) / most
-    return np.where(missing | (squares == 0).any(axis=0), math.nan, found.clip(0, 1))
+        w = (ranks.sum(axis=0) ** 2).sum(axis=0) / most
+    return np.where(missing | (squares == 0).any(axis=0), math.nan, w.clip(0, 1))
 
 
 def kendalls_w_over_units(
@@ -63,16 +63,16 @@ def kendalls_w_over_units(
         Of the bootstrap, and the share of resamples between the ends (percentiles).
     """
     count = int(clusters.max()) + 1
-    drawn = np.random.default_rng(seed).integers(count, size=(draws, count))
-    times = np.stack([np.count_nonzero(drawn == i, axis=1) for i in range(count)], axis=1)
+    cluster_draws = np.random.default_rng(seed).integers(count, size=(draws, count))
+    times = np.stack([np.count_nonzero(cluster_draws == i, axis=1) for i in range(count)], axis=1)
     weights = times[:, clusters].astype(float)
     middle = weights.sum(axis=1, keepdims=True) / 2
     ranks = np.array([weighted_ranks(weights, *places_in_order(row)) - middle for row in values])
     # as in `kendalls_w`, each unit as often as it was drawn
     squares = (weights * ranks**2).sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (weights * ranks.sum(axis=0) ** 2).sum(axis=1) / (len(values) * squares.sum(axis=0))
-    return percentile_interval(np.where((squares == 0).any(axis=0), math.nan, found.clip(0, 1)), level)
+        w = (weights * ranks.sum(axis=0) ** 2).sum(axis=1) / (len(values) * squares.sum(axis=0))
+    return percentile_interval(np.where((squares == 0).any(axis=0), math.nan, w.clip(0, 1)), level)
 
 
 def chance_of_w(values: np.ndarray, seed: int, draws: int = DRAWS) -> float:
@@ -129,20 +129,20 @@ def chance_of_correlation(x: np.ndarray, y: np.ndarray, method: str, seed: int, 
         orders = np.array(list(permutations(range(n))))
         return float(np.mean(np.abs(y[orders] @ x) / scale >= least))
     rng = np.random.default_rng(seed)
-    shuffled = rng.permuted(np.tile(y, (draws, 1)), axis=1)
-    return float((1 + np.count_nonzero(np.abs(shuffled @ x) / scale >= least)) / (1 + draws))
+    shuffles = rng.permuted(np.tile(y, (draws, 1)), axis=1)
+    return float((1 + np.count_nonzero(np.abs(shuffles @ x) / scale >= least)) / (1 + draws))
 
 
-def corrected_interval(resampled: np.ndarray, observed: float, level: float) -> tuple[float, float]:
-    """The ends of the central share `level` of resampled correlations (resamples,), less their bias.
+def corrected_interval(samples: np.ndarray, observed: float, level: float) -> tuple[float, float]:
+    """The ends of the central share `level` of correlations of resamples, `samples` (resamples,), less their bias.
 
     A resample adds noise to values that have some already, so that its correlations lie nearer to 0 than the one of
     the values. By so much, their mean difference on Fisher's scale (artanh), the ends are moved (Efron & Tibshirani
     1993, section 10.6). Resamples that are NaN are left out, and where these are more than half, both ends are NaN.
     """
-    at = np.arctanh(np.clip(resampled, -MOST, MOST))
-    if 2 * np.count_nonzero(~np.isnan(at)) < len(at):
+    z_values = np.arctanh(np.clip(samples, -MOST, MOST))
+    if 2 * np.count_nonzero(~np.isnan(z_values)) < len(z_values):
         return math.nan, math.nan
-    bias = np.nanmean(at) - np.arctanh(np.clip(observed, -MOST, MOST))
-    low, high = np.tanh(np.array(percentile_interval(at, level)) - bias)
+    bias = np.nanmean(z_values) - np.arctanh(np.clip(observed, -MOST, MOST))
+    low, high = np.tanh(np.array(percentile_interval(z_values, level)) - bias)
     return float(low), float(high)

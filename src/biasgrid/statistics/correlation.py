@@ -11,7 +11,7 @@ METHODS = ("pearson", "spearman")  # of `with_interval` and `over_units`
 BLOCK = 2**17  # numbers of resamples that are in memory at a time
 
 
-def of_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
+def correlate_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
     """Correlation over the first axis of what both have, column by column.
 
     Parameters
@@ -26,34 +26,34 @@ def of_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
     numpy.ndarray
         (resamples,), from -1 to 1; 0 is no relation. NaN where one has fewer than two values, or all alike.
     """
-    lacking = np.isnan(a) | np.isnan(b)
-    number = np.count_nonzero(~lacking, axis=0)
+    missing = np.isnan(a) | np.isnan(b)
+    number = np.count_nonzero(~missing, axis=0)
     first, second = np.triu_indices(len(a), 1)
 
-    def scored(x: np.ndarray) -> np.ndarray:
+    def to_deviations(x: np.ndarray) -> np.ndarray:
         if method == "kendall":
-            x = np.where(lacking, math.nan, x)
+            x = np.where(missing, math.nan, x)
             return np.nan_to_num(np.sign(x[first] - x[second]))
         if method == "spearman":
             # imported late: it takes half a second, which a study without a bootstrap need not wait
             from scipy.stats import rankdata
 
-            x = rankdata(np.where(lacking, math.inf, x), axis=0)
-        return np.where(lacking, 0.0, x - np.where(lacking, 0.0, x).sum(axis=0) / number)
+            x = rankdata(np.where(missing, math.inf, x), axis=0)
+        return np.where(missing, 0.0, x - np.where(missing, 0.0, x).sum(axis=0) / number)
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        a, b = scored(a), scored(b)
+        a, b = to_deviations(a), to_deviations(b)
         return ((a * b).sum(axis=0) / np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))).clip(-1, 1)
 
 
-def percentile_interval(resampled: np.ndarray, level: float) -> tuple[float, float]:
-    """The ends of the central share `level` of resampled values (resamples,); those that are NaN are left out, and
-    where these are more than half, both ends are NaN."""
-    known = resampled[~np.isnan(resampled)]
-    if 2 * len(known) < len(resampled):
+def percentile_interval(samples: np.ndarray, level: float) -> tuple[float, float]:
+    """The ends of the central share `level` of values of resamples, `samples` (resamples,); those that are NaN are
+    left out, and where these are more than half, both ends are NaN."""
+    finite = samples[~np.isnan(samples)]
+    if 2 * len(finite) < len(samples):
         return math.nan, math.nan
     tail = (1 - level) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
+    low, high = np.quantile(finite, [tail, 1 - tail])
     return float(low), float(high)
 
 
@@ -82,14 +82,14 @@ def with_interval(
     n = pair.shape[1]
     if n < 3 or not np.ptp(pair, axis=1).all():
         return math.nan, math.nan, math.nan
-    drawn = np.random.default_rng(seed).integers(n, size=(draws, n))
+    places = np.random.default_rng(seed).integers(n, size=(draws, n))
     with np.errstate(invalid="ignore"):  # a resample of one word alone
-        resampled = _of_rows(*pair[:, drawn], method)
-    (value,) = _of_rows(*pair[:, None], method)
-    return float(value), *np.nanquantile(resampled, [(1 - level) / 2, (1 + level) / 2]).tolist()
+        samples = _correlate_rows(*pair[:, places], method)
+    (value,) = _correlate_rows(*pair[:, None], method)
+    return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
-def _of_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
+def _correlate_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
     """Correlations row by row of two arrays (resamples, n)."""
     if method == "spearman":
         from scipy.stats import rankdata
@@ -137,7 +137,7 @@ def over_units(
     places = [places_in_order(row) for row in rows]
     # of each unit: the sums of its numbers and of their products
     sums = [np.ones(len(units)), *rows, *(rows[i] * rows[j] for i, j in pairs)]
-    of_units = np.stack([np.bincount(units, of, count) for of in sums], axis=1)
+    of_units = np.stack([np.bincount(units, terms, count) for terms in sums], axis=1)
     # what rounding leaves of numbers that are all alike is nothing
     spread = (rows * rows).mean(axis=1) if method == "pearson" else np.full(len(rows), len(units) ** 2.0)
     least = 1e-14 * spread
@@ -149,49 +149,51 @@ def over_units(
             weights = times.take(units, axis=1)  # row by row in memory, which indexing is not
             total = weights.sum(axis=1)
             ranks = [weighted_ranks(weights, *of_row) for of_row in places]
-            weighted = [weights * x for x in ranks]
-            moments = [x.sum(axis=1) for x in weighted]
+            weighted_rows = [weights * x for x in ranks]
+            moments = [x.sum(axis=1) for x in weighted_rows]
             # without BLAS, which parts long rows among threads, and rounds otherwise then
-            moments += [np.einsum("ij,ij->i", weighted[i], ranks[j]) for i, j in pairs]
+            moments += [np.einsum("ij,ij->i", weighted_rows[i], ranks[j]) for i, j in pairs]
         means = [x / total for x in moments[: len(rows)]]
         products = dict(zip(pairs, moments[len(rows) :], strict=True))
         covariances = {(i, j): x / total - means[i] * means[j] for (i, j), x in products.items()}
         squares = [
             np.where(covariances[i, i] > low, covariances[i, i], np.nan) for i, low in enumerate(least)
         ]
-        first, *given = (
+        first, *with_third = (
             (covariances[i, j] / np.sqrt(squares[i] * squares[j])).clip(-1, 1) for i, j in pairs if i > j
         )
-        if not given:
+        if not with_third:
             return first
-        x, y = given
-        left = (1 - x * x) * (1 - y * y)
-        return ((first - x * y) / np.sqrt(np.where(left > 1e-12, left, np.nan))).clip(-1, 1)
+        x, y = with_third
+        remaining_variance = (1 - x * x) * (1 - y * y)
+        return (
+            (first - x * y) / np.sqrt(np.where(remaining_variance > 1e-12, remaining_variance, np.nan))
+        ).clip(-1, 1)
 
     (value,) = coefficients(np.ones((1, count)))
     if np.isnan(value):
         return math.nan, math.nan, math.nan
-    drawn = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
-    resampled = []
-    for part in np.array_split(drawn, max(1, draws * len(units) // BLOCK)):
+    unit_draws = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
+    samples = []
+    for part in np.array_split(unit_draws, max(1, draws * len(units) // BLOCK)):
         places_of = part + count * np.arange(len(part), dtype=np.int64)[:, None]
         times = np.bincount(places_of.ravel(), minlength=len(part) * count).reshape(len(part), count)
-        resampled.append(coefficients(times.astype(float)))
-    return float(value), *percentile_interval(np.concatenate(resampled), level)
+        samples.append(coefficients(times.astype(float)))
+    return float(value), *percentile_interval(np.concatenate(samples), level)
 
 
 def places_in_order(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of a row of numbers: their order, where in it other numbers begin, and which of these each number is."""
     order = np.argsort(row, kind="stable")
-    other = np.concatenate([[True], np.diff(row[order]) > 0])
-    among = np.empty(len(row), dtype=np.int64)
-    among[order] = np.cumsum(other) - 1
-    return order, np.flatnonzero(other), among
+    is_new = np.concatenate([[True], np.diff(row[order]) > 0])
+    value_numbers = np.empty(len(row), dtype=np.int64)
+    value_numbers[order] = np.cumsum(is_new) - 1
+    return order, np.flatnonzero(is_new), value_numbers
 
 
 def weighted_ranks(
-    weights: np.ndarray, order: np.ndarray, starts: np.ndarray, among: np.ndarray
+    weights: np.ndarray, order: np.ndarray, starts: np.ndarray, value_numbers: np.ndarray
 ) -> np.ndarray:
     """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
     times = np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
-    return (np.cumsum(times, axis=1) - times / 2).take(among, axis=1)
+    return (np.cumsum(times, axis=1) - times / 2).take(value_numbers, axis=1)

@@ -52,22 +52,24 @@ def ratio_interval(
     n, m = len(numerator), len(denominator)
     if n < 2 or m < (1 if exact else 2):
         return math.nan, math.nan
-    over, under = float(np.mean(numerator)), float(np.mean(denominator))
-    of_over = float(np.var(numerator, ddof=1)) / n
-    of_under = 0.0 if exact else float(np.var(denominator, ddof=1)) / m
-    if under == 0:
+    numerator_mean, denominator_mean = float(np.mean(numerator)), float(np.mean(denominator))
+    numerator_variance = float(np.var(numerator, ddof=1)) / n
+    denominator_variance = 0.0 if exact else float(np.var(denominator, ddof=1)) / m
+    if denominator_mean == 0:
         return math.nan, math.nan
-    share = (over / under) ** 2 * of_under
-    if of_over + share == 0:
-        return over / under, over / under
-    freedom = (of_over + share) ** 2 / (of_over**2 / (n - 1) + (share**2 / (m - 1) if share else 0.0))
+    share = (numerator_mean / denominator_mean) ** 2 * denominator_variance
+    if numerator_variance + share == 0:
+        return numerator_mean / denominator_mean, numerator_mean / denominator_mean
+    freedom = (numerator_variance + share) ** 2 / (
+        numerator_variance**2 / (n - 1) + (share**2 / (m - 1) if share else 0.0)
+    )
     t = _t(level, freedom) ** 2
-    leading = under**2 - t * of_under
-    if leading <= 0:
+    leading_coefficient = denominator_mean**2 - t * denominator_variance
+    if leading_coefficient <= 0:
         return math.nan, math.nan
-    middle = over * under
-    root = math.sqrt(max(middle**2 - leading * (over**2 - t * of_over), 0.0))
-    return (middle - root) / leading, (middle + root) / leading
+    middle = numerator_mean * denominator_mean
+    root = math.sqrt(max(middle**2 - leading_coefficient * (numerator_mean**2 - t * numerator_variance), 0.0))
+    return (middle - root) / leading_coefficient, (middle + root) / leading_coefficient
 
 
 def _t(level: float, freedom: float) -> float:

@@ -26,7 +26,7 @@ def z_test(values: np.ndarray, mean: float) -> tuple[float, float]:
         p-value. NaN with fewer than two values, or all alike. It takes sd for known, so with few values it rejects
         too often; and where values cannot be below `mean`, it rejects whatever they are.
     """
-    z = _studentised(values, mean)
+    z = _t_statistic(values, mean)
     return z, math.erfc(abs(z) / math.sqrt(2))
 
 
@@ -35,10 +35,10 @@ def t_test(values: np.ndarray, mean: float) -> float:
     # imported late: it takes half a second, which a study without tests need not wait
     from scipy.stats import t
 
-    return float(2 * t.sf(abs(_studentised(values, mean)), max(len(values) - 1, 1)))
+    return float(2 * t.sf(abs(_t_statistic(values, mean)), max(len(values) - 1, 1)))
 
 
-def _studentised(values: np.ndarray, mean: float) -> float:
+def _t_statistic(values: np.ndarray, mean: float) -> float:
     values = np.asarray(values, dtype=float)
     if len(values) < 2 or not (sd := values.std(ddof=1)) > 0:
         return math.nan

@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def compared_pairs(values: np.ndarray, resampled: np.ndarray, level: float = 0.95) -> Pairs:
+def compared_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) -> Pairs:
     """All pairs of units compared at once, by the bootstrap's largest studentised difference (single-step max-T).
 
     A p-value is the share of resamples in which the largest studentised error of any pair is as large as the pair's
@@ -36,7 +36,7 @@ def compared_pairs(values: np.ndarray, resampled: np.ndarray, level: float = 0.9
     ----------
     values
         Of the units, (units,); NaN is none.
-    resampled
+    samples
         Their values in bootstrap resamples, (units, draws); NaN where a unit has none.
     level
         Of the intervals.
@@ -53,27 +53,27 @@ def compared_pairs(values: np.ndarray, resampled: np.ndarray, level: float = 0.9
     """
     first, second = np.array(list(combinations(range(len(values)), 2)), dtype=int).reshape(-1, 2).T
     difference = values[first] - values[second]
-    draws = resampled[first] - resampled[second]
-    known = ~np.isnan(draws)
-    enough = (known.sum(axis=1) > 1) & ~np.isnan(difference)
-    if not enough.any():
+    draws = samples[first] - samples[second]
+    has_value = ~np.isnan(draws)
+    testable = (has_value.sum(axis=1) > 1) & ~np.isnan(difference)
+    if not testable.any():
         return Pairs(difference, *(np.full(len(first), nan) for _ in range(3)))
     error = np.full(len(first), nan)
-    error[enough] = np.nanstd(draws[enough], axis=1, ddof=1)
+    error[testable] = np.nanstd(draws[testable], axis=1, ddof=1)
     # what differs by rounding alone does not vary
     scale = np.fmax(np.abs(values[first]), np.abs(values[second]))
     error[error <= 1e-12 * scale] = 0.0
     # of the pairs that have a value in the resample
-    largest = np.fmax.reduce(_studentised(draws[enough] - difference[enough, None], error[enough, None]))
+    largest = np.fmax.reduce(_studentise(draws[testable] - difference[testable, None], error[testable, None]))
     largest = np.sort(largest[~np.isnan(largest)])
-    own = _studentised(difference, error)
-    as_large = len(largest) - np.searchsorted(largest, own)
-    p_adjusted = np.where(np.isnan(own), nan, (1 + as_large) / (1 + len(largest)))
+    observed = _studentise(difference, error)
+    as_large = len(largest) - np.searchsorted(largest, observed)
+    p_adjusted = np.where(np.isnan(observed), nan, (1 + as_large) / (1 + len(largest)))
     reach = np.quantile(largest, level, method="higher") * error
     return Pairs(difference, difference - reach, difference + reach, p_adjusted)
 
 
-def _studentised(differences: np.ndarray, errors: np.ndarray) -> np.ndarray:
+def _studentise(differences: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """Absolute differences in standard errors; of an error of 0, 0 or infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.abs(differences) / errors
@@ -102,8 +102,8 @@ def letters(differs: np.ndarray) -> list[str]:
     groups = [frozenset(range(len(differs)))]
     for pair in combinations(range(len(differs)), 2):
         if differs[pair]:
-            split = [g - {one} if set(pair) <= g else g for g in groups for one in pair]
-            groups = [g for g in set(split) if not any(g < other for other in split)]
+            parts = [g - {member} if set(pair) <= g else g for g in groups for member in pair]
+            groups = [g for g in set(parts) if not any(g < larger for larger in parts)]
     groups.sort(key=sorted)
     names = [LETTERS[i % 26] + (str(i // 26) if i >= 26 else "") for i in range(len(groups))]
     return [

@@ -23,7 +23,7 @@ RESAMPLED = ("words", "queries", "both")
 
 def aggregates_of_resamples(
     observed: np.ndarray,
-    resampled: np.ndarray,
+    samples: np.ndarray,
     counts: np.ndarray,
     units: Iterable[tuple[np.ndarray, float]],
     aggregation: Aggregation = "abs_avg",
@@ -35,7 +35,7 @@ def aggregates_of_resamples(
     ----------
     observed
         The scores, (scores, 1).
-    resampled
+    samples
         Their values with each draw of words, (scores, draws), NaN where undefined.
     counts
         How often a score's query is in each draw of queries, (scores, draws).
@@ -49,28 +49,28 @@ def aggregates_of_resamples(
     numpy.ndarray
         (RESAMPLED, units, draws); smaller is less biased, NaN is no value.
     """
-    units, once = list(units), np.ones((len(observed), 1), dtype=np.int32)
-    kinds = [(resampled, once), (observed, counts), (resampled, counts)]
-    values = np.empty((len(kinds), len(units), resampled.shape[1]))
+    units, ones = list(units), np.ones((len(observed), 1), dtype=np.int32)
+    kinds = [(samples, ones), (observed, counts), (samples, counts)]
+    values = np.empty((len(kinds), len(units), samples.shape[1]))
     aggregates = np.empty((len(units), 1))
     absolute = isinstance(aggregation, str) and aggregation.startswith("abs_")
     for row, (places, neutral) in enumerate(units):
         zero = neutral if by == "distance" else 0.0
-        sides = _sides(observed[places] - zero, resampled[places] - zero) if absolute else 1.0
+        sides = _sides(observed[places] - zero, samples[places] - zero) if absolute else 1.0
         for kind, (cells, times) in enumerate(kinds):
-            values[kind, row] = _aggregated((cells[places] - zero) * sides, times[places], aggregation)
-        aggregates[row] = _aggregated((observed[places] - zero) * sides, once[places], aggregation)
+            values[kind, row] = _aggregate((cells[places] - zero) * sides, times[places], aggregation)
+        aggregates[row] = _aggregate((observed[places] - zero) * sides, ones[places], aggregation)
     if by == "distance" and not absolute:
         sides = _sides(aggregates, values[0])
         values, aggregates = values * sides, aggregates * sides
     with np.errstate(invalid="ignore"):  # of a unit without a value in any resample
         means = np.nansum(values, axis=2) / np.count_nonzero(~np.isnan(values), axis=2)
     # each rounded by itself: of their difference, as many digits may be noise
-    return _rounded(values) + (_rounded(aggregates) - _rounded(means)[..., None])
+    return _round(values) + (_round(aggregates) - _round(means)[..., None])
 
 
 def ranks_of_resamples(
-    values: np.ndarray, beside: Iterable[Sequence[int]], ties: str = "average"
+    values: np.ndarray, groups: Iterable[Sequence[int]], ties: str = "average"
 ) -> np.ndarray:
     """Ranks among the units that are ranked beside each other, 1 the smallest value.
 
@@ -78,7 +78,7 @@ def ranks_of_resamples(
     ----------
     values
         (kinds, units, draws), NaN where a unit has none.
-    beside
+    groups
         The rows of the units that are ranked beside each other.
     ties
         "average", "min", "max", "dense", or "first": by the order of rows.
@@ -92,7 +92,7 @@ def ranks_of_resamples(
     from scipy.stats import rankdata
 
     ranks = np.empty(values.shape, dtype=np.float32)
-    for rows in beside:
+    for rows in groups:
         # what has no value comes last, and leaves the others' ranks alone
         last = np.where(np.isnan(values[:, rows]), math.inf, values[:, rows])
         ranks[:, rows] = rankdata(last, "ordinal" if ties == "first" else ties, axis=1)
@@ -111,28 +111,28 @@ def rank_interval(ranks: np.ndarray, level: float) -> tuple[float, float]:
     return float(ranks[cut]), float(ranks[-1 - cut])
 
 
-def _sides(observed: np.ndarray, resampled: np.ndarray) -> np.ndarray:
+def _sides(observed: np.ndarray, samples: np.ndarray) -> np.ndarray:
     """Which side of 0 each row's observed value (rows, 1) lies on, 1 or -1; of 0 itself, where its resamples do."""
-    return np.sign(np.where(observed == 0, np.nansum(resampled, axis=1, keepdims=True), observed))
+    return np.sign(np.where(observed == 0, np.nansum(samples, axis=1, keepdims=True), observed))
 
 
-def _aggregated(cells: np.ndarray, times: np.ndarray, aggregation: Aggregation) -> np.ndarray:
+def _aggregate(cells: np.ndarray, times: np.ndarray, aggregation: Aggregation) -> np.ndarray:
     """Mean or sum (or a user's function) over the first axis, each cell so many times and without NaN; NaN where none
     is left."""
-    known = ~np.isnan(cells)
+    has_value = ~np.isnan(cells)
     if callable(aggregation):
-        cells, times, known = np.broadcast_arrays(cells, times, known)
-        drawn = (np.repeat(c[k], t[k]) for c, t, k in zip(cells.T, times.T, known.T, strict=True))
-        return np.array([float(aggregation(values)) if len(values) else math.nan for values in drawn])
-    averaged = aggregation.endswith("avg")
-    number = (known * times).sum(axis=0)
-    total = (np.where(known, cells, 0.0) * times).sum(axis=0)
+        cells, times, has_value = np.broadcast_arrays(cells, times, has_value)
+        repeats = (np.repeat(c[k], t[k]) for c, t, k in zip(cells.T, times.T, has_value.T, strict=True))
+        return np.array([float(aggregation(values)) if len(values) else math.nan for values in repeats])
+    is_mean = aggregation.endswith("avg")
+    number = (has_value * times).sum(axis=0)
+    total = (np.where(has_value, cells, 0.0) * times).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return total / number if averaged else np.where(number, total, math.nan)
+        return total / number if is_mean else np.where(number, total, math.nan)
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
-    """To twelve digits, as `tables.rankings.rounded`, for millions of values."""
+def _round(values: np.ndarray) -> np.ndarray:
+    """To twelve digits, as `tables.rankings.round_values`, for millions of values."""
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = 11 - np.floor(np.log10(np.abs(values)))
     # of 0, and of what is as good as 0

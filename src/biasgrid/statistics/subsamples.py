@@ -21,7 +21,7 @@ class Subsamples:
     p_values: np.ndarray
 
 
-def of_effect_size(
+def subsample_effect_size(
     first: np.ndarray,
     second: np.ndarray,
     words: int,
@@ -54,21 +54,21 @@ def of_effect_size(
         Effect sizes and one-sided p-values.
     """
     rng = np.random.default_rng(seed)
-    chosen = [np.asarray(x)[rng.random((draws, len(x))).argsort(axis=1)[:, :words]] for x in (first, second)]
-    both = np.concatenate(chosen, axis=1)
-    spread = both.std(axis=1, ddof=ddof)
+    subsets = [np.asarray(x)[rng.random((draws, len(x))).argsort(axis=1)[:, :words]] for x in (first, second)]
+    union = np.concatenate(subsets, axis=1)
+    spread = union.std(axis=1, ddof=ddof)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = (chosen[0].mean(axis=1) - chosen[1].mean(axis=1)) / spread
+        values = (subsets[0].mean(axis=1) - subsets[1].mean(axis=1)) / spread
     # of one union of words, the sum of the first subset orders divisions as the effect size does
-    observed = chosen[0].sum(axis=1)
-    room = 1e-12 * np.abs(both).sum(axis=1)
+    observed = subsets[0].sum(axis=1)
+    tolerance = 1e-12 * np.abs(union).sum(axis=1)
     p_values = np.empty(draws)
     block = max(1, BLOCK // (permutations * 2 * words))
     for start in range(0, draws, block):
-        part = both[start : start + block, None]
+        part = union[start : start + block, None]
         order = rng.random((len(part), permutations, 2 * words)).argpartition(words - 1, axis=2)[..., :words]
         sums = np.take_along_axis(part, order, axis=2).sum(axis=2)
         stop = start + len(part)
-        large = sums >= (observed - room)[start:stop, None]
+        large = sums >= (observed - tolerance)[start:stop, None]
         p_values[start:stop] = (large.sum(axis=1) + 1) / (permutations + 1)
     return Subsamples(np.where(spread > 0, values, np.nan), np.where(spread > 0, p_values, np.nan))

@@ -16,9 +16,11 @@ from .table import ANY, Column, Files, Table
 
 
 def aggregates(
-    scores: pd.DataFrame, ranked: Sequence[str], aggregations: Iterable[Aggregation] = tuple(AGGREGATIONS)
+    scores: pd.DataFrame,
+    ranked_criteria: Sequence[str],
+    aggregations: Iterable[Aggregation] = tuple(AGGREGATIONS),
 ) -> pd.DataFrame:
-    """Every aggregation (a name, or a function of an array) of every criterion's scores, and of the `ranked` criteria
+    """Every aggregation (a name, or a function of an array) of every criterion's scores, and of the ranked criteria
     together as "Overall".
 
     The overall value is taken over all cells of the criteria, not over the criteria's values (as the case study
@@ -28,13 +30,13 @@ def aggregates(
     functions = {aggregation_name(aggregation): aggregator(aggregation) for aggregation in aggregations}
     rows = []
     all_values = scores["value"].to_numpy()
-    for (criterion, metric, model, debias), places in groups(scores, ranked):
+    for (criterion, metric, model, debias), places in groups(scores, ranked_criteria):
         values = all_values[places]
-        known = values[~np.isnan(values)]
+        finite = values[~np.isnan(values)]
         for name, aggregate in functions.items():
-            value = float(aggregate(known)) if len(known) else math.nan
+            value = float(aggregate(finite)) if len(finite) else math.nan
             rows.append(
-                (criterion, metric, model, debias, name, value, len(values), len(values) - len(known))
+                (criterion, metric, model, debias, name, value, len(values), len(values) - len(finite))
             )
     return pd.DataFrame(rows, columns=AGGREGATES.names).sort_values(AGGREGATES.names[:5], ignore_index=True)
 

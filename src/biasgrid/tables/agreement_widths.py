@@ -31,10 +31,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         sets = [[*of_set.values()] for of_set in result["detail"]["difference"].values()]
         differences = np.array([sets[0], sets[2]])
         for width in WIDTHS:
-            one, other = biases(differences, "interval", -width, width)
-            found = agreed(one, other, shares[key[0], key[2]])
-            found["agreement"] = found["agreed"] / found["pairs"]
-            rows.append((*key, width, float((one == 0).mean()), *(found[name] for name in NUMBERS)))
+            first, second = biases(differences, "interval", -width, width)
+            statistics = agreed(first, second, shares[key[0], key[2]])
+            statistics["agreement"] = statistics["agreed"] / statistics["pairs"]
+            rows.append((*key, width, float((first == 0).mean()), *(statistics[name] for name in NUMBERS)))
     return pd.DataFrame(rows, columns=AGREEMENT_WIDTHS.names).sort_values(
         AGREEMENT_WIDTHS.names[:6], ignore_index=True
     )

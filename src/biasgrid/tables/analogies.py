@@ -40,8 +40,8 @@ def summary(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for keys, entry in _entries(inputs["evaluations"]):
         if entry["answers"]:
-            own = entry["answers"][0][2]
-            rows += [(*keys, f"own_{role}", float(own == role)) for role in "abc"]
+            answer_role = entry["answers"][0][2]
+            rows += [(*keys, f"own_{role}", float(answer_role == role)) for role in "abc"]
             if "right" in entry:
                 rows.append((*keys, "right", float(entry["right"])))
     names = ANALOGY_SUMMARY.names

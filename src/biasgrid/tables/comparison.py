@@ -31,7 +31,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     numbers = read(inputs["published"], inputs["computed"])
     random = set(numbers.loc[numbers["runs"].notna(), "metric"])
     cells = _by_name(inputs["cells"], 4)
-    of_random = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
+    random_cells = [file for file in inputs["cells"] if parts_of(file)[-2] in random]
     table = compare(
         numbers,
         AGGREGATES.read(inputs["aggregates"]),
@@ -42,8 +42,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         inference=_by_name(inputs["inferences"], 3),
         evaluations=inputs["evaluations"],
         beside=spec["beside"],
-        rated=_rated(inputs["ratings"], spec["rated"]) if "ratings" in inputs else None,
-        run_sds=run_deviations(of_random, spec["ranked"]),
+        rating_correlations=_rating_correlations(inputs["ratings"], spec["rated"])
+        if "ratings" in inputs
+        else None,
+        run_sds=run_deviations(random_cells, spec["ranked"]),
     )
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
@@ -53,7 +55,7 @@ def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
     return {"/".join(parts_of(file)[-parts:]): file for file in files}
 
 
-def _rated(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
+def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
     """Correlations with ratings, by model, debias, metric, query's id and quantity."""
     return {
         (row.model, row.debias, row.metric, queries[row.query], f"rating_{row.method}"): row.correlation

@@ -30,9 +30,16 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
     columns = CORPUS_CORRELATIONS.names
     rows = [
-        (criterion, *unit, *of, method, len(both), *with_interval(both["x"], both["y"], method, seed))
+        (
+            criterion,
+            *unit,
+            *corpus_unit,
+            method,
+            len(points),
+            *with_interval(points["x"], points["y"], method, seed),
+        )
         for criterion, entry in spec["criteria"].items()
-        for unit, of, both in _pairs(scores[scores["criterion"] == criterion], entry)
+        for unit, corpus_unit, points in _pairs(scores[scores["criterion"] == criterion], entry)
         for method in METHODS
     ]
     return pd.DataFrame(rows, columns=columns).sort_values(columns[:7], ignore_index=True)
@@ -44,32 +51,36 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
     units = ["metric", "model", "debias"]
     values = dict(iter(scores[scores["metric"].isin(entry["metrics"])].groupby(units)))
     of_corpora = dict(iter(scores[scores["metric"].isin(entry["corpus_metrics"])].groupby(units[:2])))
-    found = []
+    pairs = []
     for unit, part in values.items():
         x = part.set_index("query")["value"].reindex(names).to_numpy()
-        for of, known in of_corpora.items():
-            by_query = known.set_index("query")["value"]
+        for corpus_unit, corpus_scores in of_corpora.items():
+            by_query = corpus_scores.set_index("query")["value"]
             y = by_query.reindex(first).to_numpy() - by_query.reindex(second).to_numpy()
-            found.append((unit, of, pd.DataFrame({"x": x, "y": y}).dropna()))
-    return found
+            pairs.append((unit, corpus_unit, pd.DataFrame({"x": x, "y": y}).dropna()))
+    return pairs
 
 
 def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
     """The criteria whose vectors and corpora are compared, as the spec has them."""
-    found = {}
+    criteria = {}
     for criterion, entry in grid.config["criteria"].items():
         metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
         corpora = [key for key, m in metrics.items() if m.name == "pmi" and grid.fitting(criterion, key)]
-        others = [
+        vector_metrics = [
             key
             for key, m in metrics.items()
             if m.needs != "corpus" and m.template == (2, 2) and grid.fitting(criterion, key)
         ]
         queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
-        if corpora and others and len(queries) >= FEWEST:
+        if corpora and vector_metrics and len(queries) >= FEWEST:
             names = [[q.name, *(part.name for part in q.subqueries((2, 1)))] for q in queries]
-            found[criterion] = {"queries": sorted(names), "metrics": others, "corpus_metrics": corpora}
-    return found
+            criteria[criterion] = {
+                "queries": sorted(names),
+                "metrics": vector_metrics,
+                "corpus_metrics": corpora,
+            }
+    return criteria
 
 
 CORPUS_CORRELATIONS = Table(

@@ -7,13 +7,13 @@ from .column import Column
 
 
 def correlation_columns(
-    both: str, n: str, units: str, empty: str = "", draws: int = 2000
+    variables: str, n: str, units: str, empty: str = "", draws: int = 2000
 ) -> tuple[Column, ...]:
     """Method, n, correlation and the ends of its interval.
 
     Parameters
     ----------
-    both
+    variables
         What is correlated, such as "values and quantity".
     n
         What the number n counts.
@@ -27,7 +27,7 @@ def correlation_columns(
     return (
         Column(
             "method",
-            f"pearson: how near to a line {both} lie; spearman: the same of their ranks",
+            f"pearson: how near to a line {variables} lie; spearman: the same of their ranks",
             values=METHODS,
         ),
         Column("n", n, "count"),

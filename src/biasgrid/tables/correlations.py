@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..statistics.aggregation import name_of, number_of
-from ..statistics.correlation import of_columns, percentile_interval
+from ..statistics.correlation import correlate_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
@@ -30,18 +30,20 @@ def correlations(
     Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
     one metric ranks all alike. ci_low and ci_high are NaN.
     """
-    named = {method if isinstance(method, str) else name_of(method): method for method in methods}
+    methods_by_name = {method if isinstance(method, str) else name_of(method): method for method in methods}
     rows = []
     for criterion, part in rankings.groupby("criterion", sort=True):
         ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank")
-        for name, method in sorted(named.items()):
-            matrix = ranks.corr(method=_numbered(method) if callable(method) else method)
+        for name, method in sorted(methods_by_name.items()):
+            matrix = ranks.corr(method=_numeric_method(method) if callable(method) else method)
             rows += [(criterion, name, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
     return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
 
 
-def _numbered(method: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[np.ndarray, np.ndarray], float]:
+def _numeric_method(
+    method: Callable[[np.ndarray, np.ndarray], float],
+) -> Callable[[np.ndarray, np.ndarray], float]:
     return lambda a, b: number_of(method, "method", a, b)
 
 
@@ -62,7 +64,7 @@ def intervals(
             by_metric[metric][states[places]] = ranks[part.index[places]]
         for method in methods:
             for a, b in combinations_with_replacement(by_metric, 2):
-                interval = percentile_interval(of_columns(by_metric[a], by_metric[b], method), level)
+                interval = percentile_interval(correlate_columns(by_metric[a], by_metric[b], method), level)
                 ends[criterion, method, a, b] = ends[criterion, method, b, a] = interval
     return ends
 

@@ -1,4 +1,4 @@
-"""Scores of words and of sets beside word frequency and a corpus' own bias: what `tables.covariates` correlates."""
+"""Scores of words and of sets with word frequency and a corpus' own bias: what `tables.covariates` correlates."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Points:
 
     @classmethod
     def of(cls, points: Sequence[tuple[Numbers, Any, Any]]) -> Points:
-        """Of numbers, what they are of, and their groups; those that lack a number are left out."""
-        whole = [point for point in points if not any(map(isnan, point[0]))]
-        numbers = np.array([point[0] for point in whole], dtype=float).T
-        units, groups = (_numbered(point[i] for point in whole) for i in (1, 2))
+        """From (numbers, word or set, group) of each point; points that lack a number are left out."""
+        complete = [point for point in points if not any(map(isnan, point[0]))]
+        numbers = np.array([point[0] for point in complete], dtype=float).T
+        units, groups = (_number_labels(point[i] for point in complete) for i in (1, 2))
         return cls(numbers.reshape(len(points[0][0]), -1), units, groups)
 
     @property
@@ -55,7 +55,7 @@ class Points:
         return self.numbers - means[:, self.groups]
 
     @property
-    def alike(self) -> list[bool]:
+    def constant_rows(self) -> list[bool]:
         """Of each row of numbers, whether they are all alike within the same groups."""
         masks = [self.groups == group for group in np.unique(self.groups)]
         spreads = [max(np.ptp(row[mask]) for mask in masks) for row in self.numbers]
@@ -65,7 +65,7 @@ class Points:
         ]
 
 
-def _numbered(labels: Iterable[Any]) -> np.ndarray:
+def _number_labels(labels: Iterable[Any]) -> np.ndarray:
     """Labels as numbers, in the order in which they come."""
     places: dict[Any, int] = {}
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
@@ -74,12 +74,14 @@ def _numbered(labels: Iterable[Any]) -> np.ndarray:
 def possible(grid: Any, criteria: Iterable[str]) -> bool:
     """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
     (sub-)queries, as a correlation has at least."""
-    criteria, counted = set(criteria), set(grid.counted)
-    known = {
-        (c.criterion, c.metric) for c in grid.cells.values() if c.model in counted and c.criterion in criteria
+    criteria, counted_models = set(criteria), set(grid.counted)
+    metric_keys = {
+        (c.criterion, c.metric)
+        for c in grid.cells.values()
+        if c.model in counted_models and c.criterion in criteria
     }
-    for entry in measured(grid)["metrics"] if known else ():
-        if (entry["criterion"], entry["metric"]) in known:
+    for entry in metrics_spec(grid)["metrics"] if metric_keys else ():
+        if (entry["criterion"], entry["metric"]) in metric_keys:
             queries = [grid.queries[part["id"]] for part in entry["parts"].values()]
             sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
             if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
@@ -87,7 +89,7 @@ def possible(grid: Any, criteria: Iterable[str]) -> bool:
     return False
 
 
-def measured(grid: Any) -> dict[str, Any]:
+def metrics_spec(grid: Any) -> dict[str, Any]:
     """What the points depend on besides files, as JSON has it.
 
     "metrics": of each criterion and metric the detail that words are scored by, what is taken of it and how often
@@ -95,17 +97,23 @@ def measured(grid: Any) -> dict[str, Any]:
     "prefixes": what the words of models begin with; "corpora": the models that are corpora.
     """
     entries = []
-    for criterion, given in grid.config["criteria"].items():
-        distinct: dict[tuple, int] = {}
+    for criterion, criterion_entry in grid.config["criteria"].items():
+        set_numbers: dict[tuple, int] = {}
         for key in sorted(key for key in grid.metrics(criterion) if grid.fitting(criterion, key)):
             metric = grid.metric(criterion, key)
             parts: dict[str, dict[str, Any]] = {}
-            for query in given["queries"]:
+            for query in criterion_entry["queries"]:
                 if grid.queries[query].fits(metric.template):
                     for part in grid.queries[query].subqueries(metric.template):
-                        parts.setdefault(part.name, {"id": query, **_part(part, metric, distinct)})
-            detail, taken = metric.scored_by
-            entry = {"criterion": criterion, "metric": key, "detail": detail, "taken": taken, "parts": parts}
+                        parts.setdefault(part.name, {"id": query, **_part(part, metric, set_numbers)})
+            detail, selection = metric.scored_by
+            entry = {
+                "criterion": criterion,
+                "metric": key,
+                "detail": detail,
+                "taken": selection,
+                "parts": parts,
+            }
             entry |= {"sign": -1 if metric.nearer == "second" else 1, "neutral": metric.neutral}
             entries.append({**entry, "pmi": metric.name == "pmi"})
     prefixes = {key: model["vocab_prefix"] for key, model in grid.models.items() if model.get("vocab_prefix")}
@@ -113,10 +121,10 @@ def measured(grid: Any) -> dict[str, Any]:
     return {"metrics": entries, "prefixes": prefixes, "corpora": corpora}
 
 
-def _part(part: Any, metric: Any, distinct: dict[tuple, int]) -> dict[str, Any]:
-    """What is to know of a (sub-)query: its groups and the other sets by name, a number for the words of either, what
-    a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the second)
-    go with it."""
+def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, Any]:
+    """What the spec has of a (sub-)query: its groups and the other sets by name, a number for the words of either,
+    what a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the
+    second) go with it."""
     sides = part.target_sets, part.attribute_sets
     groups, words = sides if metric.groups == "targets" else sides[::-1]
     leans = bool(metric.nearer) and len(groups) == 2
@@ -129,19 +137,22 @@ def _part(part: Any, metric: Any, distinct: dict[tuple, int]) -> dict[str, Any]:
     return {
         "groups": [s.name for s in groups],
         "words": [s.name for s in words],
-        "numbers": [distinct.setdefault(tuple(s.words for s in of), len(distinct)) for of in (groups, words)],
+        "numbers": [
+            set_numbers.setdefault(tuple(s.words for s in part_or_sets), len(set_numbers))
+            for part_or_sets in (groups, words)
+        ],
         "higher": {
             WORDS: NEARER if leans else OTHER,
             SETS: BIASED if metric.bias != "two-sided" else NEARER if leans else OTHER,
         },
-        "pmi": [of.name for of in of_pmi],
+        "pmi": [part_or_sets.name for part_or_sets in of_pmi],
     }
 
 
 class Frequencies:
-    """Those of the words and sets of models, from their files.
+    """Log frequencies of the words and sets of models, from their files.
 
-    sources  model -> what its frequencies are known by
+    sources  model -> where its frequencies come from
     """
 
     def __init__(self, files: Iterable[Any]):
@@ -149,9 +160,9 @@ class Frequencies:
         self.sources: dict[str, str] = {record["model"]: record["source"] for record in records}
         self._words = {record["model"]: record["words"] for record in records}
         self._sets = {
-            (record["model"], of["criterion"], of["query"], of["set"]): of
+            (record["model"], of_set["criterion"], of_set["query"], of_set["set"]): of_set
             for record in records
-            for of in record["sets"]
+            for of_set in record["sets"]
         }
 
     def word(self, model: str, word: str) -> float:
@@ -161,13 +172,16 @@ class Frequencies:
 
     def sets(self, model: str, criterion: str, query: str, names: Sequence[str]) -> tuple[float, float]:
         """The mean and the variance of the log frequencies of the words of some sets of a query."""
-        found = [self._sets.get((model, criterion, query, name), {"known": 0}) for name in names]
-        found = [of for of in found if of["known"]]
-        count = sum(of["known"] for of in found)
+        known_sets = [self._sets.get((model, criterion, query, name), {"known": 0}) for name in names]
+        known_sets = [of_set for of_set in known_sets if of_set["known"]]
+        count = sum(of_set["known"] for of_set in known_sets)
         if not count:
             return nan, nan
-        mean = sum(of["known"] * of["mean_log"] for of in found) / count
-        squares = sum(of["known"] * (of["variance_log"] + (of["mean_log"] - mean) ** 2) for of in found)
+        mean = sum(of_set["known"] * of_set["mean_log"] for of_set in known_sets) / count
+        squares = sum(
+            of_set["known"] * (of_set["variance_log"] + (of_set["mean_log"] - mean) ** 2)
+            for of_set in known_sets
+        )
         return mean, squares / count
 
     def difference(self, model: str, criterion: str, query: str, names: Sequence[str]) -> float:
@@ -181,40 +195,42 @@ class Frequencies:
 def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], Points]:
     """All that is correlated, by the columns of the table from criterion to source.
 
-    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `measured`.
+    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `metrics_spec`.
     """
     frequencies = Frequencies(inputs["frequencies"])
-    found: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)
-    for key, point in _of_words(inputs["cells"], spec, frequencies):
-        found[key].append(point)
-    for key, point in _of_sets(inputs["scores"], spec, frequencies):
-        found[key].append(point)
-    points = {key: Points.of(of) for key, of in found.items()}
-    # without any, a model has no frequency, or no PMI, of what the metric is measured on
-    return {key: of for key, of in points.items() if len(of.units)}
+    points_by_key: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)
+    for key, point in _word_points(inputs["cells"], spec, frequencies):
+        points_by_key[key].append(point)
+    for key, point in _set_points(inputs["scores"], spec, frequencies):
+        points_by_key[key].append(point)
+    points = {key: Points.of(key_points) for key, key_points in points_by_key.items()}
+    # a key without points: the model has no frequency, or no PMI, of what the metric is measured on
+    return {key: key_points for key, key_points in points.items() if len(key_points.units)}
 
 
-def _of_words(
+def _word_points(
     files: Iterable[Any], spec: Mapping[str, Any], frequencies: Frequencies
 ) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
     scores = _word_scores(files, spec)
     biases: dict[str, dict[tuple[str, str], dict[tuple[int, str], float]]] = {}
     for entry in spec["metrics"]:
-        for (criterion, metric, model, debias), of in scores.items():
+        for (criterion, metric, model, debias), scores_of_words in scores.items():
             if entry["pmi"] and (criterion, metric, debias) == (entry["criterion"], entry["metric"], "none"):
-                known = {(groups, word.lower()): score for (groups, word, _), score in of.items()}
-                biases.setdefault(criterion, {})[model, metric] = known
-    for place, of in scores.items():
+                biases_of_words = {
+                    (groups, word.lower()): score for (groups, word, _), score in scores_of_words.items()
+                }
+                biases.setdefault(criterion, {})[model, metric] = biases_of_words
+    for place, scores_of_words in scores.items():
         criterion, _, model, _ = place
         source, prefix = frequencies.sources.get(model, ""), spec["prefixes"].get(model, "")
         corpora = biases.get(criterion, {}) if model not in spec["corpora"] else {}
-        for (groups, word, higher), score in of.items():
+        for (groups, word, higher), score in scores_of_words.items():
             key = (*place, WORDS, higher)
             log = frequencies.word(model, word) if source else nan
             if source:
                 yield (*key, LOG, "", "", "", source), ((score, log), word, groups)
-            for corpus, known in corpora.items():
-                bias = known.get((groups, word.removeprefix(prefix).lower()))
+            for corpus, biases_of_words in corpora.items():
+                bias = biases_of_words.get((groups, word.removeprefix(prefix).lower()))
                 if bias is None:
                     continue
                 bias = bias if higher == NEARER else abs(bias)
@@ -230,32 +246,35 @@ def _word_scores(
     """By place the score of each word and pair of groups, and what a higher one means; the mean where a metric that
     draws at random gives several."""
     entries = {(entry["criterion"], entry["metric"]): entry for entry in spec["metrics"]}
-    found: dict[Place, dict[tuple[int, str, str], list[float]]] = {}
+    scores: dict[Place, dict[tuple[int, str, str], list[float]]] = {}
     for (criterion, query, metric, model, debias), _, result in results(files):
         entry = entries[criterion, metric]
         part = entry["parts"][query]
         higher, groups = part["higher"][WORDS], part["numbers"][0]
-        of_place = found.setdefault((criterion, metric, model, debias), {})
+        of_place = scores.setdefault((criterion, metric, model, debias), {})
         for by_word in result["detail"].get(entry["detail"], {}).values():
             for word, value in by_word.items():
                 score = _score(value, entry["taken"])
                 if not isnan(score):
-                    signed = score * entry["sign"] if higher == NEARER else score
-                    of_place.setdefault((groups, word, higher), []).append(signed)
-    return {place: {key: fmean(values) for key, values in of.items()} for place, of in found.items()}
+                    directed_score = score * entry["sign"] if higher == NEARER else score
+                    of_place.setdefault((groups, word, higher), []).append(directed_score)
+    return {
+        place: {key: fmean(values) for key, values in scores_of_words.items()}
+        for place, scores_of_words in scores.items()
+    }
 
 
-def _score(value: Any, taken: str) -> float:
+def _score(value: Any, selection: str) -> float:
     """A word's score, of its number, or of several by name; NaN without."""
     numbers = list(value.values()) if isinstance(value, dict) else [value]
-    if None in numbers or (len(numbers) > 1 and not taken):
+    if None in numbers or (len(numbers) > 1 and not selection):
         return nan
-    if taken == "difference":
+    if selection == "difference":
         return numbers[0] - numbers[1]
-    return fmean(numbers) if taken == "mean" else numbers[0]
+    return fmean(numbers) if selection == "mean" else numbers[0]
 
 
-def _of_sets(
+def _set_points(
     file: Any, spec: Mapping[str, Any], frequencies: Frequencies
 ) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
     # imported late: it imports pandas
@@ -272,9 +291,9 @@ def _of_sets(
         entry, source = entries[criterion, metric], frequencies.sources.get(model, "")
         corpora = {
             (corpus, key): by_query
-            for (of, key, corpus, debias), by_query in values.items()
-            if (of, debias) == (criterion, "none")
-            and entries[of, key]["pmi"]
+            for (other_criterion, key, corpus, debias), by_query in values.items()
+            if (other_criterion, debias) == (criterion, "none")
+            and entries[other_criterion, key]["pmi"]
             and model not in spec["corpora"]
         }
         for query, value in of_place.items():
@@ -282,19 +301,19 @@ def _of_sets(
             higher, (groups, words) = part["higher"][SETS], part["numbers"]
             score = {NEARER: entry["sign"] * value, BIASED: abs(value - entry["neutral"])}.get(higher, value)
             # what has no direction goes with the size of a difference
-            sized = float if higher == NEARER else abs
+            magnitude = float if higher == NEARER else abs
             key = (*place, SETS, higher)
             if source:
-                at = model, criterion, part["id"]
-                mean, variance = frequencies.sets(*at, part["words"])
+                place_of_part = model, criterion, part["id"]
+                mean, variance = frequencies.sets(*place_of_part, part["words"])
                 for covariate, number, unit in (
                     (MEAN, mean, words),
                     (VARIANCE, variance, words),
-                    (OF_WORDS, sized(frequencies.difference(*at, part["words"])), words),
-                    (OF_GROUPS, sized(frequencies.difference(*at, part["groups"])), groups),
+                    (OF_WORDS, magnitude(frequencies.difference(*place_of_part, part["words"])), words),
+                    (OF_GROUPS, magnitude(frequencies.difference(*place_of_part, part["groups"])), groups),
                 ):
                     yield (*key, covariate, "", "", "", source), ((score, number), unit, 0)
             for corpus, by_query in corpora.items():
                 if part["pmi"] and all(name in by_query for name in part["pmi"]):
                     first, *second = (by_query[name] for name in part["pmi"])
-                    yield (*key, PMI, "", *corpus, ""), ((score, sized(first - sum(second))), query, 0)
+                    yield (*key, PMI, "", *corpus, ""), ((score, magnitude(first - sum(second))), query, 0)

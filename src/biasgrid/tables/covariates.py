@@ -23,7 +23,7 @@ from .covariate_points import (
     VARIANCE,
     WORDS,
     Points,
-    measured,
+    metrics_spec,
     points_of,
     possible,
 )
@@ -44,14 +44,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Correlations of scores with covariates: one row per metric, model, debias method, covariate and method.
 
     inputs: "cells", files of cells; "frequencies", files of frequencies; "scores", the table. spec: as of
-    `covariate_points.measured`, and "seed", the study's.
+    `covariate_points.metrics_spec`, and "seed", the study's.
     """
     # imported late: a plan makes no table
     import pandas as pd
 
     seed = seed_of(spec["seed"], "covariates")
     rows = [
-        (*key, method, len(points.units), *_correlated(points, method, seed))
+        (*key, method, len(points.units), *_correlate(points, method, seed))
         for key, points in points_of(inputs, spec).items()
         for method in METHODS
     ]
@@ -60,10 +60,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names).sort_values(keys, ignore_index=True)
 
 
-def _correlated(points: Points, method: str, seed: int) -> tuple[float, float, float, int, str]:
+def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, float, int, str]:
     """Correlation, the ends of its interval, how many units it is over, and why there is none."""
     units = int(points.units.max()) + 1
-    scores, covariate, *_ = points.alike
+    scores, covariate, *_ = points.constant_rows
     reason = FEW if units < FEWEST else ALIKE if scores else COVARIATE_ALIKE if covariate else ""
     if reason:
         return nan, nan, nan, units, reason
@@ -144,7 +144,7 @@ COVARIATES = Table(
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
     inputs=_inputs,
-    spec=lambda grid: {**measured(grid), "seed": grid.config["seed"]},
+    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config["seed"]},
     make=make,
     key=(
         *("criterion", "metric", "model", "debias", "of", "higher"),

@@ -23,7 +23,7 @@ KEYS = ("criterion", "metric", "query")  # columns that tell the rows of one que
 
 
 def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """What a table with these columns ends with, besides what is among them."""
+    """The columns that a table with these columns ends with, without those that it has already."""
     names = {column.name for column in columns}
     ends = [end for name, of_name in ENDS.items() if name in names for end in of_name]
     return tuple(end for end in ends if end.name not in names)
@@ -33,18 +33,18 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
     """What these columns of a table of some cells depend on, as JSON has it."""
     spec: dict[str, Any] = {}
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
-        asked: dict[tuple[str, str], dict[str, None]] = {}
+        queries_of_metrics: dict[tuple[str, str], dict[str, None]] = {}
         for cell in cells:
-            asked.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
+            queries_of_metrics.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
         spec["asked"] = []
-        for place, ids in sorted(asked.items()):
+        for place, ids in sorted(queries_of_metrics.items()):
             template = grid.metric(*place).template
             names = [part.name for key in ids for part in grid.queries[key].subqueries(template)]
             # the order of the config counts only where queries share a sub-query
             keys = sorted(ids) if len(set(names)) == len(names) else [*ids]
             spec["asked"].append([*place, list(template), keys])
         # a sub-query's name is made of its sets' names
-        queries = {key: grid.queries[key] for ids in asked.values() for key in ids}
+        queries = {key: grid.queries[key] for ids in queries_of_metrics.values() for key in ids}
         spec["queries"] = {
             key: [query.name, query.target_sets_names, query.attribute_sets_names]
             for key, query in queries.items()
@@ -55,29 +55,31 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
 
 
 def with_ends(table: pd.DataFrame, ends: Iterable[Column], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The table with these columns, from what `spec_of` said; empty where it was not asked."""
-    ends, known = list(ends), spec.get(SPEC, {})
+    """The table with these columns, from the spec of `spec_of`; empty where that has nothing on them."""
+    ends, ends_spec = list(ends), spec.get(SPEC, {})
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
         keys = [name for name in KEYS if name in table]
-        ids = _ids(known.get("asked", []), known.get("queries", {}), keys)
+        ids = _ids(ends_spec.get("asked", []), ends_spec.get("queries", {}), keys)
         of_rows = [ids.get(place, ("", "")) for place in table[keys].itertuples(index=False, name=None)]
     for part, end in enumerate((QUERY_ID, PARENT_QUERY_ID)):
         if end in ends:
             table[end.name] = [of_row[part] for of_row in of_rows]
     if MODEL_LABEL in ends:
-        labels = known.get("labels", {})
+        labels = ends_spec.get("labels", {})
         table[MODEL_LABEL.name] = [labels.get(model, "") for model in table["model"]]
     return table
 
 
 def _ids(
-    asked: Iterable[tuple[str, str, list, list[str]]], queries: Mapping[str, tuple], columns: Iterable[str]
+    queries_of_metrics: Iterable[tuple[str, str, list, list[str]]],
+    queries: Mapping[str, tuple],
+    columns: Iterable[str],
 ) -> dict[tuple[str, ...], tuple[str, str]]:
-    """Both ids by these columns. A sub-query that occurs in several queries is the first cell's, as in the scores."""
+    """Both ids by these columns. A sub-query of several queries has the ids of the first cell, as in the scores."""
     columns = list(columns)
     ids: dict[tuple[str, ...], tuple[str, str]] = {}
     wholes: dict[tuple[str, ...], tuple[str, str]] = {}
-    for criterion, metric, template, keys in asked:
+    for criterion, metric, template, keys in queries_of_metrics:
         place = {"criterion": criterion, "metric": metric}
         for key in keys:
             name, *sides = queries[key]

@@ -14,7 +14,7 @@ from ..results import KEYS, cells, results_of
 from .influence import changes
 from .inputs import inference_files
 from .keys import CELL
-from .scores import adjusted, equal_tests
+from .scores import adjust, equal_tests
 from .table import ANY, Column, Files, Table
 
 TESTED = ["alternative", "method", "partitions", "draws", "p_value", "p_low", "p_high", "p_normal", "reason"]
@@ -34,8 +34,8 @@ CONTROLS |= {"p_high": "p_controls_high", "reason": "controls_reason"}
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row of scores.csv in full: its permutation test and its test against random groups, each with both
     adjustments for the number of tests of its criterion; its bootstrap, and why an interval is missing; the word
-    whose leaving out changes it most; and how far half the words move it. Empty is whatever the study leaves out or
-    does not exist.
+    whose leaving out changes it most; and how far half the words move it. A field is empty where the study leaves
+    the part out, or where it does not exist.
 
     spec: "ranges", the interval of values, as [criterion, metric, low, high].
     """
@@ -64,15 +64,15 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         row["units_standard_error"] = of_units.get("standard_error")
         row["units_low"], row["units_high"] = of_units.get("percentile", (None, None))
         row["interval_reason"] = _reasons(bootstrap.get("reasons", {}))
-        known = [(*names, change) for *names, change in changes(result) if change is not None]
-        most = max(known, key=lambda entry: abs(entry[2]), default=(None, None, None))
+        word_changes = [(*names, change) for *names, change in changes(result) if change is not None]
+        most = max(word_changes, key=lambda entry: abs(entry[2]), default=(None, None, None))
         row["set"], row["word"], row["influence"] = most
         low, high = ranges[key[0], key[2]]
         for side in ("targets", "attributes"):
-            moved = result.get("halves", {}).get(side)
-            row[f"halves_{side}"] = moved
-            comparable = moved is not None and math.isfinite(high - low)
-            row[f"robustness_{side}"] = moved / (high - low) if comparable else None
+            distance = result.get("halves", {}).get(side)
+            row[f"halves_{side}"] = distance
+            comparable = distance is not None and math.isfinite(high - low)
+            row[f"robustness_{side}"] = distance / (high - low) if comparable else None
         rows[key] = row
     table = pd.DataFrame(rows.values(), columns=INFERENCE.names).sort_values(KEYS, ignore_index=True)
     numbers = [column.name for column in INFERENCE.columns if column.dtype == "number"]
@@ -85,7 +85,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for method, name in (("holm", "holm"), ("benjamini-hochberg", "benjamini_hochberg")):
         for column in P_VALUES:
             prefix = "p" if column == "p_value" else column
-            table[f"{prefix}_{name}"] = adjusted(table, method, column, tests)
+            table[f"{prefix}_{name}"] = adjust(table, method, column, tests)
     return table
 
 
@@ -113,10 +113,10 @@ def _inputs(grid: Any) -> dict[str, Any]:
     return inference_files(grid) if grid.inferences else {}
 
 
-def _ends(what: str, names: str, **of_numbers: Any) -> tuple[Column, Column]:
+def _ends(interval: str, prefix: str, **of_numbers: Any) -> tuple[Column, Column]:
     return (
-        Column(f"{names}_low", f"lower end of {what}", "number", **of_numbers),
-        Column(f"{names}_high", "its upper end", "number", **of_numbers),
+        Column(f"{prefix}_low", f"lower end of {interval}", "number", **of_numbers),
+        Column(f"{prefix}_high", "its upper end", "number", **of_numbers),
     )
 
 
@@ -197,15 +197,7 @@ INFERENCE = Table(
             values=("words", "labels", ""),
         ),
         Column("groups_draws", "how many random groups the test against them drew", "optional count"),
-        Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
-        *_ends("its 95 % interval", "p_groups", range=(0, 1)),
-        Column("p_groups_holm", "p_groups, adjusted by Holm's method", "number", range=(0, 1)),
-        Column(
-            "p_groups_benjamini_hochberg",
-            "p_groups, adjusted by Benjamini and Hochberg's",
-            "number",
-            range=(0, 1),
-        ),
+        *_p_values("p_groups", "the test against random groups"),
         Column("groups_reason", "why there is no test against random groups"),
         Column(
             "p_isotropic_directions",

@@ -24,7 +24,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
-    """Of a cell's inference: set, word, and how the value changes without it; None where there is none then."""
+    """Of a cell's inference: set, word, and how the value changes without it; None where it has no value then."""
     for name, words in result.get("influence", {}).items():
         for word, change in words.items():
             yield name, word, change

@@ -14,17 +14,17 @@ def inference_files(grid: Any) -> dict[str, list[Path]]:
     return {"inferences": files, "queries": [grid.query_file(query) for query in queries]}
 
 
-def cell_files(grid: Any, of: Iterable[Any] | None = None) -> list[Path]:
+def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
-    return [grid.cell_file(cell) for cell in (grid.cells.values() if of is None else of)]
+    return [grid.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
 
 
 def swept(grid: Any) -> list[Any]:
     """The cells of agreement by an interval."""
-    found = []
+    cells = []
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
-        of_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if of_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
-            found.append(cell)
-    return found
+        is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
+        if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
+            cells.append(cell)
+    return cells

@@ -27,8 +27,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def look_up(cell: Any) -> tuple[str, str, str, str]:
-    """What says which words a cell loses: debias methods change no words, and of a metric only its preprocessors do.
-    A metric that takes sub-queries has all sets in them."""
+    """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count.
+    The sub-queries of a query have all of its sets."""
     return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
 
 
@@ -41,10 +41,10 @@ def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
         # the file of a cell with sub-queries has each word several times
         return cell.debias != UNTOUCHED, not grid.queries[cell.query].exactly(template), cell.metric
 
-    chosen: dict[tuple[str, str, str, str], Any] = {}
+    cells: dict[tuple[str, str, str, str], Any] = {}
     for cell in sorted(grid.cells.values(), key=preference):
-        chosen.setdefault(look_up(cell), cell)
-    return chosen
+        cells.setdefault(look_up(cell), cell)
+    return cells
 
 
 LOST_WORDS = Table(

@@ -1,4 +1,4 @@
-"""The table of mitigation: what debiasing removes, costs and hides."""
+"""The table of mitigation: bias removed, quality lost, and bias that is still recoverable."""
 
 from __future__ import annotations
 
@@ -35,29 +35,31 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             continue
         if (criterion, model, UNTOUCHED) not in states:
             raise BiasgridError(f"{criterion}: {model}: there is no evaluation of the untouched model")
-        untouched = {(m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]}
+        untouched_measures = {
+            (m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]
+        }
         place = (criterion, model, key)
         for after in record["measures"]:
-            named = (after["group"], after["measure"])
+            measure_key = (after["group"], after["measure"])
             # a displacement is from the untouched model
-            before = untouched.get(named, {"value": 0.0, "status": "ok"})
+            before = untouched_measures.get(measure_key, {"value": 0.0, "status": "ok"})
             status = before["status"] if before["status"] != "ok" else after["status"]
-            rows.append((*place, *named, before["value"], after["value"], after["n"], status))
-        under = (scores["model"] == model) & (scores["debias"] == key)
-        for measured in scores.loc[under, "criterion"].unique():
-            distances = _of_metrics(scores, measured, model, key, neutral)
-            rows += [(measured, model, key, "metric", *row) for row in distances]
+            rows.append((*place, *measure_key, before["value"], after["value"], after["n"], status))
+        state_rows = (scores["model"] == model) & (scores["debias"] == key)
+        for scores_criterion in scores.loc[state_rows, "criterion"].unique():
+            distances = _mean_distances(scores, scores_criterion, model, key, neutral)
+            rows += [(scores_criterion, model, key, "metric", *row) for row in distances]
     table = pd.DataFrame(rows, columns=MITIGATION.names).sort_values(MITIGATION.names[:5], ignore_index=True)
     return table.astype({"before": "float64", "after": "float64", "n": "int64"})
 
 
-def _of_metrics(
+def _mean_distances(
     scores: pd.DataFrame, criterion: str, model: str, key: str, neutral: Mapping[tuple[str, str], float]
 ) -> Iterable[tuple]:
     part = scores[(scores["criterion"] == criterion) & (scores["model"] == model)]
     states = part.pivot(index=["metric", "query"], columns="debias", values="value")
-    for metric, of_metric in states[[UNTOUCHED, key]].groupby("metric"):
-        values = of_metric.to_numpy()
+    for metric, metric_values in states[[UNTOUCHED, key]].groupby("metric"):
+        values = metric_values.to_numpy()
         values = np.abs(values[np.isfinite(values).all(axis=1)] - neutral[criterion, metric])
         n = len(values)
         before, after = values.mean(axis=0).tolist() if n else (math.nan, math.nan)

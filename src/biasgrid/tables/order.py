@@ -22,14 +22,19 @@ def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
     rows = []
     for (criterion, metric), part in rankings.groupby(["criterion", "metric"]):
         units = list(part[["model", "debias"]].itertuples(index=False, name=None))
-        for resampled, ranks_of_kind in zip(RESAMPLED, ranks[:, part.index], strict=True):
+        for kind, ranks_of_kind in zip(RESAMPLED, ranks[:, part.index], strict=True):
             for i, unit in enumerate(units):
-                apart = ranks_of_kind[i] - ranks_of_kind[i + 1 :]
-                wins = np.count_nonzero(apart < 0, axis=1) + np.count_nonzero(apart == 0, axis=1) / 2
+                differences = ranks_of_kind[i] - ranks_of_kind[i + 1 :]
+                wins = (
+                    np.count_nonzero(differences < 0, axis=1) + np.count_nonzero(differences == 0, axis=1) / 2
+                )
                 with np.errstate(invalid="ignore"):
-                    shares = wins / np.count_nonzero(~np.isnan(apart), axis=1)
-                key = criterion, metric, resampled, *unit
-                rows += [(*key, *other, s) for other, s in zip(units[i + 1 :], shares.tolist(), strict=True)]
+                    shares = wins / np.count_nonzero(~np.isnan(differences), axis=1)
+                key = criterion, metric, kind, *unit
+                rows += [
+                    (*key, *second_unit, s)
+                    for second_unit, s in zip(units[i + 1 :], shares.tolist(), strict=True)
+                ]
     return pd.DataFrame(rows, columns=ORDER.names)
 
 

@@ -17,26 +17,26 @@ from .table import ANY, Column, Files, Table
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row per criterion, metric, model and debias method. inputs: "cells", their files."""
-    found: dict[tuple, list[tuple[float, float]]] = {}
+    values_of_units: dict[tuple, list[tuple[float, float]]] = {}
     for (criterion, _, metric, model, debias), _, result in results(inputs["cells"]):
         if result["value"] is not None:
             place = criterion, metric, model, debias
-            found.setdefault(place, []).append((result["value"], result["scalars"]["pairs"]))
+            values_of_units.setdefault(place, []).append((result["value"], result["scalars"]["pairs"]))
     rows = []
-    for place, of_queries in found.items():
-        values, pairs = np.array(of_queries).T
+    for place, values_and_pairs in values_of_units.items():
+        values, pairs = np.array(values_and_pairs).T
         rows.append((*place, len(values), int(pairs.sum()), values.mean(), values @ pairs / pairs.sum()))
     return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
 
 
 def _cells(grid: Any) -> list[Any]:
-    of_pairs = []
+    cells = []
     for cell in grid.cells.values():
         metric = grid.metric(cell.criterion, cell.metric)
         if metric.paired and metric.needs == "language_model":
-            of_pairs.append(cell)
-    queries = Counter(map(_place, of_pairs))
-    return [cell for cell in of_pairs if queries[_place(cell)] > 1]
+            cells.append(cell)
+    queries = Counter(map(_place, cells))
+    return [cell for cell in cells if queries[_place(cell)] > 1]
 
 
 def _place(cell: Any) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ranking = spec["ranking"]
     scores = read_ranked(inputs["scores"], ranking)
     samples, counts = rank_samples.value_samples(scores, inputs, spec)
-    how = {name: ranking[name] for name in ("ranked", "neutral", "aggregation", "by")}
-    units, values = rank_samples.resampled_aggregates(scores, samples, counts, **how)
-    resampled = values[RESAMPLED.index("both")]
+    options = {name: ranking[name] for name in ("ranked", "neutral", "aggregation", "by")}
+    units, values = rank_samples.resampled_aggregates(scores, samples, counts, **options)
+    aggregate_samples = values[RESAMPLED.index("both")]
     table = rankings(scores, **ranking).set_index(["criterion", "metric", "model", "debias"])["value"]
     by_metric: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for row, (criterion, metric, *state) in enumerate(units):
@@ -37,7 +37,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for place, states in by_metric.items():
         for family, members in _families(list(states)):
             values = np.array([table[(*place, *state)] for state in members])
-            pairs = compared_pairs(values, resampled[[states[state] for state in members]], spec["level"])
+            pairs = compared_pairs(
+                values, aggregate_samples[[states[state] for state in members]], spec["level"]
+            )
             for (a, b), *numbers in zip(combinations(members, 2), *pairs, strict=True):
                 rows.append((*place, family, *a, *b, *numbers, len(pairs.difference)))
     return pd.DataFrame(rows, columns=PAIRS.names).sort_values(PAIRS.names[:7], ignore_index=True)

@@ -26,12 +26,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     [criterion, metric, neutral value, whether values can lie on both sides of it]; "seed", the study's.
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"])
-    metrics = {(criterion, metric): (neutral, both) for criterion, metric, neutral, both in spec["neutral"]}
+    metrics = {
+        (criterion, metric): (neutral, two_sided) for criterion, metric, neutral, two_sided in spec["neutral"]
+    }
     seed = seed_of(spec["seed"], "phenomena")
     rows = []
     for key, part in values.groupby([column.name for column in KEYS]):
         neutral, both_sides = metrics[key[:2]]
-        rows.append((*key, *_tested(part, neutral, both_sides, seed)))
+        rows.append((*key, *_test_phenomena(part, neutral, both_sides, seed)))
     return pd.DataFrame(rows, columns=PHENOMENA.names).sort_values([*PHENOMENA.names[:4]], ignore_index=True)
 
 
@@ -44,7 +46,7 @@ def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[st
     return scores.assign(phenomenon=names).dropna(subset="phenomenon")
 
 
-def _tested(part: pd.DataFrame, neutral: float, both_sides: bool, seed: int) -> tuple[Any, ...]:
+def _test_phenomena(part: pd.DataFrame, neutral: float, both_sides: bool, seed: int) -> tuple[Any, ...]:
     values = part["value"].dropna().to_numpy()
     z, p_z = z_test(values, neutral)
     p_t = p_flips = nan

@@ -57,12 +57,12 @@ def joined(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str
     columns = ["criterion", "query_id", "phenomenon", "metric", "model", "debias", "value"]
     points = values[columns].merge(quantities, on=["criterion", "query_id"])
     points = points[points["quantity"] != points["metric"]]
-    own = set(quantities[["criterion", "quantity", "of"]].itertuples(index=False, name=None))
+    frequency_sources = set(quantities[["criterion", "quantity", "of"]].itertuples(index=False, name=None))
 
-    def counts(criterion: str, quantity: str, of: str, model: str) -> bool:
-        if quantity not in FREQUENCIES.values() or of == model:
+    def counts(criterion: str, quantity: str, source: str, model: str) -> bool:
+        if quantity not in FREQUENCIES.values() or source == model:
             return True
-        return of in corpora and (criterion, quantity, model) not in own
+        return source in corpora and (criterion, quantity, model) not in frequency_sources
 
     rows = points[["criterion", "quantity", "of", "model"]].itertuples(index=False, name=None)
     return points.loc[[counts(*row) for row in rows]]
@@ -101,7 +101,7 @@ def corpus_metrics(grid: Any, criterion: str) -> list[str]:
 
 
 def quantities_inputs(grid: Any) -> dict[str, Any]:
-    """The files that `quantities_of_phenomena` and the values are from."""
+    """The tables that `quantities_of_phenomena` and the values are made from."""
     # imported late: it imports this module
     from . import REGISTRY
 
@@ -111,7 +111,7 @@ def quantities_inputs(grid: Any) -> dict[str, Any]:
 
 
 def quantities_spec(grid: Any) -> dict[str, Any]:
-    """What `quantities_of_phenomena` depends on besides."""
+    """What `quantities_of_phenomena` depends on besides its tables."""
     return {
         **spec_of(grid),
         "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},
@@ -123,8 +123,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
     if not grid.phenomena:
         return {}
     inputs = quantities_inputs(grid)
-    known = "frequency" in inputs or any(corpus_metrics(grid, name) for name in grid.phenomena)
-    return inputs if known else {}
+    has_quantities = "frequency" in inputs or any(corpus_metrics(grid, name) for name in grid.phenomena)
+    return inputs if has_quantities else {}
 
 
 PHENOMENON_CORRELATIONS = Table(

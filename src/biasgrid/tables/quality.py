@@ -14,7 +14,7 @@ from ..errors import BiasgridError, listed
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
-from .rankings import rounded
+from .rankings import round_values
 from .table import Column, Files, Table
 
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
@@ -39,8 +39,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for measure in record["measures"]:
             if items := _items(measure):
                 unit = {name: record[name] for name in ("model", "debias")}
-                named = unit | {"benchmark": measure["measure"], "items": items}
-                rows.append(measure | named | {"coverage": measure["n"] / measure["total"]})
+                fields = unit | {"benchmark": measure["measure"], "items": items}
+                rows.append(measure | fields | {"coverage": measure["n"] / measure["total"]})
     table = pd.DataFrame(rows, columns=[*QUALITY.names, "items"]).sort_values(
         QUALITY.names[:4], ignore_index=True
     )
@@ -53,24 +53,26 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 "different files; make them again"
             )
         outcomes = np.array([outcome for _, outcome in part["items"]])
-        valued = part["value"].notna()
-        enough = part["n"] >= np.minimum(ENOUGH, part["total"] / 2)
-        few = part.index[valued & ~enough]
-        table.loc[few, "status"] = [
-            TOO_FEW if status == "ok" else f"{status};{TOO_FEW}" for status in table.loc[few, "status"]
+        has_value = part["value"].notna()
+        has_enough = part["n"] >= np.minimum(ENOUGH, part["total"] / 2)
+        too_few = part.index[has_value & ~has_enough]
+        table.loc[too_few, "status"] = [
+            TOO_FEW if status == "ok" else f"{status};{TOO_FEW}" for status in table.loc[too_few, "status"]
         ]
-        compared = (valued & enough).to_numpy()
+        is_comparable = (has_value & has_enough).to_numpy()
         common = (
-            ~np.isnan(outcomes[compared]).any(axis=0) if compared.any() else np.zeros(len(outcomes[0]), bool)
+            ~np.isnan(outcomes[is_comparable]).any(axis=0)
+            if is_comparable.any()
+            else np.zeros(len(outcomes[0]), bool)
         )
         values = [
-            _value(group, items, common) if known else math.nan
-            for items, known in zip(part["items"], compared, strict=True)
+            _value(group, items, common) if comparable else math.nan
+            for items, comparable in zip(part["items"], is_comparable, strict=True)
         ]
         table.loc[part.index, "common_value"] = values
         table.loc[part.index, "common_n"] = int(common.sum())
     for rank, value in (("rank", "value"), ("common_rank", "common_value")):
-        values = rounded(table[value].astype("float64"))
+        values = round_values(table[value].astype("float64"))
         table[rank] = values.groupby([table[name] for name in by_benchmark]).rank(ascending=False)
     numbers = dict.fromkeys(["coverage", "rank", "common_value", "common_rank"], "float64")
     return table[QUALITY.names].astype(numbers | dict.fromkeys(["n", "total", "common_n"], "int64"))
@@ -85,11 +87,11 @@ def _items(measure: dict[str, Any]) -> tuple[np.ndarray | None, np.ndarray] | No
     return measure.get("ratings"), np.array(outcomes, dtype=np.float64)
 
 
-def _value(group: str, items: tuple[Any, np.ndarray], kept: np.ndarray) -> float:
+def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float:
     ratings, outcomes = items
     if group == "similarity":
-        return rho(np.array(ratings)[kept], outcomes[kept])
-    return float(outcomes[kept].mean()) if kept.any() else math.nan
+        return rho(np.array(ratings)[mask], outcomes[mask])
+    return float(outcomes[mask].mean()) if mask.any() else math.nan
 
 
 def _inputs(grid: Any) -> dict[str, Any]:

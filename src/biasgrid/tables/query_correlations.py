@@ -18,7 +18,7 @@ from ..statistics.concordance import (
     kendalls_w,
     kendalls_w_over_units,
 )
-from ..statistics.correlation import METHODS, of_columns, over_units
+from ..statistics.correlation import METHODS, correlate_columns, over_units
 from . import query_ranks
 from .keys import CRITERION
 from .query_ranks import TEMPLATE, UNIT, directed_values
@@ -35,18 +35,20 @@ def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for a, b in combinations(units, 2):
             x, y = units[a][:, 0], units[b][:, 0]
             common = ~np.isnan(x) & ~np.isnan(y)
-            drawn = [units[key][common, 1:] for key in (a, b)]
-            _, of = np.unique(parents[common], return_inverse=True)
+            samples = [units[key][common, 1:] for key in (a, b)]
+            _, query_numbers = np.unique(parents[common], return_inverse=True)
             for method in METHODS:
-                found, over_words, over_queries, p = math.nan, (math.nan,) * 2, (math.nan,) * 2, math.nan
+                value, over_words, over_queries, p = math.nan, (math.nan,) * 2, (math.nan,) * 2, math.nan
                 if common.sum() >= FEWEST:
-                    found, *over_queries = over_units(
-                        [x[common], y[common]], of, method, seed, DRAWS, spec["level"]
+                    value, *over_queries = over_units(
+                        [x[common], y[common]], query_numbers, method, seed, DRAWS, spec["level"]
                     )
                     p = chance_of_correlation(x[common], y[common], method, seed)
-                    if drawn[0].size and not math.isnan(found):
-                        over_words = corrected_interval(of_columns(*drawn, method), found, spec["level"])
-                rows.append((*place, *a, *b, method, int(common.sum()), found, *over_words, *over_queries, p))
+                    if samples[0].size and not math.isnan(value):
+                        over_words = corrected_interval(
+                            correlate_columns(*samples, method), value, spec["level"]
+                        )
+                rows.append((*place, *a, *b, method, int(common.sum()), value, *over_words, *over_queries, p))
     return pd.DataFrame(rows, columns=QUERY_CORRELATIONS.names)
 
 
@@ -62,11 +64,11 @@ def agreement(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if not math.isnan(w):
             p = chance_of_w(values[:, :, 0], seed)
             if values.shape[2] > 1:
-                resampled = 2 * kendalls_w(values[:, :, 1:]) - 1
-                ends = corrected_interval(resampled, 2 * w - 1, spec["level"])
+                samples = 2 * kendalls_w(values[:, :, 1:]) - 1
+                ends = corrected_interval(samples, 2 * w - 1, spec["level"])
                 over_words = ((ends[0] + 1) / 2, (ends[1] + 1) / 2)
-            _, of = np.unique(parents[common], return_inverse=True)
-            over_queries = kendalls_w_over_units(values[:, :, 0], of, seed, DRAWS, spec["level"])
+            _, query_numbers = np.unique(parents[common], return_inverse=True)
+            over_queries = kendalls_w_over_units(values[:, :, 0], query_numbers, seed, DRAWS, spec["level"])
         rows.append((*place, len(units), int(common.sum()), w, *over_words, *over_queries, p))
     return pd.DataFrame(rows, columns=QUERY_AGREEMENT.names)
 
@@ -83,19 +85,19 @@ def _units(
         units: dict[tuple[str, ...], np.ndarray] = {}
         for unit, rows in part.groupby(UNIT):
             values = np.full((len(queries), 1 + samples.shape[1]), math.nan)
-            at = rows["query"].map(queries).to_numpy()
-            values[at, 0], values[at, 1:] = rows["value"], samples[rows.index]
-            parents[at] = rows["query_id"]
+            places = rows["query"].map(queries).to_numpy()
+            values[places, 0], values[places, 1:] = rows["value"], samples[rows.index]
+            parents[places] = rows["query_id"]
             units[unit] = values
         yield place, units, parents.astype(str)
 
 
 def _columns_of(side: str) -> tuple[Column, ...]:
-    which = {"a": "the first's", "b": "the second's"}[side]
+    owner = {"a": "the first's", "b": "the second's"}[side]
     return (
-        Column(f"metric_{side}", f"{which} metric"),
-        Column(f"model_{side}", f"{which} model"),
-        Column(f"debias_{side}", f"{which} debias method"),
+        Column(f"metric_{side}", f"{owner} metric"),
+        Column(f"model_{side}", f"{owner} model"),
+        Column(f"debias_{side}", f"{owner} debias method"),
     )
 
 

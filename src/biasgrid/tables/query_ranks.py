@@ -23,8 +23,8 @@ UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion an
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table, samples = directed_values(inputs, spec)
     ranks = ranks_of_units(table, table["value"].to_numpy()[:, None])[:, 0]
-    resampled = ranks_of_units(table, samples)
-    ends = [rank_interval(row, spec["level"]) for row in resampled]
+    ranks_of_samples = ranks_of_units(table, samples)
+    ends = [rank_interval(row, spec["level"]) for row in ranks_of_samples]
     table[["rank_low", "rank_high"]] = np.reshape(ends, (-1, 2))
     units = ["criterion", "template", *UNIT]
     table = table.assign(rank=ranks, queries=table.groupby(units)["value"].transform("count").astype("int64"))
@@ -39,24 +39,27 @@ def directed_values(inputs: Files, spec: Mapping[str, Any]) -> tuple[pd.DataFram
     """
     directions = {(criterion, metric): rest for criterion, metric, *rest in spec["metrics"]}
     table = SCORES.read(inputs["scores"])
-    known = [place in directions for place in zip(table["criterion"], table["metric"], strict=True)]
-    table = table[known].reset_index(drop=True)
+    has_direction = [place in directions for place in zip(table["criterion"], table["metric"], strict=True)]
+    table = table[has_direction].reset_index(drop=True)
     samples = np.empty((len(table), 0))
     if "inferences" in inputs:
         samples, _ = value_samples(table, inputs, spec)
         samples[table["value"].isna()] = math.nan
     places = zip(table["criterion"], table["metric"], strict=True)
-    template, sign, neutral = (list(part) for part in zip(*(directions[at] for at in places), strict=True))
+    template, sign, neutral = (list(part) for part in zip(*(directions[key] for key in places), strict=True))
     sign, neutral = np.array(sign, dtype=float), np.array(neutral, dtype=float)
 
-    def turned(values: Any) -> np.ndarray:
+    def to_direction(values: Any) -> np.ndarray:
         return (np.asarray(values).T * sign + (1 - sign) * neutral).T
 
-    ends = np.stack([turned(table["ci_low"]), turned(table["ci_high"])])
+    ends = np.stack([to_direction(table["ci_low"]), to_direction(table["ci_high"])])
     table = table.assign(
-        template=template, value=turned(table["value"]), ci_low=ends.min(axis=0), ci_high=ends.max(axis=0)
+        template=template,
+        value=to_direction(table["value"]),
+        ci_low=ends.min(axis=0),
+        ci_high=ends.max(axis=0),
     )
-    return table, turned(samples)
+    return table, to_direction(samples)
 
 
 def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
@@ -69,15 +72,15 @@ def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
 def metrics_with_direction(grid: Any) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
-    found = []
+    metrics = []
     for criterion in grid.config["criteria"]:
         for key in grid.metrics(criterion):
             metric = grid.metric(criterion, key)
             if metric.nearer and metric.bias == "two-sided" and grid.fitting(criterion, key):
                 sign = 1 if metric.nearer == "first" else -1
                 template = ", ".join(map(str, metric.template))
-                found.append([criterion, key, template, sign, metric.neutral])
-    return sorted(found)
+                metrics.append([criterion, key, template, sign, metric.neutral])
+    return sorted(metrics)
 
 
 def spec(grid: Any) -> dict[str, Any]:
@@ -97,15 +100,15 @@ def inputs(grid: Any) -> dict[str, Any]:
     for it."""
     if not grid.config.get("query_ranks"):
         return {}
-    wanted = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
-    if not any((cell.criterion, cell.metric) in wanted for cell in grid.cells.values()):
+    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
+    if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
         return {}
     files = {"scores": grid.table_file("scores")}
     if "bootstrap" in grid.config["inference"]:
         groups = [
             group[0]
             for group in grid.inference_groups.values()
-            if any((i.cell.criterion, i.cell.metric) in wanted for i in group)
+            if any((i.cell.criterion, i.cell.metric) in metric_keys for i in group)
         ]
         files["inferences"] = [grid.inference_file(first) for first in groups]
         files["samples"] = [grid.samples_file(first) for first in groups]

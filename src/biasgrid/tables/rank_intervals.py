@@ -28,12 +28,12 @@ def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> p
     for _, part in rankings.groupby(["criterion", "metric"]):
         best = np.fmin.reduce(ranks[:, part.index], axis=1)
         for unit in part.itertuples():
-            for kind, resampled in enumerate(RESAMPLED):
+            for kind, kind_name in enumerate(RESAMPLED):
                 sample = ranks[kind, unit.Index].astype(np.float64)
-                known = np.count_nonzero(~np.isnan(sample))
-                key = unit.criterion, unit.metric, unit.model, unit.debias, resampled, unit.rank
-                mean = np.nansum(sample) / known if known else math.nan
-                first = np.count_nonzero(sample == best[kind]) / known if known else math.nan
+                count = np.count_nonzero(~np.isnan(sample))
+                key = unit.criterion, unit.metric, unit.model, unit.debias, kind_name, unit.rank
+                mean = np.nansum(sample) / count if count else math.nan
+                first = np.count_nonzero(sample == best[kind]) / count if count else math.nan
                 rows.append((*key, mean, *rank_interval(sample, level), first))
     return pd.DataFrame(rows, columns=RANK_INTERVALS.names)
 

@@ -64,22 +64,22 @@ def spec(grid: Any) -> dict[str, Any]:
 
 
 def inputs(grid: Any) -> dict[str, Any]:
-    ranked = [
+    inferences = [
         group[0]
         for group in grid.inference_groups.values()
         if any(inference.cell.criterion in grid.ranked for inference in group)
     ]
     return {
         "scores": grid.table_file("scores"),
-        "inferences": [grid.inference_file(first) for first in ranked],
-        "samples": [grid.samples_file(first) for first in ranked],
+        "inferences": [grid.inference_file(first) for first in inferences],
+        "samples": [grid.samples_file(first) for first in inferences],
     }
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
     """What `write` wrote for a table of so many rows. Raises BiasgridError where it is not there, or is that of
     another table."""
-    return _loaded(path, (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
+    return _load(path, (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
 
 
 def value_samples(
@@ -94,27 +94,31 @@ def value_samples(
     places = {key: place for place, key in enumerate(scores[KEYS].itertuples(index=False, name=None))}
     samples = np.full((len(scores), draws), math.nan)
     counts = np.zeros((len(scores), draws), dtype=np.int32)
-    drawn = {name: _drawn(spec["seed"], name, ids, draws) for name, ids in spec["queries"].items()}
+    query_counts = {
+        name: _draw_queries(spec["seed"], name, ids, draws) for name, ids in spec["queries"].items()
+    }
     for record, values in zip(inputs["inferences"], inputs["samples"], strict=True):
-        named = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
-        first = named[0][0]
+        cell_queries = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
+        first = cell_queries[0][0]
         cell_name = "/".join(first[name] for name in ("model", "debias", "metric", "query"))
-        made_by = f"biasgrid infer --cell {cell_name}"
-        for (cell, name), row in zip(named, _loaded(values, (len(named), draws), made_by), strict=True):
+        command = f"biasgrid infer --cell {cell_name}"
+        for (cell, name), row in zip(
+            cell_queries, _load(values, (len(cell_queries), draws), command), strict=True
+        ):
             # the first cell's, as in the scores
             key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
             place = places.pop(key, None)
-            if place is not None and cell["criterion"] in drawn:
+            if place is not None and cell["criterion"] in query_counts:
                 samples[place] = np.where(np.isfinite(row), row, math.nan)
-                counts[place] = drawn[cell["criterion"]][cell["query"]]
+                counts[place] = query_counts[cell["criterion"]][cell["query"]]
     return samples, counts
 
 
-def _drawn(seed: int, criterion: str, queries: Sequence[str], draws: int) -> dict[str, np.ndarray]:
+def _draw_queries(seed: int, criterion: str, queries: Sequence[str], draws: int) -> dict[str, np.ndarray]:
     """How often each query of a criterion is in each resample of its queries: query id -> (draws,)."""
     rng = np.random.default_rng(seed_of(seed, f"queries/{criterion}"))
-    drawn = rng.integers(len(queries), size=(draws, len(queries)))
-    return {query: np.count_nonzero(drawn == i, axis=1) for i, query in enumerate(queries)}
+    places = rng.integers(len(queries), size=(draws, len(queries)))
+    return {query: np.count_nonzero(places == i, axis=1) for i, query in enumerate(queries)}
 
 
 def rank_samples(
@@ -166,15 +170,15 @@ def resampled_aggregates(
     return [unit for unit, _ in units], values
 
 
-def _loaded(path: File, shape: tuple[int, ...], made_by: str) -> np.ndarray:
+def _load(path: File, shape: tuple[int, ...], command: str) -> np.ndarray:
     if isinstance(path, InMemory):
         return path.content
     try:
         values = read_npy(Path(path))
     except (OSError, BiasgridError) as error:
-        raise BiasgridError(f"{path}: no bootstrap samples ({error}); {made_by} makes it") from None
+        raise BiasgridError(f"{path}: no bootstrap samples ({error}); {command} makes it") from None
     if values.dtype.kind != "f":
-        raise BiasgridError(f"{path}: no bootstrap samples; make it again: {made_by}")
+        raise BiasgridError(f"{path}: no bootstrap samples; make it again: {command}")
     if values.shape != shape:
-        raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {made_by}")
+        raise BiasgridError(f"{path}: has the shape {values.shape}, not {shape}; make it again: {command}")
     return values

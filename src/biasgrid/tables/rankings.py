@@ -43,20 +43,20 @@ def rankings(
         values = all_values[places]
         if criterion != OVERALL and criterion not in ranked:
             continue
-        known = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
-        value = float(aggregate(known)) if len(known) else math.nan
+        finite = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
+        value = float(aggregate(finite)) if len(finite) else math.nan
         value = abs(value) if by == "distance" else value
-        rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(known)))
+        rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(finite)))
     columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
     table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
     by_metric = [table["criterion"], table["metric"]]
-    table.insert(5, "rank", rounded(table["value"]).groupby(by_metric).rank(method=ties))
+    table.insert(5, "rank", round_values(table["value"]).groupby(by_metric).rank(method=ties))
     table.insert(6, "rank_low", math.nan)
     table.insert(7, "rank_high", math.nan)
     return table
 
 
-def rounded(values: pd.Series) -> pd.Series:
+def round_values(values: pd.Series) -> pd.Series:
     """Values to rank: those that agree to twelve digits are a tie, not an order made by rounding."""
     return values.map(lambda value: float(f"{value:.12g}"))
 

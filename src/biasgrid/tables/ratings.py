@@ -27,11 +27,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for cell in spec["cells"]:
         place = cell["place"]
-        rated = rated_words(words, place, cell["ratings"])
+        biases = rated_words(words, place, cell["ratings"])
         key = place["criterion"], cell["query"], place["metric"], place["model"], place["debias"]
         for method in ratings.METHODS:
-            numbers = with_interval(rated["value"], rated["rating"], method, seed)
-            rows.append((*key, place["detail"], method, len(rated), *numbers))
+            numbers = with_interval(biases["value"], biases["rating"], method, seed)
+            rows.append((*key, place["detail"], method, len(biases), *numbers))
     return pd.DataFrame(rows, columns=RATINGS.names).sort_values(RATINGS.names[:7], ignore_index=True)
 
 

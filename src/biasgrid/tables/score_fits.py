@@ -33,15 +33,15 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
 
 
-def fitted(grid: Any) -> list[Any]:
+def fitted_cells(grid: Any) -> list[Any]:
     """The cells that have fits."""
-    found = []
+    cells = []
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
-        of_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
-        if of_scores and entry.get("params", {}).get("fits"):
-            found.append(cell)
-    return found
+        has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
+        if has_scores and entry.get("params", {}).get("fits"):
+            cells.append(cell)
+    return cells
 
 
 SCORE_FITS = Table(
@@ -79,8 +79,8 @@ SCORE_FITS = Table(
         Column("loc", "its location", "number", "nats", ANY),
         Column("scale", "its scale", "number", "nats", (0, inf)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted(grid)) else {},
+    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted_cells(grid)) else {},
     make=make,
-    cells=fitted,
+    cells=fitted_cells,
 )
 TABLES = (SCORE_FITS,)

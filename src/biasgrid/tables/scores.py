@@ -33,22 +33,22 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         "cells": the cells' files; "inferences": the files of their inference; "queries": those of the queries.
     spec
         "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
-        how p-values are adjusted, see `adjusted`.
+        how p-values are adjusted, see `adjust`.
     """
     cells_inferred = list(cells(inputs["inferences"]))
-    inferred = {(key, query): result for key, query, result in results_of(cells_inferred)}
+    inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
     for key, query, result in results_of(cells(inputs["cells"])):
         row = dict(zip(KEYS, key, strict=True))
         row |= {name: result.get(name) for name in SCORES.names[5:]}
-        if inputs["inferences"] and (key, query) not in inferred:
+        if inputs["inferences"] and (key, query) not in inference_results:
             cell = "/".join((*key[3:], key[2], query))
             raise BiasgridError(
                 f"inference/{'/'.join((*key[3:], key[2]))}.json: nothing of {query!r} is in it; make it again: "
                 f"biasgrid infer --cell {cell}"
             )
         # of the same cell as the value: another draws with another seed
-        inference = inferred.get((key, query), {})
+        inference = inference_results.get((key, query), {})
         row |= {column: inference.get(test, {}).get("p_value") for column, test in P_VALUES.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
         rows.setdefault(key, row)
@@ -56,23 +56,23 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table = table.astype(dict.fromkeys(["value", *P_VALUES, "ci_low", "ci_high"], "float64"))
     tests = equal_tests(cells_inferred, inputs["queries"])
     for column, name in ADJUSTED.items():
-        table[name] = adjusted(table, spec["adjust"], column, tests)
+        table[name] = adjust(table, spec["adjust"], column, tests)
     return table
 
 
 def equal_tests(
     cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[File]
 ) -> dict[str, dict[tuple, tuple[str, str]]]:
-    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjusted`."""
+    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjust`."""
     if not cells_inferred:
         return {}
     # imported late: scipy.stats takes a second, which a study without inference need not wait
-    from ..inference.families import of_cells
+    from ..inference.families import tests_of_cells
 
-    return of_cells((cell for cell, _ in cells_inferred), queries)
+    return tests_of_cells((cell for cell, _ in cells_inferred), queries)
 
 
-def adjusted(
+def adjust(
     table: pd.DataFrame,
     method: str,
     column: str = "p_value",
@@ -89,7 +89,7 @@ def adjusted(
     column
         The p-values' column; NaN is no test.
     tests
-        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.of_cells`. A
+        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A
         criterion's tests of one family are adjusted together, and those of one name on the same query, model and
         debias method count once: the largest of their p-values, which differ only where their draws do, is that of
         all. A key that is missing stands for a test of words that is like no other metric's.
@@ -100,19 +100,19 @@ def adjusted(
         As long as the table, from 0 to 1. NaN where there is no test.
     """
     values = pd.Series(math.nan, index=table.index)
-    known = table[table[column].notna()]
-    if known.empty:
+    test_rows = table[table[column].notna()]
+    if test_rows.empty:
         return values
-    keys = known[["criterion", "query", "metric", "model"]].itertuples(index=False, name=None)
-    known_tests = (tests or {}).get(column, {})
-    families, names = zip(*(known_tests.get(key, ("words", key[2])) for key in keys), strict=True)
-    tested = known.assign(family=families, test=names).groupby(
+    keys = test_rows[["criterion", "query", "metric", "model"]].itertuples(index=False, name=None)
+    column_tests = (tests or {}).get(column, {})
+    families, names = zip(*(column_tests.get(key, ("words", key[2])) for key in keys), strict=True)
+    test_groups = test_rows.assign(family=families, test=names).groupby(
         ["criterion", "family", "query", "model", "debias", "test"]
     )
-    once = tested[column].max()
-    for _, p_values in once.groupby(level=["criterion", "family"]):
-        once[p_values.index] = METHODS[method](p_values.to_numpy())
-    values[known.index] = once.to_numpy()[tested.ngroup()]
+    largest = test_groups[column].max()
+    for _, p_values in largest.groupby(level=["criterion", "family"]):
+        largest[p_values.index] = METHODS[method](p_values.to_numpy())
+    values[test_rows.index] = largest.to_numpy()[test_groups.ngroup()]
     return values
 
 
@@ -122,8 +122,8 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     Raises BiasgridError as `Table.read`, and for a table of another study, with metrics that this one does not have.
     """
     table = SCORES.read(path)
-    ranked = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
-    if foreign := sorted(set(ranked) - set(ranking["neutral"])):
+    metrics = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
+    if foreign := sorted(set(metrics) - set(ranking["neutral"])):
         raise BiasgridError(
             f"{path}: {unknown('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid table "
             "--table scores"

@@ -26,10 +26,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     keys = SEED_LISTS.names[:6]
     for place, part in values.groupby(keys, sort=True):
         place = dict(zip(keys, place, strict=True))
-        found = spreads.summary(part, "lists", neutral[place["criterion"], place["metric"]])
-        if found.get("standard_error", 0) > 0:
-            found["ratio"] = found["sd"] / found["standard_error"]
-        rows.append(place | found)
+        summary = spreads.summary(part, "lists", neutral[place["criterion"], place["metric"]])
+        if summary.get("standard_error", 0) > 0:
+            summary["ratio"] = summary["sd"] / summary["standard_error"]
+        rows.append(place | summary)
     return spreads.as_numbers(pd.DataFrame(rows, columns=SEED_LISTS.names), SEED_LISTS.columns)
 
 
@@ -40,8 +40,8 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
         for criterion, concept, part, metric, queries in concepts
         for name, query in queries
     ]
-    named = pd.DataFrame(lists, columns=["criterion", "concept", "part", "metric", "list", "query"])
-    return named.merge(scores, on=["criterion", "metric", "query"], how="inner")
+    list_queries = pd.DataFrame(lists, columns=["criterion", "concept", "part", "metric", "list", "query"])
+    return list_queries.merge(scores, on=["criterion", "metric", "query"], how="inner")
 
 
 def concepts(grid: Any) -> Iterator[list[Any]]:
@@ -59,15 +59,15 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
                 template = grid.metric(criterion, metric).template
                 if not all(query.fits(template) for query in queries):
                     continue
-                for alike in zip(*(query.subqueries(template) for query in queries), strict=True):
-                    sets = (*alike[0].target_sets, *alike[0].attribute_sets)
+                for subqueries in zip(*(query.subqueries(template) for query in queries), strict=True):
+                    sets = (*subqueries[0].target_sets, *subqueries[0].attribute_sets)
                     part = ", ".join(s.name for s in sets if s.name in common)
                     yield [
                         criterion,
                         concept,
                         part,
                         metric,
-                        [[name, query.name] for name, query in zip(lists, alike, strict=True)],
+                        [[name, query.name] for name, query in zip(lists, subqueries, strict=True)],
                     ]
 
 

@@ -26,13 +26,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def paired(grid: Any) -> list[Any]:
+def pair_evaluations(grid: Any) -> list[Any]:
     """The evaluations that have lists of pairs."""
     return [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].seed_pairs]
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = paired(grid)
+    evaluations = pair_evaluations(grid)
     return {"evaluations": list(map(grid.evaluation_file, evaluations))} if evaluations else {}
 
 

@@ -31,41 +31,41 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = SCORES.read(inputs["scores"])
     rows = []
     for pair in spec["shuffled"]:
-        of_pair = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
-        for key, part in of_pair.groupby(PLACE, sort=True):
+        pair_scores = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
+        for key, part in pair_scores.groupby(PLACE, sort=True):
             place = dict(zip(PLACE, key, strict=True))
-            named = {"training": pair["name"], "corpus": pair["corpus"]}
+            names = {"training": pair["name"], "corpus": pair["corpus"]}
             values = {
                 text: part.loc[part["model"].isin(pair[text]), "value"] for text in ("real", "shuffled")
             }
-            found = _compared(values, neutral[place["criterion"], place["metric"]], pair["exact"])
-            rows.append(place | named | found)
+            numbers = _compare_texts(values, neutral[place["criterion"], place["metric"]], pair["exact"])
+            rows.append(place | names | numbers)
     table = pd.DataFrame(rows, columns=SHUFFLED.names)
-    tested = table["p_value"].notna()
-    table.loc[tested, "p_adjusted"] = holm(table.loc[tested, "p_value"].to_numpy(dtype=float))
+    has_p_value = table["p_value"].notna()
+    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy(dtype=float))
     table = table.sort_values([*PLACE, "training", "corpus"], kind="stable", ignore_index=True)
     return spreads.as_numbers(table, SHUFFLED.columns)
 
 
-def _compared(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
+def _compare_texts(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
     """What the table says of the values of real and of shuffled text."""
-    found: dict[str, Any] = {"neutral": neutral}
+    numbers: dict[str, Any] = {"neutral": neutral}
     distances = {}
-    for text, given in values.items():
-        known = given.dropna().to_numpy()
-        distance = distances[text] = np.abs(known - neutral)
-        found |= {f"{text}_models": len(known), f"{text}_lost": len(given) - len(known)}
-        if len(known):
-            found |= {f"{text}_mean": known.mean(), f"{text}_distance": distance.mean()}
-            found |= _ends(f"{text}_mean", mean_interval(known))
-            found |= _ends(f"{text}_distance", mean_interval(distance), least=0)
-    if all(map(len, distances.values())) and found["real_distance"] > 0:
-        found["share"] = found["shuffled_distance"] / found["real_distance"]
+    for text, text_values in values.items():
+        finite = text_values.dropna().to_numpy()
+        distance = distances[text] = np.abs(finite - neutral)
+        numbers |= {f"{text}_models": len(finite), f"{text}_lost": len(text_values) - len(finite)}
+        if len(finite):
+            numbers |= {f"{text}_mean": finite.mean(), f"{text}_distance": distance.mean()}
+            numbers |= _ends(f"{text}_mean", mean_interval(finite))
+            numbers |= _ends(f"{text}_distance", mean_interval(distance), least=0)
+    if all(map(len, distances.values())) and numbers["real_distance"] > 0:
+        numbers["share"] = numbers["shuffled_distance"] / numbers["real_distance"]
         exact = exact and len(distances["real"]) == 1
         ends = ratio_interval(distances["shuffled"], distances["real"], exact=exact)
-        found |= _ends("share", ends, least=0)
-    found["p_value"] = t_test(values["shuffled"].dropna().to_numpy(), neutral)
-    return found
+        numbers |= _ends("share", ends, least=0)
+    numbers["p_value"] = t_test(values["shuffled"].dropna().to_numpy(), neutral)
+    return numbers
 
 
 def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict[str, float]:
@@ -76,19 +76,19 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
 def pairs(grid: Any) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
     for name, entry in grid.config.get("shuffled", {}).items():
         for text in ("real", "shuffled"):
             for model in entry[text]:
                 corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
-                pair = found.setdefault((name, corpus), pair)
+                pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
-                pair["exact"] &= text == "shuffled" or not _seeded(grid, model)
-    return list(found.values())
+                pair["exact"] &= text == "shuffled" or not _has_seed(grid, model)
+    return list(pairs_of_corpora.values())
 
 
-def _seeded(grid: Any, model: str) -> bool:
+def _has_seed(grid: Any, model: str) -> bool:
     source = grid.config["models"][model]["source"]
     return "seed" in PARAMETERS.get(source.get("algorithm"), ())
 
@@ -107,11 +107,11 @@ def _spec(grid: Any) -> dict[str, Any]:
     return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
 
 
-def _of_text(text: str, what: str) -> tuple[Column, ...]:
-    interval = f"95 % interval over {what} (Student's t); empty with fewer than two"
+def _text_columns(text: str, models: str) -> tuple[Column, ...]:
+    interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
-        Column(f"{text}_models", f"{what} that have a value", "count"),
-        Column(f"{text}_lost", f"{what} that have none", "count"),
+        Column(f"{text}_models", f"{models} that have a value", "count"),
+        Column(f"{text}_lost", f"{models} that have none", "count"),
         Column(f"{text}_mean", "mean of their values", range=ANY, **spreads.AS_VALUE),
         Column(f"{text}_mean_low", f"lower end of its {interval}", range=ANY, **spreads.AS_VALUE),
         Column(f"{text}_mean_high", "upper end", range=ANY, **spreads.AS_VALUE),
@@ -140,8 +140,8 @@ SHUFFLED = Table(
         TRAINING,
         CORPUS,
         Column("neutral", "the metric's neutral value", range=ANY, **spreads.AS_VALUE),
-        *_of_text("real", "models of real text"),
-        *_of_text("shuffled", "models of shuffled text"),
+        *_text_columns("real", "models of real text"),
+        *_text_columns("shuffled", "models of shuffled text"),
         Column(
             "share", "shuffled_distance / real_distance: 1 is as much as real text", "number", range=(0, inf)
         ),

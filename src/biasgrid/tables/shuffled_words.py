@@ -1,4 +1,4 @@
-"""The table of words in shuffled text: how what a metric says of a word goes with how frequent the word is."""
+"""The table of words in shuffled text: how a word's value correlates with its frequency."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..schema import read
 from ..seeds import seed_of
-from ..statistics.correlation import of_columns, with_interval
+from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
@@ -31,7 +31,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     counts: dict[str, dict[str, Any]] = {}
     for file in inputs["frequencies"]:
         record = read(file, "a file of frequencies")
-        counts[record["model"]] = {word: known["count"] for word, known in record["words"].items()}
+        counts[record["model"]] = {word: entry["count"] for word, entry in record["words"].items()}
     words = WORDS.read(inputs["words"]).dropna(subset="value")
     groups = dict(list(words.groupby(CELL, sort=False)))
     seed, rows = seed_of(spec["seed"], "shuffled words"), []
@@ -40,37 +40,37 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             name: row[name]
             for name in ("criterion", "query", "metric", "debias", "detail", "training", "corpus")
         }
-        found = []
+        logs_and_values = []
         for model in row["models"]:
             part = groups.get(tuple(row[name] if name != "model" else model for name in CELL))
             if part is not None:
                 part = part[part["query"].isin(row["queries"])].drop_duplicates("word")
                 frequency = part["word"].map(counts[model]).to_numpy(dtype=float)
-                found.append((np.log(frequency), part["value"].to_numpy()))
-        rows.append(key | {"text": row["text"]} | _of_models(found, seed))
+                logs_and_values.append((np.log(frequency), part["value"].to_numpy()))
+        rows.append(key | {"text": row["text"]} | _summarise_words(logs_and_values, seed))
     table = pd.DataFrame(rows, columns=SHUFFLED_WORDS.names)
     table = table.sort_values([*SHUFFLED_WORDS.key], kind="stable", ignore_index=True)
     return spreads.as_numbers(table, SHUFFLED_WORDS.columns)
 
 
-def _of_models(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
+def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
     """What the table says of some models' words: their (log frequencies, values)."""
     models = [(x, y) for x, y in models if len(x) > 2 and np.ptp(x) and np.ptp(y)]
-    found: dict[str, Any] = {"models": len(models), "rising": 0, "ci_of": ""}
+    numbers: dict[str, Any] = {"models": len(models), "rising": 0, "ci_of": ""}
     if not models:
-        return found
-    values = np.array([of_columns(x[:, None], y[:, None], METHOD)[0] for x, y in models])
-    found |= {"words": np.mean([len(x) for x, _ in models]), "rising": int((values > 0).sum())}
-    found["correlation"] = values.mean()
+        return numbers
+    values = np.array([correlate_columns(x[:, None], y[:, None], METHOD)[0] for x, y in models])
+    numbers |= {"words": np.mean([len(x) for x, _ in models]), "rising": int((values > 0).sum())}
+    numbers["correlation"] = values.mean()
     if len(models) > 1:
-        found["ci_low"], found["ci_high"] = np.clip(mean_interval(values), -1, 1)
-        found["ci_of"] = "models"
+        numbers["ci_low"], numbers["ci_high"] = np.clip(mean_interval(values), -1, 1)
+        numbers["ci_of"] = "models"
     else:
-        _, found["ci_low"], found["ci_high"] = with_interval(*models[0], METHOD, seed)
-        found["ci_of"] = "words"
+        _, numbers["ci_low"], numbers["ci_high"] = with_interval(*models[0], METHOD, seed)
+        numbers["ci_of"] = "words"
     thirds = [np.array_split(y[np.argsort(x, kind="stable")], 3) for x, y in models]
-    found["rare"], found["frequent"] = (np.mean([third[i].mean() for third in thirds]) for i in (0, 2))
-    return found
+    numbers["rare"], numbers["frequent"] = (np.mean([third[i].mean() for third in thirds]) for i in (0, 2))
+    return numbers
 
 
 def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
@@ -86,7 +86,7 @@ def _rows(grid: Any) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for pair, text, cell in _cells(grid):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
-        place = {name: of_cell for name, of_cell in place_of(grid, cell).items() if name != "model"}
+        place = {name: entry for name, entry in place_of(grid, cell).items() if name != "model"}
         place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
         rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
             cell.model

@@ -17,21 +17,21 @@ CELL = ["criterion", "query", "metric", "model", "debias"]
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
-    """Scores with a column `standard_error`, which a study with a bootstrap has, and others have not."""
+    """Scores with a column `standard_error`, which is NaN in a study without a bootstrap."""
     if "inference" not in inputs:
         return values.assign(standard_error=math.nan)
     errors = INFERENCE.read(inputs["inference"])[[*CELL, "standard_error"]].drop_duplicates(CELL)
     return values.merge(errors, on=CELL, how="left")
 
 
-def summary(part: pd.DataFrame, many: str, neutral: float) -> dict[str, Any]:
+def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
     """What a table says of some scores: how many, where they lie, how far apart.
 
     Parameters
     ----------
     part
         The scores, one per choice: columns `value`, `standard_error` and `name`, the choice's.
-    many
+    plural
         What the choices are called, as in `columns`.
     neutral
         The metric's value that means no bias.
@@ -42,43 +42,43 @@ def summary(part: pd.DataFrame, many: str, neutral: float) -> dict[str, Any]:
         `lowest` and `highest` name choices; a standard deviation needs two values, and a standard error that each
         value has one.
     """
-    known = part.dropna(subset="value").sort_values("value", kind="stable")
-    values = known["value"].to_numpy()
+    with_value = part.dropna(subset="value").sort_values("value", kind="stable")
+    values = with_value["value"].to_numpy()
     n = len(values)
-    found: dict[str, Any] = {many: n, f"{many}_lost": len(part) - n, "other_side": 0}
+    numbers: dict[str, Any] = {plural: n, f"{plural}_lost": len(part) - n, "other_side": 0}
     if n:
         mean = values.mean()
         side = np.sign(mean - neutral)
-        found |= {"mean": mean, "min": values[0], "max": values[-1]}
-        found |= {"lowest": known["name"].iloc[0], "highest": known["name"].iloc[-1]}
-        found["other_side"] = int((np.sign(values - neutral) == -side).sum()) if side else 0
+        numbers |= {"mean": mean, "min": values[0], "max": values[-1]}
+        numbers |= {"lowest": with_value["name"].iloc[0], "highest": with_value["name"].iloc[-1]}
+        numbers["other_side"] = int((np.sign(values - neutral) == -side).sum()) if side else 0
     if n > 1:
-        found["sd"] = values.std(ddof=1)
-        errors = known["standard_error"].to_numpy()
+        numbers["sd"] = values.std(ddof=1)
+        errors = with_value["standard_error"].to_numpy()
         if np.isfinite(errors).all():
-            found["standard_error"] = math.sqrt((errors**2).mean())
-    return found
+            numbers["standard_error"] = math.sqrt((errors**2).mean())
+    return numbers
 
 
-def columns(one: str, many: str) -> tuple[Column, ...]:
-    """The columns of a summary; `one` and `many` are what is summarised."""
+def columns(singular: str, plural: str) -> tuple[Column, ...]:
+    """The columns of a summary; `singular` and `plural` say what is summarised."""
     return (
-        Column(many, f"how many {many} have a value", "count"),
-        Column(f"{many}_lost", "how many have none", "count"),
-        Column("mean", f"mean of the {many}' values", range=ANY, **AS_VALUE),
+        Column(plural, f"how many {plural} have a value", "count"),
+        Column(f"{plural}_lost", "how many have none", "count"),
+        Column("mean", f"mean of the {plural}' values", range=ANY, **AS_VALUE),
         Column("sd", "their standard deviation (n - 1)", range=(0, inf), **AS_VALUE),
         Column("min", "the smallest", range=ANY, **AS_VALUE),
         Column("max", "the largest", range=ANY, **AS_VALUE),
-        Column("lowest", f"the {one} that has the smallest"),
-        Column("highest", f"the {one} that has the largest"),
+        Column("lowest", f"the {singular} that has the smallest"),
+        Column("highest", f"the {singular} that has the largest"),
         Column(
             "other_side",
-            f"{many} whose value is on the other side of the neutral value than the mean",
+            f"{plural} whose value is on the other side of the neutral value than the mean",
             "count",
         ),
         Column(
             "standard_error",
-            f"of the value of one {one}, by the bootstrap over words: root mean square over the {many}",
+            f"of the value of one {singular}, by the bootstrap over words: root mean square over the {plural}",
             range=(0, inf),
             **AS_VALUE,
         ),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..results import results
 from ..seeds import seed_of
-from ..statistics.subsamples import of_effect_size
+from ..statistics.subsamples import subsample_effect_size
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
@@ -29,16 +29,20 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ddof = {(criterion, metric): number for criterion, metric, number in spec["ddof"]}
     rows = []
     for key, _, result in results(inputs["cells"]):
-        wanted, associations = (
+        entry, associations = (
             spec["subsamples"][key[0]],
             list(result["detail"].get("association", {}).values()),
         )
-        first, second = ([*of.values()] for of in associations) if len(associations) == 2 else ([], [])
-        words = min(wanted["words"], len(first), len(second))
+        first, second = (
+            ([*association.values()] for association in associations) if len(associations) == 2 else ([], [])
+        )
+        words = min(entry["words"], len(first), len(second))
         if result["value"] is None or words < 2:
             continue
-        drawn = of_effect_size(first, second, words, wanted["draws"], ddof=ddof[key[0], key[2]], seed=seed)
-        rows.append((*key, result["value"], words, wanted["draws"], *_summary(drawn.values, drawn.p_values)))
+        draws = subsample_effect_size(
+            first, second, words, entry["draws"], ddof=ddof[key[0], key[2]], seed=seed
+        )
+        rows.append((*key, result["value"], words, entry["draws"], *_summary(draws.values, draws.p_values)))
     return pd.DataFrame(rows, columns=SUBSAMPLES.names).sort_values(SUBSAMPLES.names[:5], ignore_index=True)
 
 
@@ -56,11 +60,11 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
 
 
 def _cells(grid: Any) -> list[Any]:
-    asking = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
+    criteria = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
     return [
         cell
         for cell in grid.cells.values()
-        if cell.criterion in asking and grid.metric(cell.criterion, cell.metric).name == "weat_es"
+        if cell.criterion in criteria and grid.metric(cell.criterion, cell.metric).name == "weat_es"
     ]
 
 
@@ -71,8 +75,8 @@ def _spec(grid: Any) -> dict[str, Any]:
         for criterion, key in places
     ]
     criteria = grid.config["criteria"]
-    wanted = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
-    return {"subsamples": wanted, "ddof": ddof, "seed": grid.config["seed"]}
+    options = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
+    return {"subsamples": options, "ddof": ddof, "seed": grid.config["seed"]}
 
 
 SUBSAMPLES = Table(

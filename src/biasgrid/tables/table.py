@@ -67,13 +67,13 @@ class Table:
         CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. Raises BiasgridError for an input
         that is missing, damaged or of something else.
         """
-        table = self._made(inputs, spec)
+        table = self._make_with_ends(inputs, spec)
         write_text(output, table.to_csv(index=False, lineterminator="\n"))
         return len(table)
 
     def frame(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         """The table as `read` gives it from the file that `write` writes of the same inputs, without the file."""
-        table = self._made(inputs, spec)
+        table = self._make_with_ends(inputs, spec)
         for column in (*self.columns, *self.ends):
             values = table[column.name]
             if column.dtype == "text":
@@ -82,7 +82,7 @@ class Table:
                 table[column.name] = values.astype("int64" if column.dtype == "count" else "float64")
         return table
 
-    def _made(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
@@ -98,36 +98,36 @@ class Table:
         # imported late: a plan reads no table
         import pandas as pd
 
-        again = f"make it again: biasgrid table --table {self.name}"
+        remedy = f"make it again: biasgrid table --table {self.name}"
         try:
             table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
         except OSError as error:
-            raise BiasgridError(f"{path}: cannot read it: {error.strerror or error}; {again}") from None
+            raise BiasgridError(f"{path}: cannot read it: {error.strerror or error}; {remedy}") from None
         except ValueError as error:  # pandas' own errors, and bytes that are no UTF-8
             raise BiasgridError(
-                f"{path}: not a table ({' '.join(str(error).split())[:100]}); {again}"
+                f"{path}: not a table ({' '.join(str(error).split())[:100]}); {remedy}"
             ) from None
-        lacking = [name for name in self.names if name not in table.columns]
-        if lacking:
-            raise BiasgridError(f"{path}: has no column {listed(lacking)}; {again}")
+        missing = [name for name in self.names if name not in table.columns]
+        if missing:
+            raise BiasgridError(f"{path}: has no column {listed(missing)}; {remedy}")
         # pandas takes what stands before the first column for an index
         if not isinstance(table.index, pd.RangeIndex):
-            raise BiasgridError(f"{path}: line 2: more fields than columns; {again}")
+            raise BiasgridError(f"{path}: line 2: more fields than columns; {remedy}")
         with open(path, "rb") as file:
             file.seek(-1, os.SEEK_END)
             if file.read() not in (b"\n", b"\r"):  # pandas takes what is missing for empty
-                raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {again}")
+                raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {remedy}")
         for column in self.columns:
             if column.dtype != "text":
-                table[column.name] = _numbers(table[column.name], column, path, again)
+                table[column.name] = _numbers(table[column.name], column, path, remedy)
         if self.key and (duplicates := table.duplicated(list(self.key))).any():
             row = table.index[duplicates][0]
             place = ", ".join(map(str, table.loc[row, list(self.key)]))
-            raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {again}")
+            raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {remedy}")
         return table
 
 
-def _numbers(texts: pd.Series, column: Column, path: Path | str, again: str) -> pd.Series:
+def _numbers(texts: pd.Series, column: Column, path: Path | str, remedy: str) -> pd.Series:
     import pandas as pd
 
     empty = texts == ""
@@ -141,6 +141,6 @@ def _numbers(texts: pd.Series, column: Column, path: Path | str, again: str) -> 
         line = int(wrong.to_numpy().argmax())
         expected = "a whole number" if "count" in column.dtype else "a number"
         raise BiasgridError(
-            f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {again}"
+            f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {remedy}"
         )
     return numbers.astype("int64" if column.dtype == "count" else "float64")

@@ -28,12 +28,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = spreads.with_errors(SCORES.read(inputs["scores"]), inputs)
     rows = []
     for name, parameter, models in spec["trainings"]:
-        of_models = scores[scores["model"].isin(models)].assign(name=scores["model"])
-        for place, part in of_models.groupby(PLACE, sort=True):
+        model_scores = scores[scores["model"].isin(models)].assign(name=scores["model"])
+        for place, part in model_scores.groupby(PLACE, sort=True):
             place = dict(zip(PLACE, place, strict=True))
-            found = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
+            summary = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
             values = part["value"].to_numpy()
-            rows.append(place | {"training": name, "parameter": parameter, "values": values} | found)
+            rows.append(place | {"training": name, "parameter": parameter, "values": values} | summary)
     table = _beside_seeds(rows)
     table = table.sort_values([*PLACE, "training"], kind="stable", ignore_index=True)
     return spreads.as_numbers(table, TRAININGS.columns).astype({"beyond_seeds": "Int64"})
@@ -86,19 +86,21 @@ def _value(grid: Any, model: str, parameter: str) -> str:
     return str(source["params"].get(parameter, "default"))
 
 
-def measured(grid: Any) -> Iterator[Any]:
+def training_cells(grid: Any) -> Iterator[Any]:
     """The cells of the models of a study's trainings."""
-    models = {model for *_, named in trainings(grid) for model, _ in named}
+    models = {model for *_, entries in trainings(grid) for model, _ in entries}
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(measured(grid)) else {}
+    return spreads.inputs(grid) if any(training_cells(grid)) else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    named = [[name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)]
-    return {"trainings": named, "neutral": spreads.neutrals(grid)}
+    entries = [
+        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
+    ]
+    return {"trainings": entries, "neutral": spreads.neutrals(grid)}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
@@ -141,6 +143,6 @@ TRAININGS = Table(
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "parameter"),
-    cells=lambda grid: list(measured(grid)),
+    cells=lambda grid: list(training_cells(grid)),
 )
 TABLES = (TRAININGS,)
