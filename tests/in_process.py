@@ -24,7 +24,7 @@ def make_inputs(study: Study) -> None:
 
 def make_cells(study: Study) -> None:
     """The cells and their inference."""
-    for model, sentences in steps.scored(study):
+    for model, sentences in steps.cells_by_sentences(study):
         steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()

@@ -32,7 +32,7 @@ def steps_of(study: Study) -> Iterable[Step]:
     if steps.POOLED & study.config["inference"].keys():
         for model in study.models:
             yield steps.pool_step(study, model)
-    for model, sentences in steps.scored(study):
+    for model, sentences in steps.cells_by_sentences(study):
         yield steps.sentence_scores_step(study, model, sentences)
     for model in study.counted:
         yield steps.frequency_step(study, model)

@@ -46,17 +46,17 @@ def test_the_import_alone_loads_nothing_large():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("name", sorted(bg._DOOR))
+@pytest.mark.parametrize("name", sorted(bg._PUBLIC))
 def test_the_door_hands_out_what_it_names(name):
-    module = importlib.import_module(f"biasgrid.{bg._DOOR[name] or name}")
-    assert getattr(bg, name) is (getattr(module, name) if bg._DOOR[name] else module)
+    module = importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
+    assert getattr(bg, name) is (getattr(module, name) if bg._PUBLIC[name] else module)
 
 
 def test_the_door_is_what_dir_and_type_checkers_see():
-    assert set(dir(bg)) == {*bg._DOOR, "__version__"} == set(bg.__all__)
+    assert set(dir(bg)) == {*bg._PUBLIC, "__version__"} == set(bg.__all__)
     text = (SOURCE / "__init__.py").read_text()
     imported = re.findall(r"^    from \.(\S*) import (\w+) as \2$", text, re.M)
-    assert {name: module for module, name in imported} == bg._DOOR
+    assert {name: module for module, name in imported} == bg._PUBLIC
     with pytest.raises(AttributeError, match=r"^module 'biasgrid' has no attribute 'lod'$"):
         bg.lod  # noqa: B018
 

@@ -90,7 +90,7 @@ def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
 @pytest.fixture
 def session(plugins, monkeypatch):
     """The registry of metrics, which forgets what the test adds."""
-    monkeypatch.setattr(metrics.REGISTRY, "_added", set())
+    monkeypatch.setattr(metrics.REGISTRY, "_session_names", set())
     return metrics.REGISTRY
 
 
@@ -123,7 +123,7 @@ def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
     (tmp_path / "moved.py").write_text(TOY.format(name="double"))
     registries.load_plugins([tmp_path / "moved.py"])
     assert session["double"].function.__module__ == "biasgrid_plugin_moved"
-    assert not session.added
+    assert not session.session_entries
     session.add(again := own_metric(2, "double"))
     assert session["double"] is again
     with pytest.raises(

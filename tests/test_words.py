@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgrid import BiasgridError, WordOptions
-from biasgrid.words import find, matched, variant
+from biasgrid.words import find, variant, whole_pairs
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +124,9 @@ def test_a_callable_preprocessor_need_not_be_hashable(model):
 
 def test_pairs_keep_their_places(model):
     options = WordOptions()
-    left = find("L", ["he", "nobody", "HE", "he"], model, options, paired=True)
-    right = find("R", ["she", "maria", "nobody", "He"], model, options, paired=True)
-    left, right = matched([left, right])
+    left = find("L", ["he", "nobody", "HE", "he"], model, options, in_pairs=True)
+    right = find("R", ["she", "maria", "nobody", "He"], model, options, in_pairs=True)
+    left, right = whole_pairs([left, right])
     assert list(zip(left.keys, right.keys, strict=True)) == [("he", "she"), ("he", "He")]
 
 

@@ -27,7 +27,11 @@ except BiasgridError as error:
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
-    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), progress=PROGRESS, warned=WARNED
+    STUDY.name,
+    STUDY.config.get("plugins", ()),
+    engine.cores(workflow),
+    progress=PROGRESS,
+    warning_log=WARNING_LOG,
 )
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)

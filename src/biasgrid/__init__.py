@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 
 # What `import biasgrid` hands out -> the module that has it; "" is the module itself. Each is imported when it is
 # first asked for: pandas, SciPy and scikit-learn together take seconds.
-_DOOR = {
+_PUBLIC = {
     "BiasgridError": "errors",
     "DiskError": "errors",
     "EmbeddingStore": "embeddings.store",
@@ -91,10 +91,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _DOOR:
+    if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f".{_DOOR[name] or name}", __name__)
-    value = getattr(module, name) if _DOOR[name] else module
+    module = import_module(f".{_PUBLIC[name] or name}", __name__)
+    value = getattr(module, name) if _PUBLIC[name] else module
     globals()[name] = value  # not asked for again
     return value
 

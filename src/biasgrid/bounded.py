@@ -1,8 +1,8 @@
-"""Files that others wrote, read without taking more memory than they hold.
+"""Reading files from elsewhere without allocating more memory than their content needs.
 
-Sizes that a file declares are held against the bytes that are there before anything is allocated, and compressed
-content is read in blocks, up to a limit on how much it may expand. Whatever is wrong with a file is a BiasgridError
-of one line that names it.
+The sizes that a file declares are compared with its actual size before memory is allocated, and compressed content is
+read in blocks, up to a limit on how much it may expand. Whatever is wrong with a file is a BiasgridError of one line
+that names it.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ class Expanded(io.RawIOBase):
 
 
 def read_all(file: IO[bytes]) -> bytes:
-    """All of it, as it comes, and not as much as is asked for."""
-    whole = io.BytesIO()
+    """The whole content, read in blocks: memory grows with what is read, not with a size that a file declares."""
+    buffer = io.BytesIO()
     while block := file.read(BLOCK):
-        whole.write(block)
-    return whole.getvalue()
+        buffer.write(block)
+    return buffer.getvalue()
 
 
 def zip_member(
@@ -107,7 +107,7 @@ def zip_member(
     limit: int,
     what: str = "a damaged zip archive",
 ) -> Expanded:
-    """A member's content. Of other ways to compress than deflate, Python would expand a piece without a limit."""
+    """A member's content. Raises BiasgridError for compression other than deflate: Python sets it no limit."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
@@ -153,15 +153,15 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
     path = Path(path)
     arrays = {}
     with path.open("rb") as file:
-        left = allowed(os.fstat(file.fileno()).st_size)
+        limit = allowed(os.fstat(file.fileno()).st_size)
         if file.read(4) != b"PK\x03\x04":
             raise BiasgridError(f"{path}: is no archive of NumPy files (.npz)")
         with damaged(path, "a damaged zip archive"):
             archive = zipfile.ZipFile(file)
         for info in archive.infolist():
-            member = zip_member(archive, info, path, left)
+            member = zip_member(archive, info, path, limit)
             content = read_all(io.BufferedReader(member, BLOCK))
-            left -= len(content)
+            limit -= len(content)
             where = f"{path}: {info.filename[:100]}"
             dtype, shape, order, start = _npy_header(io.BytesIO(content), len(content), where)
             values = np.frombuffer(content, dtype, offset=start).copy()
@@ -170,19 +170,19 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
 
 
 def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype, tuple[int, ...], str, int]:
-    """dtype, shape, order (C or F), where the numbers begin. `size` is that of the file in bytes."""
+    """dtype, shape, order (C or F), and the byte at which the numbers begin. `size` is the file's in bytes."""
     start = file.read(12)
     if not start.startswith(b"\x93NUMPY"):
         raise BiasgridError(f"{where}: is no NumPy file (.npy)")
     if start[6:8] not in (b"\x01\0", b"\x02\0", b"\x03\0"):
         raise BiasgridError(f"{where}: is a NumPy file of an unknown version, or damaged")
-    before = 10 if start[6] == 1 else 12
-    if len(start) < before:
+    header_start = 10 if start[6] == 1 else 12
+    if len(start) < header_start:
         raise BiasgridError(f"{where}: is not a whole NumPy file: cut off in its header")
-    (length,) = struct.unpack("<H" if before == 10 else "<I", start[8:before])
-    if length > min(NPY_HEADER, size - before):
+    (length,) = struct.unpack("<H" if header_start == 10 else "<I", start[8:header_start])
+    if length > min(NPY_HEADER, size - header_start):
         raise BiasgridError(f"{where}: is not a whole NumPy file: a header of {length} bytes")
-    file.seek(before)
+    file.seek(header_start)
     header = file.read(length)
     entries = _npy_entries(header)
     if not entries:
@@ -190,14 +190,14 @@ def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype
     dtype, order, shape = entries
     if dtype.hasobject:
         raise BiasgridError(f"{where}: is a NumPy file of Python objects, and not of numbers")
-    said, found = math.prod(shape) * dtype.itemsize, size - before - length
-    # no dimension counts as none: its other dimensions are held against what NumPy can address
-    if said != found or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
+    expected, bytes_present = math.prod(shape) * dtype.itemsize, size - header_start - length
+    # an array with a dimension of 0 has no bytes: its other dimensions must fit what NumPy can address
+    if expected != bytes_present or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
         raise BiasgridError(
-            f"{where}: is not a whole NumPy file: its header says {dtype} {_shown(shape)}, which is {_shown(said)} "
-            f"bytes, and {found} bytes follow it"
+            f"{where}: is not a whole NumPy file: its header says {dtype} {_cut(shape)}, which is {_cut(expected)} "
+            f"bytes, and {bytes_present} bytes follow it"
         )
-    return dtype, shape, order, before + length
+    return dtype, shape, order, header_start + length
 
 
 def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
@@ -206,14 +206,18 @@ def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
     NumPy's own parser evaluates the header as Python, and raises whatever Python's does.
     """
     text = header.strip(b" \n")
-    found, place = {}, 1
+    entries, place = {}, 1
     while match := NPY_ENTRY.match(text, place):
-        if match["key"] in found:
+        if match["key"] in entries:
             return None
-        found[match["key"]], place = match, match.end()
-    if text[:1] != b"{" or text[place:].strip() != b"}" or len(found) != 3:
+        entries[match["key"]], place = match, match.end()
+    if text[:1] != b"{" or text[place:].strip() != b"}" or len(entries) != 3:
         return None
-    descr, order, shape = found[b"descr"]["descr"], found[b"fortran_order"]["order"], found[b"shape"]["shape"]
+    descr, order, shape = (
+        entries[b"descr"]["descr"],
+        entries[b"fortran_order"]["order"],
+        entries[b"shape"]["shape"],
+    )
     if descr is None or order is None or shape is None:
         return None
     sizes = re.fullmatch(rb"\s*|(\s*\d{1,18}L?\s*,)+(\s*\d{1,18}L?\s*)?", shape)
@@ -227,6 +231,6 @@ def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
     return (dtype, "F" if order == b"True" else "C", numbers) if len(numbers) <= 32 else None
 
 
-def _shown(value: object) -> str:
+def _cut(value: object) -> str:
     text = str(value)
     return text if len(text) < 60 else f"{text[:60]}..."

@@ -43,30 +43,30 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
 
 def query_of(path: Path) -> Query:
     """The query in a file; read once for all cells of this process."""
-    return _read(str(path), path.read_bytes() if path.is_file() else b"")
+    return _read_query(str(path), path.read_bytes() if path.is_file() else b"")
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, content: bytes) -> Query:
+def _read_query(path: str, content: bytes) -> Query:
     return Query.read(path)
 
 
 def model_of(store: StoreOf, transform: Path | None = None) -> EmbeddingStore | DebiasedModel:
     """A store, under a transform, if any; opened once for all cells of this process."""
-    made = store.path if store.path.is_file() else store.path / "model.json"
-    model = _opened(store, made.read_bytes() if made.is_file() else b"")
+    record = store.path if store.path.is_file() else store.path / "model.json"
+    model = _open_store(store, record.read_bytes() if record.is_file() else b"")
     if transform is None:
         return model
-    return _under(model, transform, transform.stat().st_mtime_ns if transform.is_file() else 0)
+    return _debiased_model(model, transform, transform.stat().st_mtime_ns if transform.is_file() else 0)
 
 
-# one object for all cells of a debiased model: what is known of it is known once
+# one object for all cells of a debiased model, so that what it caches is computed once
 @lru_cache(maxsize=16)
-def _under(model: EmbeddingStore, path: Path, time: int) -> DebiasedModel:
+def _debiased_model(model: EmbeddingStore, path: Path, time: int) -> DebiasedModel:
     return model.under(Transform.load(path))
 
 
 @lru_cache(maxsize=16)
-def _opened(store: StoreOf, stamp: bytes) -> EmbeddingStore:
-    """A store, opened once for all cells of this process; `stamp` is another when it is made anew."""
+def _open_store(store: StoreOf, stamp: bytes) -> EmbeddingStore:
+    """A store, opened once for all cells of this process; `stamp` changes when it is written again."""
     return store.open()

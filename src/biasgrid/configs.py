@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,7 @@ TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
 def read_yaml(path: Path | str) -> Any:
     """The content of a YAML file. Raises BiasgridError naming file and line."""
-    try:
-        return parse_yaml(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
-        raise BiasgridError(f"{path}: not a YAML file: {error}") from None
+    return _read(path, "YAML", parse_yaml)
 
 
 def parse_yaml(text: str) -> Any:
@@ -45,12 +41,7 @@ def parse_yaml(text: str) -> Any:
 
 def read_json(path: Path | str) -> Any:
     """The content of a JSON file. Raises BiasgridError naming the file."""
-    try:
-        return parse_json(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
-        raise BiasgridError(f"{path}: not a JSON file: {error}") from None
+    return _read(path, "JSON", parse_json)
 
 
 def parse_json(text: str) -> Any:
@@ -61,6 +52,15 @@ def parse_json(text: str) -> Any:
         raise ValueError(TOO_DEEP) from None
 
 
+def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
+    except ValueError as error:
+        raise BiasgridError(f"{path}: not a {kind} file: {error}") from None
+
+
 def check_nesting(record: Any) -> None:
     """Raises ValueError for lists and mappings in more than `MOST_NESTED` levels."""
     level, depth = [record], 0
@@ -69,35 +69,35 @@ def check_nesting(record: Any) -> None:
         if depth > MOST_NESTED:
             raise ValueError(TOO_DEEP)
         # a part that stands at several places by aliases is looked into once
-        level = list({id(part): part for outer in level for part in _within(outer)}.values())
+        level = list({id(part): part for outer in level for part in _parts_of(outer)}.values())
 
 
 def check_expansion(record: Any) -> None:
     """Raises ValueError for a value whose parts stand at several places each (YAML's aliases), if that makes it more
     than `MOST_EXPANDED` values and characters longer."""
     sizes: dict[int, int] = {}  # of a part and all that is in it, written out
-    once = 0  # the same, each part counted once
-    waiting = [(record, False)]
-    while waiting:
-        part, left = waiting.pop()
-        if left:
+    distinct_size = 0  # the same, each part counted once
+    stack = [(record, False)]
+    while stack:
+        part, is_second_visit = stack.pop()
+        if is_second_visit:
             sizes[id(part)] = 1 + sum(
-                sizes[id(inner)] if _shared(inner) else _length(inner) for inner in _within(part)
+                sizes[id(inner)] if _may_be_shared(inner) else _length(inner) for inner in _parts_of(part)
             )
         elif id(part) not in sizes:
-            inner = _within(part)
-            once += _length(part) + sum(_length(part) for part in inner if not _shared(part))
-            sizes[id(part)] = _length(part)  # if it holds itself, that is json's to refuse
+            inner = _parts_of(part)
+            distinct_size += _length(part) + sum(_length(part) for part in inner if not _may_be_shared(part))
+            sizes[id(part)] = _length(part)  # a part that contains itself is refused by json
             if inner:
-                waiting.append((part, True))
-                waiting += [(part, False) for part in inner if _shared(part)]
-    if sizes[id(record)] - once > MOST_EXPANDED:
+                stack.append((part, True))
+                stack += [(part, False) for part in inner if _may_be_shared(part)]
+    if sizes[id(record)] - distinct_size > MOST_EXPANDED:
         raise ValueError(
             f"its aliases (*name) stand for more than {MOST_EXPANDED:,} values and characters, the most allowed"
         )
 
 
-def _within(part: Any) -> list[Any]:
+def _parts_of(part: Any) -> list[Any]:
     """The parts of a part, keys included; none of text, numbers and the like."""
     if isinstance(part, yaml.MappingNode):
         return [inner for pair in part.value for inner in pair]
@@ -113,7 +113,7 @@ def _length(part: Any) -> int:
     return 1 + (len(text) if isinstance(text, str) else 0)
 
 
-def _shared(part: Any) -> bool:
+def _may_be_shared(part: Any) -> bool:
     """Whether it may stand at several places by an alias; Python itself keeps one object for equal short texts."""
     return isinstance(part, (yaml.Node, dict, list, tuple)) or (isinstance(part, str) and len(part) > 100)
 
@@ -125,14 +125,14 @@ class _Loader(yaml.SafeLoader):
         return super().construct_document(node)
 
     def construct_mapping(self, node, deep=False):
-        seen = set()
+        keys = set()
         for key, _ in node.value:
             # << is YAML's merge key
-            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
+            if isinstance(key, yaml.ScalarNode) and key.value in keys and key.value != "<<":
                 raise yaml.constructor.ConstructorError(
                     None, None, f"duplicate key {key.value!r}", key.start_mark
                 )
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+            keys.add(key.value if isinstance(key, yaml.ScalarNode) else None)
         return super().construct_mapping(node, deep)
 
 

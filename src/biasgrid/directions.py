@@ -48,9 +48,9 @@ def axes(
     the pairs' differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
     `biasgrid.metrics.direct_bias`).
     """
-    undefined = np.full((k, groups[0].shape[1]), np.nan)
+    nan_axes = np.full((k, groups[0].shape[1]), np.nan)
     if not all(map(len, groups)):
-        return undefined
+        return nan_axes
     if direction == PAIR:
         first, second = (group[:1] if raw else unit(group[:1]) for group in groups)
         difference = first - second
@@ -69,33 +69,33 @@ def axes(
             means = unit(np.where(np.linalg.norm(means, axis=1, keepdims=True) > FLAT, means, np.nan))
         rows = means[1:] - means[0]
     if not np.isfinite(rows).all():
-        return undefined
-    lengths, found = np.linalg.svd(rows, full_matrices=False)[1:]
+        return nan_axes
+    lengths, components = np.linalg.svd(rows, full_matrices=False)[1:]
     flat = FLAT * max(lengths[0], 1.0)
     if direction in (PCA, ALL_PAIRS):
         # of two components of one length, rounding would decide which one is the k-th
-        following = lengths[k] if k < len(lengths) else 0.0
-        if k > len(lengths) or not lengths[k - 1] - following > flat:
-            return undefined
+        next_length = lengths[k] if k < len(lengths) else 0.0
+        if k > len(lengths) or not lengths[k - 1] - next_length > flat:
+            return nan_axes
     else:
         k = np.count_nonzero(lengths > flat)
         if not k:
-            return undefined
-    towards = groups[0].mean(axis=0) - np.concatenate(groups[1:]).mean(axis=0)
-    return found[:k] * np.where(found[:k] @ towards < 0, -1.0, 1.0)[:, None]
+            return nan_axes
+    to_first = groups[0].mean(axis=0) - np.concatenate(groups[1:]).mean(axis=0)
+    return components[:k] * np.where(components[:k] @ to_first < 0, -1.0, 1.0)[:, None]
 
 
 def _scatter(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Rows (..., n + m + 1, d) whose scatter about 0 is the mean of that of all differences of two groups' words,
     (..., n, d) and (..., m, d), which are n times m; NaN where the groups' means are the same."""
     means = [group.mean(axis=-2, keepdims=True) for group in (first, second)]
-    off = means[0] - means[1]
-    off = np.where(np.linalg.norm(off, axis=-1, keepdims=True) > FLAT, off, np.nan)
-    within = [
+    difference = means[0] - means[1]
+    difference = np.where(np.linalg.norm(difference, axis=-1, keepdims=True) > FLAT, difference, np.nan)
+    deviations = [
         (group - mean) / math.sqrt(group.shape[-2])
         for group, mean in zip((first, second), means, strict=True)
     ]
-    return np.concatenate([*within, off], axis=-2)
+    return np.concatenate([*deviations, difference], axis=-2)
 
 
 def _contrasts(groups: int) -> np.ndarray:
@@ -123,21 +123,21 @@ def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False
     `Metric.resampled` has it. An axis is a sum of words, so that all comes from products of words.
     """
     pool = pool if raw else unit(pool)
-    among = pool @ pool.T
+    word_products = pool @ pool.T
 
-    def cosines(groups: Vectors, others: Vectors) -> list[np.ndarray]:
+    def cosines(groups: Vectors, word_sets: Vectors) -> list[np.ndarray]:
         if direction == PCA:
-            sums = _components(groups, among, k, centred)
+            sums = _components(groups, word_products, k, centred)
         elif direction == PAIR:
             sums = _first_pairs(groups)
         elif direction == ALL_PAIRS:
-            sums = _all_pairs(groups, among)
+            sums = _all_pairs(groups, word_products)
         else:
-            sums = _mean_difference(groups, among, direction == SUM)
+            sums = _mean_difference(groups, word_products, direction == SUM)
         if direction != PCA:
-            length = _lengths(sums, among)[:, None]
+            length = _lengths(sums, word_products)[:, None]
             sums = (sums / np.where(length > FLAT, length, np.nan))[:, None]
-        return [np.clip(sums @ (pool @ vectors.T), -1.0, 1.0) for vectors in others]
+        return [np.clip(sums @ (pool @ vectors.T), -1.0, 1.0) for vectors in word_sets]
 
     return cosines
 
@@ -164,9 +164,9 @@ def redrawn(
         return unit(difference)[:, None]
     means = np.stack([means_of_groups(pool, group) for group in places], axis=1)
     if direction in (PCA, ALL_PAIRS):
-        towards = means[:, 0] - means[:, 1:].mean(axis=1)
-        found = _redrawn_components(pool, places, k, centred, direction)
-        return found * np.where(np.vecdot(found, towards[:, None]) < 0, -1.0, 1.0)[:, :, None]
+        to_first = means[:, 0] - means[:, 1:].mean(axis=1)
+        components = _draw_components(pool, places, k, centred, direction)
+        return components * np.where(np.vecdot(components, to_first[:, None]) < 0, -1.0, 1.0)[:, :, None]
     if direction == SUM:
         means[~(np.linalg.norm(means, axis=2) > FLAT)] = np.nan
         means = unit(means)
@@ -175,14 +175,16 @@ def redrawn(
         differences[~(np.linalg.norm(differences, axis=2) > FLAT)] = np.nan
         return unit(differences)
     # groups whose differences span less have the other directions as axes of no length
-    spread, found = np.linalg.svd(np.nan_to_num(differences), full_matrices=False)[1:]
-    found = np.where((spread > FLAT * np.maximum(spread[:, :1], 1.0))[:, :, None], found, 0.0)
+    spread, components = np.linalg.svd(np.nan_to_num(differences), full_matrices=False)[1:]
+    components = np.where((spread > FLAT * np.maximum(spread[:, :1], 1.0))[:, :, None], components, 0.0)
     return np.where(
-        np.isfinite(differences).all(axis=(1, 2), keepdims=True) & (spread[:, :1, None] > FLAT), found, np.nan
+        np.isfinite(differences).all(axis=(1, 2), keepdims=True) & (spread[:, :1, None] > FLAT),
+        components,
+        np.nan,
     )
 
 
-def _redrawn_components(
+def _draw_components(
     pool: np.ndarray, places: Sequence[np.ndarray], k: int, centred: bool, direction: str
 ) -> np.ndarray:
     """Principal components (draws, k, d) of defining sets, or of all pairs, NaN where they do not single out so many;
@@ -190,43 +192,43 @@ def _redrawn_components(
     draws, sets = places[0].shape
     contrasts = _contrasts(len(places))
     size = sum(group.shape[1] for group in places) + 1 if direction == ALL_PAIRS else sets * len(contrasts)
-    found = np.full((draws, k, pool.shape[1]), np.nan)
+    components = np.full((draws, k, pool.shape[1]), np.nan)
     if k > size:
-        return found
+        return components
     block = max(1, BLOCK // (size * max(size, pool.shape[1])))
     for start in range(0, draws, block):
         part = slice(start, start + block)
         if direction == ALL_PAIRS:
             rows = _scatter(*(pool[group[part]] for group in places))
-            same = ~np.isfinite(rows).all(axis=(1, 2))
-            rows[same] = 0.0  # no component is singled out
+            are_equal = ~np.isfinite(rows).all(axis=(1, 2))
+            rows[are_equal] = 0.0  # no component is singled out
         else:
             words = np.stack([pool[group[part]] for group in places], axis=2)
             rows = (contrasts @ words).reshape(-1, size, pool.shape[1])
             rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
         squares, vectors = np.linalg.eigh(rows @ rows.swapaxes(1, 2))
         lengths = np.sqrt(squares[:, ::-1].clip(min=0))
-        following = lengths[:, k] if k < size else 0.0
-        defined = lengths[:, k - 1] - following > FLAT * np.maximum(lengths[:, 0], 1.0)
-        lengths = np.where(defined[:, None], lengths[:, :k], np.nan)
-        found[part] = vectors[:, :, ::-1][:, :, :k].swapaxes(1, 2) @ rows / lengths[:, :, None]
-    return found
+        next_lengths = lengths[:, k] if k < size else 0.0
+        is_defined = lengths[:, k - 1] - next_lengths > FLAT * np.maximum(lengths[:, 0], 1.0)
+        lengths = np.where(is_defined[:, None], lengths[:, :k], np.nan)
+        components[part] = vectors[:, :, ::-1][:, :, :k].swapaxes(1, 2) @ rows / lengths[:, :, None]
+    return components
 
 
-def _lengths(sums: np.ndarray, among: np.ndarray) -> np.ndarray:
+def _lengths(sums: np.ndarray, word_products: np.ndarray) -> np.ndarray:
     """Lengths (samples,) of sums (samples, n) of words whose products are `among`."""
-    return np.sqrt(np.vecdot(sums @ among, sums).clip(min=0))
+    return np.sqrt(np.vecdot(sums @ word_products, sums).clip(min=0))
 
 
-def _mean_difference(groups: Vectors, among: np.ndarray, of_units: bool) -> np.ndarray:
+def _mean_difference(groups: Vectors, word_products: np.ndarray, of_units: bool) -> np.ndarray:
     means = [weights / weights.sum(axis=1, keepdims=True) for weights in groups]
     if of_units:
-        lengths = [_lengths(mean, among) for mean in means]
+        lengths = [_lengths(mean, word_products) for mean in means]
         means = [m / np.where(n > FLAT, n, np.nan)[:, None] for m, n in zip(means, lengths, strict=True)]
     return means[0] - means[1]
 
 
-def _all_pairs(groups: Vectors, among: np.ndarray) -> np.ndarray:
+def _all_pairs(groups: Vectors, word_products: np.ndarray) -> np.ndarray:
     """The first principal component of all pairs of each sample as a sum of words, (samples, n).
 
     The scatter of all differences is X^T B X, of words X and B = diag(p + q) - p q^T - q p^T, where p and q are the
@@ -234,26 +236,28 @@ def _all_pairs(groups: Vectors, among: np.ndarray) -> np.ndarray:
     """
     p, q = np.broadcast_arrays(*(weights / weights.sum(axis=1, keepdims=True) for weights in groups))
     sums = np.full(p.shape, np.nan)
-    if not np.isfinite(among).all():
+    if not np.isfinite(word_products).all():
         return sums
-    squares, vectors = np.linalg.eigh(among)
+    squares, vectors = np.linalg.eigh(word_products)
     # of more words than dimensions, the others are rounding
-    there = squares > 1e-14 * squares[-1]
-    root = vectors[:, there] * np.sqrt(squares[there])
+    is_spanned = squares > 1e-14 * squares[-1]
+    root = vectors[:, is_spanned] * np.sqrt(squares[is_spanned])
     if root.shape[1] < 2:
         root = np.pad(root, ((0, 0), (0, 2 - root.shape[1])))
-    apart = _lengths(p - q, among) > FLAT
-    block = max(1, BLOCK // among.size)
+    differ = _lengths(p - q, word_products) > FLAT
+    block = max(1, BLOCK // word_products.size)
     for start in range(0, len(p), block):
         part = slice(start, start + block)
-        across = p[part, :, None] * q[part, None]
-        between = np.eye(len(among)) * (p + q)[part, None] - across - across.swapaxes(1, 2)
-        squares, vectors = np.linalg.eigh(root.T @ between @ root)
+        outer_product = p[part, :, None] * q[part, None]
+        scatter = (
+            np.eye(len(word_products)) * (p + q)[part, None] - outer_product - outer_product.swapaxes(1, 2)
+        )
+        squares, vectors = np.linalg.eigh(root.T @ scatter @ root)
         lengths = np.sqrt(squares[:, -2:].clip(min=0))
-        defined = apart[part] & (lengths[:, 1] - lengths[:, 0] > FLAT * np.maximum(lengths[:, 1], 1.0))
-        found = (between @ (root @ vectors[:, :, -1:]))[:, :, 0]
-        ahead = np.vecdot(found @ among, (p - q)[part])
-        sums[part] = np.where(defined, np.where(ahead < 0, -1.0, 1.0), np.nan)[:, None] * found
+        is_defined = differ[part] & (lengths[:, 1] - lengths[:, 0] > FLAT * np.maximum(lengths[:, 1], 1.0))
+        component = (scatter @ (root @ vectors[:, :, -1:]))[:, :, 0]
+        projection = np.vecdot(component @ word_products, (p - q)[part])
+        sums[part] = np.where(is_defined, np.where(projection < 0, -1.0, 1.0), np.nan)[:, None] * component
     return sums
 
 
@@ -265,7 +269,7 @@ def _first_pairs(groups: Vectors) -> np.ndarray:
     return np.tile(np.eye(pairs)[np.argmax(of_pairs > 0, axis=1)], 2) * np.sign(first - second)
 
 
-def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np.ndarray:
+def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: bool) -> np.ndarray:
     """Principal components of each sample's defining sets as sums of words, (samples, k, n).
 
     Right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix of
@@ -277,12 +281,14 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
     of_sets = total.reshape(len(total), len(groups), sets).mean(axis=1)
     contrasts = np.einsum("rg,st->srgt", _contrasts(len(groups)), np.eye(sets)).reshape(-1, total.shape[1])
     weights = np.repeat(of_sets, len(groups) - 1, axis=1)
-    found = np.full((len(total), k, total.shape[1]), np.nan)
-    products = contrasts @ among @ contrasts.T
+    components = np.full((len(total), k, total.shape[1]), np.nan)
+    products = contrasts @ word_products @ contrasts.T
     if k > len(products) or not np.isfinite(products).all():
-        return found
-    others = total - groups[0]
-    towards = groups[0] / groups[0].sum(axis=1, keepdims=True) - others / others.sum(axis=1, keepdims=True)
+        return components
+    other_groups = total - groups[0]
+    to_first = groups[0] / groups[0].sum(axis=1, keepdims=True) - other_groups / other_groups.sum(
+        axis=1, keepdims=True
+    )
     block = max(1, BLOCK // products.size)
     for start in range(0, len(total), block):
         w = weights[start : start + block]
@@ -293,20 +299,22 @@ def _components(groups: Vectors, among: np.ndarray, k: int, centred: bool) -> np
             sign = np.sign(first[:, :sets] - first[:, sets:])
             mean = w / w.sum(axis=1, keepdims=True)
             gram = sign[:, :, None] * products * sign[:, None]
-            off = np.einsum("si,sij->sj", mean, gram)
-            gram = gram - off[:, None] - off[:, :, None] + np.vecdot(off, mean)[:, None, None]
+            row_means = np.einsum("si,sij->sj", mean, gram)
+            gram = (
+                gram - row_means[:, None] - row_means[:, :, None] + np.vecdot(row_means, mean)[:, None, None]
+            )
         squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
         lengths = np.sqrt(squares[:, ::-1].clip(min=0))
-        following = lengths[:, k] if k < len(products) else 0.0
-        defined = lengths[:, k - 1] - following > FLAT * np.maximum(lengths[:, 0], 1.0)
+        next_lengths = lengths[:, k] if k < len(products) else 0.0
+        is_defined = lengths[:, k - 1] - next_lengths > FLAT * np.maximum(lengths[:, 0], 1.0)
         top = (vectors[:, :, ::-1][:, :, :k] * root[:, :, None]).swapaxes(1, 2)
-        top = top / np.where(defined[:, None], lengths[:, :k], np.nan)[:, :, None]
+        top = top / np.where(is_defined[:, None], lengths[:, :k], np.nan)[:, :, None]
         if centred:
             top = (top - top.sum(axis=2, keepdims=True) * mean[:, None]) * sign[:, None]
         sums = top @ contrasts
-        ahead = np.vecdot(sums @ among, towards[start : start + block][:, None])
-        found[start : start + block] = sums * np.where(ahead < 0, -1.0, 1.0)[:, :, None]
-    return found
+        projection = np.vecdot(sums @ word_products, to_first[start : start + block][:, None])
+        components[start : start + block] = sums * np.where(projection < 0, -1.0, 1.0)[:, :, None]
+    return components
 
 
 def check(direction: Any) -> None:

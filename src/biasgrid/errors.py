@@ -1,4 +1,4 @@
-"""The exception that means "your input is wrong", as opposed to "biasgrid is wrong", and what else it may be."""
+"""Exceptions for wrong input, as opposed to errors in biasgrid, and the texts of their messages."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ class BiasgridError(ValueError):
     """
 
     def __init__(self, message: str):
-        super().__init__(CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
+        super().__init__(CONTROL.sub(lambda match: repr(match[0])[1:-1], message))
 
 
 class InputError(BiasgridError):
@@ -40,23 +40,23 @@ class WordError(BiasgridError, KeyError):
         return str(self.args[0])
 
 
-def unknown(what: str, given: object, known: Iterable[object], more: str = "") -> str:
+def unknown(what: str, name: object, choices: Iterable[object], hint: str = "") -> str:
     """A message's text for a name that does not exist: what was given, a likely name, and all names.
 
-    `more` says how to see the rest of a long list, which is cut.
+    `hint` says how to see the rest of a long list, which is cut.
     """
-    names = list(map(str, known))
-    (close,) = (isinstance(given, str) and get_close_matches(given[:100], names, 1)) or [""]
+    names = list(map(str, choices))
+    (likely_name,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
     return (
-        f"unknown {what} {shown(given)}; "
-        + (f"did you mean {close!r}? " if close else "")
-        + f"allowed: {listed(names, more)}"
+        f"unknown {what} {shown(name)}; "
+        + (f"did you mean {likely_name!r}? " if likely_name else "")
+        + f"allowed: {listed(names, hint)}"
     )
 
 
-def not_allowed(name: str, value: object, allowed: str) -> str:
+def not_allowed(name: str, value: object, choices: str) -> str:
     """A message's text for a value that is not allowed, and what is."""
-    return f"{name}: {shown(value)} is not allowed; allowed: {allowed}"
+    return f"{name}: {shown(value)} is not allowed; allowed: {choices}"
 
 
 def shown(value: object) -> str:
@@ -68,12 +68,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 
-def listed(names: Iterable[object], more: str = "") -> str:
-    """Names with commas between; a long list is cut, and `more` says how to see the rest."""
+def listed(names: Iterable[object], hint: str = "") -> str:
+    """Names with commas between; a long list is cut, and `hint` says how to see the rest."""
     text, texts = "", list(map(str, names))
-    for kept, name in enumerate(texts):
+    for count, name in enumerate(texts):
         longer = f"{text}, {name}" if text else name
         if len(longer) > SHOWN and text:
-            return f"{text} and {len(texts) - kept} more" + (f" ({more})" if more else "")
+            return f"{text} and {len(texts) - count} more" + (f" ({hint})" if hint else "")
         text = longer[: 2 * SHOWN]
     return text or "none"

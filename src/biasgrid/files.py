@@ -56,7 +56,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 @contextmanager
 def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file to write, which appears at `path` when it is whole, and not at all if that does not come.
+    """A binary file to write. It appears at `path` when it is complete, and not at all after an error.
 
     A link is followed. A device or a pipe that something reads is written to, and not replaced.
 
@@ -82,7 +82,7 @@ def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
                 if sync:
                     to_disk(file)
         else:
-            with open(_opened(path), "wb") as file:
+            with open(_open_device(path), "wb") as file:
                 yield file
     except OSError as error:
         # an error of writing names no file, and one of opening that beside it
@@ -99,12 +99,12 @@ def replacing(path: Path | str) -> Iterator[Path]:
     Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
     error ends it, `path` is as it was. Raises BiasgridError if `path` is there and no regular file.
     """
-    given = Path(path)
-    if not _replaceable(given):
-        raise BiasgridError(f"{given}: is {_kind(given)}; an output must be a file here")
-    path = Path(os.path.realpath(given))
+    target = Path(path)
+    if not _replaceable(target):
+        raise BiasgridError(f"{target}: is {_kind(target)}; an output must be a file here")
+    path = Path(os.path.realpath(target))
     path.parent.mkdir(parents=True, exist_ok=True)
-    part, lock = _claimed(path)
+    part, lock = _create_part(path)
     try:
         yield part
         os.replace(part, path)
@@ -112,7 +112,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         # an error of writing names no file, or one of this writer's
         if error.errno not in FULL:
             raise
-        raise OSError(error.errno, error.strerror, str(given)) from None
+        raise OSError(error.errno, error.strerror, str(target)) from None
     finally:
         part.unlink(missing_ok=True)
         os.close(lock)
@@ -144,7 +144,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[None]:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _flock(lock, wait)
-            if _is(lock, path):  # else its holder removed it while this process waited
+            if _is_same_file(lock, path):  # else its holder removed it while this process waited
                 break
         except BaseException:
             os.close(lock)
@@ -158,7 +158,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[None]:
         os.close(lock)
 
 
-def _claimed(path: Path) -> tuple[Path, int]:
+def _create_part(path: Path) -> tuple[Path, int]:
     """A new file beside `path` that this process alone has, and the lock on it."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(6)}.partial")
@@ -167,7 +167,9 @@ def _claimed(path: Path) -> tuple[Path, int]:
         except FileExistsError:
             continue
         _flock(lock, wait=True)
-        if _is(lock, part):  # else another writer took it for a dead one's before it was locked
+        if _is_same_file(
+            lock, part
+        ):  # else another writer removed it before it was locked, as one left by a killed process
             return part, lock
         os.close(lock)
 
@@ -203,7 +205,7 @@ def _remove_dead(owner: Path, left_over: Path) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # it may have become the file itself in between
-            if _is(lock, owner):
+            if _is_same_file(lock, owner):
                 left_over.unlink()
         finally:
             os.close(lock)
@@ -220,7 +222,7 @@ def _flock(file: int, wait: bool) -> None:
             raise
 
 
-def _is(file: int, path: Path) -> bool:
+def _is_same_file(file: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(file), os.lstat(path))
     except FileNotFoundError:
@@ -244,7 +246,7 @@ def _replaceable(path: Path) -> bool:
     return True
 
 
-def _opened(path: Path) -> int:
+def _open_device(path: Path) -> int:
     """A device or a pipe, opened to be written to."""
     mode = path.stat().st_mode
     if stat.S_ISFIFO(mode):

@@ -42,15 +42,15 @@ class Folders:
     def store_folder(self, model: str) -> Path:
         """The folder that a model's store is in. One of the words of this study alone is below its results, so that
         studies of other words do not replace each other's."""
-        encoded = self.config["models"][model]["source"]["type"] == "encoded"
-        return self.results / "encoded" if encoded else self.embeddings
+        is_encoded = self.config["models"][model]["source"]["type"] == "encoded"
+        return self.results / "encoded" if is_encoded else self.embeddings
 
     def model_file(self, model: str) -> Path:
         """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
         return self.results / "models" / f"{model}.json"
 
     def pool_file(self, model: str) -> Path:
-        """Where the words are that random groups of a model are made of."""
+        """The file of the words that a model's random groups are drawn from."""
         return self.results / "pools" / f"{model}.npz"
 
     def query_file(self, key: str) -> Path:
@@ -62,14 +62,14 @@ class Folders:
         return self.results / "debias" / model / f"{debias}.npz"
 
     def frequency_file(self, model: str) -> Path:
-        """Where it is said how frequent the words of a model's queries are."""
+        """The file of the frequencies of the words of a model's queries."""
         return self.results / "frequency" / f"{model}.json"
 
     def sentence_scores_file(self, model: str, sentences: str) -> Path:
-        """Where the scores are that a language model gives to sentences: a query's, or those of a file."""
+        """The file of the scores that a language model gives to sentences: a query's, or those of a file."""
         return self.results / "sentence_scores" / model / f"{sentences}.json"
 
     @property
     def report_file(self) -> Path:
-        """Where the page is that says what came out."""
+        """The file of the report."""
         return self.results / "report.html"

@@ -1,4 +1,4 @@
-"""How frequent the words of a model's queries are in the corpus that the model is of: a file per model.
+"""Frequencies of the words of a model's queries in the model's corpus: one file per model.
 
 Frequency is not bias, but measures of bias see it: `tables.frequency` says, for every set of words, how frequent its
 words are.
@@ -34,20 +34,22 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
     """
     model = model_of(inputs["store"])
     frequency = Frequency.of(model, spec.get("source"), spec.get("language"))
-    found = [
+    look_ups = [
         (criterion, query_id, s.name, *entries_and_rows(s.words, model, WordOptions(**options)))
         for file, (criterion, query_id, options) in zip(inputs["queries"], spec["queries"], strict=True)
         for s in _sets(file)
     ]
-    entries = {entry: row for *_, keys, rows in found for entry, row in zip(keys, rows.tolist(), strict=True)}
+    entries = {
+        entry: row for *_, keys, rows in look_ups for entry, row in zip(keys, rows.tolist(), strict=True)
+    }
     rows = np.array(list(entries.values()), dtype=np.int64)
     # counts are sorted once, not once per set
     ranks = dict(zip(entries, frequency.ranks(rows), strict=True))
     logs = dict(zip(entries, frequency.logarithms(list(entries), rows), strict=True))
     sets = [
         {"criterion": criterion, "query": query_id, "set": name}
-        | frequency.of_set(of_set, *(np.array([of[key] for key in keys]) for of in (ranks, logs)))
-        for criterion, query_id, name, keys, of_set in found
+        | frequency.of_set(of_set, *(np.array([numbers[key] for key in keys]) for numbers in (ranks, logs)))
+        for criterion, query_id, name, keys, of_set in look_ups
     ]
     record = {
         "model": spec["model"],

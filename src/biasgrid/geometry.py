@@ -50,9 +50,9 @@ def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Euclidean distance of every row of `a` (n, d) to every row of `b` (m, d): (n, m)."""
     squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
-    left = squares - 2 * (a @ b.T)
+    squared_distances = squares - 2 * (a @ b.T)
     # of a row to itself, rounding is no distance
-    return np.sqrt(np.where(left < 1e-14 * squares, 0.0, left))
+    return np.sqrt(np.where(squared_distances < 1e-14 * squares, 0.0, squared_distances))
 
 
 def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -62,23 +62,24 @@ def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.concatenate([pool[part].mean(axis=1) for part in parts])
 
 
-def projections(differences: np.ndarray, among: np.ndarray, across: np.ndarray) -> np.ndarray:
+def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines: np.ndarray) -> np.ndarray:
     """Lengths (samples, words) of words' projections on the span of differences of means, without a vector of it.
 
-    `differences` are weights (samples, differences, n) of n unit vectors, whose cosines `among` themselves are (n, n)
-    and `across`, with the words, (n, words). NaN where all differences of a sample are zero.
+    `differences` are weights (samples, differences, n) of n unit vectors. `group_cosines` (n, n) are these vectors'
+    cosines with each other, `word_cosines` (n, words) those with the words. NaN where all differences of a sample are
+    zero.
     """
-    onto = differences @ across
+    products = differences @ word_cosines
     if differences.shape[1] == 1:
-        squares = np.vecdot(differences[:, 0] @ among, differences[:, 0])
+        squares = np.vecdot(differences[:, 0] @ group_cosines, differences[:, 0])
         length = np.sqrt(np.maximum(squares, 0.0))
-        return np.abs(onto[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
-    gram = differences @ among @ differences.swapaxes(1, 2)
+        return np.abs(products[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
+    gram = differences @ group_cosines @ differences.swapaxes(1, 2)
     longest = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).max(axis=1).clip(min=0))
     # rounding is that of cosines, up to 1, however short the differences
     flat = (FLAT / longest.clip(FLAT, 1.0)) ** 2
     inverse = np.linalg.pinv(gram, rcond=flat, hermitian=True)
-    squares = np.einsum("sgw,sgh,shw->sw", onto, inverse, onto, optimize=True)
+    squares = np.einsum("sgw,sgh,shw->sw", products, inverse, products, optimize=True)
     return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]
 
 

@@ -41,8 +41,8 @@ class Fit:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What debiasing costs and hides, measured on a model that is untouched or under one transform; without a
-    criterion its quality, on the benchmarks that the study has for all its models."""
+    """Bias that is still recoverable and quality lost, measured on a model that is untouched or under one transform;
+    without a criterion its quality, on the benchmarks that the study has for all its models."""
 
     criterion: str | None
     debias: str

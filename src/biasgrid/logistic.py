@@ -52,17 +52,17 @@ def classifiers(
         words = np.ascontiguousarray(triangle.T)
     # the penalty curves by 1, so weights are no further from the minimum than the gradient is long, and a
     # probability, whose slope in the margin is 1/4 at most, no further than that times longest / 4
-    precise = 4 * PRECISION / longest
+    gradient_length = 4 * PRECISION / longest
     if start is None:
         # the splits start from what all words give together; that need be exact only if it is the answer
-        whole = np.sign(train.sum(axis=1, keepdims=True))
-        enough = precise if (train == whole).all() else 1e7 * precise
-        start = _minimise(words, whole, np.zeros((words.shape[1], 1)), enough)
+        all_words = np.sign(train.sum(axis=1, keepdims=True))
+        tolerance = gradient_length if (train == all_words).all() else 1e7 * gradient_length
+        start = _minimise(words, all_words, np.zeros((words.shape[1], 1)), tolerance)
     elif basis is not None:
         start = basis.T @ start
     width = max(1, BLOCK // len(words))
     blocks = np.split(train, range(width, train.shape[1], width), axis=1)
-    weights = np.hstack([_minimise(words, block, start, precise, part) for block in blocks])
+    weights = np.hstack([_minimise(words, block, start, gradient_length, part) for block in blocks])
     return weights if basis is None else basis @ weights
 
 
@@ -79,29 +79,29 @@ def _minimise(
     # computed in double; next to very long vectors it would lose the penalty
     rough = words.astype(np.float32 if (words**2).sum() < 1e8 else np.float64)
     # rounding alone leaves a gradient as long as this
-    close = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
+    tolerance = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
     sign = np.sign(train) if (train < 0).any() else None
     times = np.abs(train)
     weights = np.repeat(start, train.shape[1], axis=1)
     margins = words @ weights
     loss, push = _loss(weights, margins, times, sign)
-    before = None
+    last_length = None
     for _ in range(MAX_STEPS):
         pull = train * push
         gradient = weights - words.T @ pull
         length = np.sqrt((gradient**2).sum(axis=0))
-        if before is None:
-            before, close = close, np.maximum(close, part * length)
-        if (length <= close).all():
+        if last_length is None:
+            last_length, tolerance = tolerance, np.maximum(tolerance, part * length)
+        if (length <= tolerance).all():
             return weights
         # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
         step = _newton_step(
             rough,
             times * push * (1 - push),
             gradient,
-            np.clip((length / np.maximum(before, TINY)) ** 2, 1e-3, 0.1),
+            np.clip((length / np.maximum(last_length, TINY)) ** 2, 1e-3, 0.1),
         )
-        before = length
+        last_length = length
         margin_step = words @ step
         slope = (gradient * step).sum(axis=0)
         size = np.ones(train.shape[1])
@@ -109,10 +109,10 @@ def _minimise(
             new = weights + size * step, margins + size * margin_step
             new_loss, push = _loss(*new, times, sign)
             # Armijo's condition, with room for rounding near the minimum
-            overshot = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
-            if not overshot.any():
+            is_too_far = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
+            if not is_too_far.any():
                 break
-            size[overshot] /= 2
+            size[is_too_far] /= 2
         (weights, margins), loss = new, new_loss
     return np.full_like(weights, np.nan)
 
@@ -130,20 +130,20 @@ def _newton_step(
     inverse = np.linalg.inv(np.eye(words.shape[1]) + mean.T @ mean)
     step = np.zeros_like(gradient)
     residual = -gradient
-    direction = scaled = inverse @ residual
-    error = (residual * scaled).sum(axis=0)
-    enough = goal**2 * error
+    direction = preconditioned_residual = inverse @ residual
+    error = (residual * preconditioned_residual).sum(axis=0)
+    tolerance = goal**2 * error
     for _ in range(MAX_STEPS):
-        curved = direction + words.T @ (curvature * (words @ direction.astype(words.dtype)))
+        curvature_product = direction + words.T @ (curvature * (words @ direction.astype(words.dtype)))
         # TINY: a split that is at its minimum has nothing left to divide by
-        size = error / np.maximum((direction * curved).sum(axis=0), TINY)
+        size = error / np.maximum((direction * curvature_product).sum(axis=0), TINY)
         step += size * direction
-        residual -= size * curved
-        scaled = inverse @ residual
-        before, error = error, (residual * scaled).sum(axis=0)
-        if (error <= enough).all():
+        residual -= size * curvature_product
+        preconditioned_residual = inverse @ residual
+        last_error, error = error, (residual * preconditioned_residual).sum(axis=0)
+        if (error <= tolerance).all():
             break
-        direction = scaled + error / np.maximum(before, TINY) * direction
+        direction = preconditioned_residual + error / np.maximum(last_error, TINY) * direction
     return step
 
 

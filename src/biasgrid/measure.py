@@ -17,7 +17,7 @@ from .errors import BiasgridError, InputError, listed, not_allowed, shown
 from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
-from .words import FoundSet, WordOptions, find, matched
+from .words import FoundSet, WordOptions, find, whole_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +126,8 @@ class Result:
         ]
         status = [] if self.status == "ok" else [f"status={self.status!r}"]
         lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
-        on = f" on {self.model}" if self.model else ""
-        return f"<{head[0]}{on}: {', '.join(numbers + status + lost)}>"
+        place = f" on {self.model}" if self.model else ""
+        return f"<{head[0]}{place}: {', '.join(numbers + status + lost)}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row per number, and why one is missing."""
@@ -143,17 +143,17 @@ class Result:
         )
         return f"<table>{''.join(rows)}</table>"
 
-    if not TYPE_CHECKING:  # a checker is to find fault with it, too
+    if not TYPE_CHECKING:  # type checkers should report it, too
 
         def __getitem__(self, key: Any) -> Any:
             if not isinstance(key, str):
                 raise TypeError("a Result is no sequence")
-            instead = "result.value" if key in ("result", self.metric) else WEFE_KEYS.get(key)
+            replacement = "result.value" if key in ("result", self.metric) else WEFE_KEYS.get(key)
             raise InputError(
                 "a Result is no mapping: "
                 + (
-                    f"WEFE's result[{shown(key)}] is {instead}"
-                    if instead
+                    f"WEFE's result[{shown(key)}] is {replacement}"
+                    if replacement
                     else "say result.value, result.detail, ..."
                 )
             )
@@ -168,24 +168,24 @@ class Result:
             return "the metric is undefined for these vectors; help of its function says when"
         if not self.status.startswith("lost_words:"):
             return ""
-        failed = f";{self.status.removeprefix('lost_words:')};"
+        failed_sets = f";{self.status.removeprefix('lost_words:')};"
         sets = [
             f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
             for name, lost in self.lost.items()
-            if lost and f";{name};" in failed  # a name may have a semicolon
+            if lost and f";{name};" in failed_sets  # a name may have a semicolon
         ]
         return f"too many words are lost: {'; '.join(sets)}"
 
     @property
     def reasons(self) -> dict[str, str]:
         """Why numbers that were asked for are missing: name of the number -> sentence."""
-        told = {"value": self.reason} if self.reason else {}
+        sentences = {"value": self.reason} if self.reason else {}
         for name, part in P_VALUES.items():
             if reason := (self.inference or {}).get(part, {}).get("reason"):
-                told[name] = reason
+                sentences[name] = reason
         for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
-            told[f"{kind} interval"] = reason
-        return told
+            sentences[f"{kind} interval"] = reason
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; NaN is None. `inference` is there where it was asked for.
@@ -240,8 +240,10 @@ def measure(
         raise InputError(
             f"strategy: {words.strategy}: a sentence of a pair has one form; {metric.name} needs first"
         )
-    found = look_up(metric, query, model, words)
-    return [_measure(metric, q, model, found, parameters, words) for q in query.subqueries(metric.template)]
+    word_sets = look_up(metric, query, model, words)
+    return [
+        _measure(metric, q, model, word_sets, parameters, words) for q in query.subqueries(metric.template)
+    ]
 
 
 def check_kind(metric: Metric, model: Any) -> None:
@@ -257,27 +259,27 @@ def look_up(metric: Metric, query: Query, model: Model, words: WordOptions) -> d
     """The query's sets by name, as the model knows them."""
     roles = (("target", query.target_sets), ("attribute", query.attribute_sets))
     return {
-        s.name: find(s.name, s.words, model, words, paired=metric.paired and role == "target")
+        s.name: find(s.name, s.words, model, words, in_pairs=metric.paired and role == "target")
         for role, sets in roles
         for s in sets
     }
 
 
 def subquery(
-    metric: Metric, query: Query, found: Mapping[str, FoundSet], words: WordOptions
+    metric: Metric, query: Query, word_sets: Mapping[str, FoundSet], words: WordOptions
 ) -> tuple[list[FoundSet], list[FoundSet], str]:
     """What the metric takes of a (sub-)query: target sets, attribute sets, and "ok" or which lost too many words.
 
     For a metric of pairs the target sets are cut to whole pairs: what lost a partner is not used.
     """
     targets, attributes = (
-        [found[s.name] for s in side] for side in (query.target_sets, query.attribute_sets)
+        [word_sets[s.name] for s in side] for side in (query.target_sets, query.attribute_sets)
     )
-    allowed = 1.0 if KINDS[metric.needs].complete else words.lost_vocabulary_threshold
-    failed = [s.name for s in targets + attributes if s.lost_share > allowed or not len(s.vectors)]
+    threshold = 1.0 if KINDS[metric.needs].complete else words.lost_vocabulary_threshold
+    failed_sets = [s.name for s in targets + attributes if s.lost_share > threshold or not len(s.vectors)]
     if metric.paired:
-        targets = matched(targets)
-    return targets, attributes, "lost_words:" + ";".join(failed) if failed else "ok"
+        targets = whole_pairs(targets)
+    return targets, attributes, "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
 
 
 def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
@@ -292,11 +294,11 @@ def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) 
 
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
     """Options by name, parted into the metric's parameters and those of the word look-up."""
-    known = [f.name for f in fields(WordOptions)]
-    look_up = set(known) & set(options)
-    parameters = {name: value for name, value in options.items() if name not in look_up}
-    metric.check_parameters(parameters, known)
-    return parameters, WordOptions(**{name: options[name] for name in look_up})
+    option_names = [f.name for f in fields(WordOptions)]
+    word_options = set(option_names) & set(options)
+    parameters = {name: value for name, value in options.items() if name not in word_options}
+    metric.check_parameters(parameters, option_names)
+    return parameters, WordOptions(**{name: options[name] for name in word_options})
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -306,12 +308,13 @@ def as_json(result: Result) -> dict[str, Any]:
     if result.inference is None:
         left_out += (*P_VALUES, "ci_low", "ci_high", "inference")
     left_out += ("contrasts",) if result.contrasts is None else ()
-    # most of a record are the words, of which each value need not be looked at
+    # words, which are most of a record, have no numbers to check
     words = {
         "found": {
-            name: dict(zip(of, map(list, of.values()), strict=True)) for name, of in result.found.items()
+            name: dict(zip(by_word, map(list, by_word.values()), strict=True))
+            for name, by_word in result.found.items()
         },
-        "lost": {name: list(of) for name, of in result.lost.items()},
+        "lost": {name: list(lost_words) for name, lost_words in result.lost.items()},
     }
     return {
         f.name: words[f.name] if f.name in words else as_finite(getattr(result, f.name))
@@ -329,24 +332,26 @@ def _measure(
     metric: Metric,
     query: Query,
     model: Model,
-    found: Mapping[str, FoundSet],
+    word_sets: Mapping[str, FoundSet],
     parameters: Mapping[str, Any],
     words: WordOptions,
 ) -> Result:
-    sets = [found[s.name] for s in query.target_sets + query.attribute_sets]
-    targets, attributes, status = subquery(metric, query, found, words)
+    sets = [word_sets[s.name] for s in query.target_sets + query.attribute_sets]
+    targets, attributes, status = subquery(metric, query, word_sets, words)
     extra = dict(getattr(model, "held_out_quality", {}))
     if metric.paired:
-        whole = len(np.unique(targets[0].slots // variants(words)))
+        pair_count = len(np.unique(targets[0].slots // variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
-        extra |= {"pairs": whole, "pairs_lost": longest - whole}
+        extra |= {"pairs": pair_count, "pairs_lost": longest - pair_count}
     score = Score(math.nan)
     if status == "ok":
         # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
         with np.errstate(all="ignore"):
             vectors = [s.vectors for s in targets], [s.vectors for s in attributes]
-            further = metric.of_model(model, targets, attributes, **parameters) if metric.of_model else {}
-            score = metric.function(*vectors, **parameters, **further)
+            model_arguments = (
+                metric.of_model(model, targets, attributes, **parameters) if metric.of_model else {}
+            )
+            score = metric.function(*vectors, **parameters, **model_arguments)
         status = "ok" if math.isfinite(score.value) else "degenerate"
     return Result(
         query=query.name,
@@ -358,7 +363,7 @@ def _measure(
         detail={name: _by_word(detail, targets, attributes) for name, detail in score.detail.items()},
         found={s.name: s.found for s in sets},
         lost={s.name: list(s.lost) for s in sets},
-        contrasts=_named(score, metric, query) if metric.contrasts else None,
+        contrasts=_name_contrasts(score, metric, query) if metric.contrasts else None,
         metric=metric.name,
         model=getattr(model, "name", ""),
     )
@@ -369,7 +374,7 @@ def variants(words: WordOptions) -> int:
     return len(words.preprocessors) if words.strategy == "all" else 1
 
 
-def _named(score: Score, metric: Metric, query: Query) -> list[dict[str, Any]]:
+def _name_contrasts(score: Score, metric: Metric, query: Query) -> list[dict[str, Any]]:
     """A score's contrasts with the sets' names for their numbers."""
     groups, words = query.target_sets, query.attribute_sets
     if metric.groups == "attributes":
@@ -388,8 +393,8 @@ def _named(score: Score, metric: Metric, query: Query) -> list[dict[str, Any]]:
 def _by_word(
     detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]
 ) -> dict[str, dict[str, Any]]:
-    rows, others = (targets, attributes) if detail.role == "target" else (attributes, targets)
-    columns = detail.columns or [s.name for s in others]
+    rows, other_sets = (targets, attributes) if detail.role == "target" else (attributes, targets)
+    columns = detail.columns or [s.name for s in other_sets]
     by_set = {}
     for s, values in zip(rows, detail.values, strict=True):
         values = np.asarray(values)

@@ -35,40 +35,40 @@ def _nearest(
     model: EmbeddingStore | DebiasedModel, words: tuple[str, ...], count: int, vocabulary: int
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     entries, rows = model.vocabulary(vocabulary)
-    own = model.rows(words)
+    word_rows = model.rows(words)
     # BLAS of several threads rounds otherwise
     with threadpool_limits(1):
-        asked = unit(model.take(words, own)).astype(np.float32)
+        word_vectors = unit(model.take(words, word_rows)).astype(np.float32)
         # one more than any word may have, where not all of them are in the vocabulary
         count = min(count, len(rows) - 1)
-        near = np.full((len(words), count), -np.inf, dtype=np.float32)
+        cosines = np.full((len(words), count), -np.inf, dtype=np.float32)
         places = np.zeros((len(words), count), dtype=np.int64)
         for start in range(0, len(rows) if count > 0 else 0, BLOCK):
             part = slice(start, start + BLOCK)
             vectors = model.matrix(entries[part], rows[part])
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             with np.errstate(invalid="ignore"):
-                similar = asked @ (vectors / np.where(lengths > 0, lengths, np.nan)).T
-            similar[np.isnan(similar) | (own[:, None] == rows[part])] = -np.inf
+                block_cosines = word_vectors @ (vectors / np.where(lengths > 0, lengths, np.nan)).T
+            block_cosines[np.isnan(block_cosines) | (word_rows[:, None] == rows[part])] = -np.inf
             # strictly nearer than the last of those that were found: of equally near ones the first stays
-            for word, nearer in enumerate(similar > near[:, -1:]):
-                new = np.flatnonzero(nearer)
+            for word, is_nearer in enumerate(block_cosines > cosines[:, -1:]):
+                new = np.flatnonzero(is_nearer)
                 if len(new) > count:
-                    least = np.partition(similar[word, new], -count)[-count]
-                    new = new[similar[word, new] >= least]
+                    threshold = np.partition(block_cosines[word, new], -count)[-count]
+                    new = new[block_cosines[word, new] >= threshold]
                 if len(new):
-                    values = np.concatenate([near[word], similar[word, new]])
+                    values = np.concatenate([cosines[word], block_cosines[word, new]])
                     order = np.argsort(-values, kind="stable")[:count]
-                    near[word] = values[order]
+                    cosines[word] = values[order]
                     places[word] = np.concatenate([places[word], new + start])[order]
     # vectors of zeros are nobody's neighbours, and a word that has one has none: its places mean nothing
-    there = np.isfinite(asked).all(axis=1)
-    found = int((near[there] > -np.inf).sum(axis=1).min(initial=count))
-    return places[:, :found], entries, rows
+    has_vector = np.isfinite(word_vectors).all(axis=1)
+    fewest = int((cosines[has_vector] > -np.inf).sum(axis=1).min(initial=count))
+    return places[:, :fewest], entries, rows
 
 
 def check(neighbours: int, vocabulary: int, least: int = 1) -> None:
-    """Raises BiasgridError for a number that is none, or too small."""
+    """Raises BiasgridError for a value that is not a whole number, or too small."""
     for name, value, smallest in (("neighbours", neighbours, least), ("vocabulary", vocabulary, 2)):
         if type(value) is not int or value < smallest:
             raise BiasgridError(not_allowed(name, value, f"whole numbers from {smallest} on"))

@@ -1,4 +1,4 @@
-"""What may be asked of inference: its options, with limits and defaults, for all doors."""
+"""The options of inference, with their limits and defaults."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from .errors import BiasgridError, unknown
 from .validation import Strict, checked, field
 
 
-def _whole(value: Any) -> Any:
+def _as_whole_number(value: Any) -> Any:
     """1000.0 is a whole number, too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _as_given(value: Any, check: Any) -> Any:
+def _keep_as_written(value: Any, check: Any) -> Any:
     """A whole number stays one where any number is allowed: steps depend on how it is written."""
     check(value)
     return value
 
 
 def _not_of_wefe(value: Any) -> Any:
-    """WEFE's names of alternatives are answered by ours, which "two-sided" looks more alike."""
-    ours = {"right-sided": "greater", "left-sided": "less"}.get(value if isinstance(value, str) else "")
-    if ours:
-        raise BiasgridError(f"WEFE's {value!r} is {ours!r} here")
+    """Raises BiasgridError that names ours for WEFE's names: by spelling, "two-sided" would be suggested."""
+    our_name = {"right-sided": "greater", "left-sided": "less"}.get(value if isinstance(value, str) else "")
+    if our_name:
+        raise BiasgridError(f"WEFE's {value!r} is {our_name!r} here")
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
-Number = Annotated[float, WrapValidator(_as_given)]
+Whole = Annotated[int, BeforeValidator(_as_whole_number)]
+Number = Annotated[float, WrapValidator(_keep_as_written)]
 Alternative = Literal["bias", "greater", "less", "two-sided"]
 AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]
 Interval = Literal["jackknife", "percentile", "bca"]
@@ -129,7 +129,7 @@ PARTS = {
 }
 
 
-def checked_options(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(part: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a part of inference (one of `PARTS`).
 
     Returns
@@ -142,8 +142,8 @@ def checked_options(part: str, given: Mapping[str, Any]) -> dict[str, Any]:
     BiasgridError
         For an unknown option, and a value that is not allowed.
     """
-    given = dict(given) if isinstance(given, Mapping) else given
-    return checked(PARTS[part], given, part).model_dump()
+    options = dict(options) if isinstance(options, Mapping) else options
+    return checked(PARTS[part], options, part).model_dump()
 
 
 def check_interval(interval: str) -> None:

@@ -12,7 +12,7 @@ STARTED_BY = "BIASGRID_STARTED_BY"  # environment variable: the process that a n
 # environment variable: a folder of this user's alone, in which the processes of a run share the random groups that
 # one of them drew
 RANDOM_GROUPS = "BIASGRID_RANDOM_GROUPS"
-EVERY = 0.1  # seconds between two looks
+PAUSE = 0.1  # seconds between two looks
 
 
 def environment(source: Path | None = None) -> dict[str, str]:
@@ -41,6 +41,6 @@ def end_with_starter() -> None:
             if os.getppid() != int(starter):
                 # at once: nothing that it is writing is in its place before it is whole
                 os._exit(1)
-            time.sleep(EVERY)
+            time.sleep(PAUSE)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .configs import read_json
 from .errors import BiasgridError, shown, unknown
 from .files import write_text
-from .word_set import Sets, WordSet, first_words, line_of_text, shortened, word_sets
+from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
 Arity = (
     int | Literal["n", "k"]
@@ -83,9 +83,9 @@ class Query:
     ) -> None:
         targets = word_sets("target", target_sets, target_sets_names, target_set_names)
         attributes = word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
-        repeated = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
-        if repeated:
-            raise BiasgridError(f"query: two sets are named {shown(repeated[0])}; set names must differ")
+        duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
+        if duplicates:
+            raise BiasgridError(f"query: two sets are named {shown(duplicates[0])}; set names must differ")
         self._set(
             line_of_text("query's name", generated_name(targets, attributes) if name is None else name),
             targets,
@@ -140,9 +140,9 @@ class Query:
         it has none: its target sets belong together."""
         if not self.attribute_sets or template[1] == 0:
             return template == self.template
-        least = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
-        enough = all(need <= have for need, have in zip(least, self.template, strict=True))
-        return enough and (template != ("k", "k") or len(set(self.template)) == 1)
+        minima = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
+        has_enough = all(need <= have for need, have in zip(minima, self.template, strict=True))
+        return has_enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the `template`, such as (2, 1), as it is, not only through sub-queries."""
@@ -265,7 +265,7 @@ class Query:
         lines = [f"Query {shown(self.name)}"]
         for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets)):
             for s in sets[:MOST_LINES]:
-                lines.append(f"  {role:<9}  {shortened(s.name)} ({len(s)}): {first_words(s.words)}")
+                lines.append(f"  {role:<9}  {shorten(s.name)} ({len(s)}): {first_words(s.words)}")
             if len(sets) > MOST_LINES:
                 lines.append(f"  {role:<9}  and {len(sets) - MOST_LINES} more sets")
         return "\n".join(lines)
@@ -273,7 +273,7 @@ class Query:
     def _repr_html_(self) -> str:
         """The query as a notebook shows it: a line for each set."""
         rows = "".join(
-            f"<tr><td>{role}</td><td>{escape(shortened(s.name))}</td><td>{len(s)}</td>"
+            f"<tr><td>{role}</td><td>{escape(shorten(s.name))}</td><td>{len(s)}</td>"
             f"<td style='text-align: left'>{escape(first_words(s.words))}</td></tr>"
             for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets))
             for s in sets
@@ -283,7 +283,7 @@ class Query:
             f"<tr><th></th><th>set</th><th>size</th><th>words</th></tr>{rows}</table>"
         )
 
-    if not TYPE_CHECKING:  # a checker is to find fault with these names, too
+    if not TYPE_CHECKING:  # type checkers should report these names, too
 
         def __getattr__(self, attribute: str) -> Any:
             message = f"a Query has no attribute {attribute!r}"
@@ -294,10 +294,10 @@ class Query:
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
     """WEFE's query name: "A, B and C wrt X and Y"."""
-    return " wrt ".join(_listed(side) for side in (targets, attributes) if side)
+    return " wrt ".join(_join_names(side) for side in (targets, attributes) if side)
 
 
-def _listed(sets: Sequence[WordSet]) -> str:
+def _join_names(sets: Sequence[WordSet]) -> str:
     *head, last = [s.name for s in sets]
     return f"{', '.join(head)} and {last}" if head else last
 

@@ -25,7 +25,7 @@ def read(path: Path | str) -> dict[str, float]:
         raise BiasgridError(f"{path}: cannot read the ratings: {error}") from None
     if not lines or lines[0] != ["word", "rating"]:
         raise BiasgridError(f"{path}: line 1: the columns must be word, rating")
-    found: dict[str, float] = {}
+    ratings: dict[str, float] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
             word, rating = line
@@ -34,7 +34,7 @@ def read(path: Path | str) -> dict[str, float]:
             value = math.nan
         if not math.isfinite(value):
             raise BiasgridError(f"{path}: line {number}: expected a word and a number")
-        if word in found:
+        if word in ratings:
             raise BiasgridError(f"{path}: line {number}: duplicate word {word!r}")
-        found[word] = value
-    return found
+        ratings[word] = value
+    return ratings

@@ -55,31 +55,31 @@ class Registry(Mapping[str, T]):
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
-        self._added: set[str] = set()  # entries of this session, which stand in no file
+        self._session_names: set[str] = set()  # entries of this session, which stand in no file
         self._lock = threading.RLock()  # steps of the workflow are threads
         self._make: Callable[[T], Any] = lambda entry: entry
-        self._instead: Callable[[T, str], str] = lambda entry, name: entry.name
-        self._made: dict[str, tuple[T, Any]] = {}
+        self._replacement: Callable[[T, str], str] = lambda entry, name: entry.name
+        self._members: dict[str, tuple[T, Any]] = {}
 
     def __getitem__(self, name: str) -> T:
-        return self._all()[name]
+        return self._all_entries()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(self._all_entries())
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._all_entries())
 
     def find(self, name: str) -> T:
         """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.
 
-        Raises BiasgridError naming the entries that there are.
+        Raises BiasgridError that names the entries.
         """
-        if isinstance(name, str) and name in self._all():  # as plans ask for each cell
+        if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
             return self._entries[name]
-        wanted = _folded(name)
+        plain_name = _normalise(name)
         for entry in self.values():
-            if wanted in map(_folded, (entry.name, *getattr(entry, "aliases", ()))):
+            if plain_name in map(_normalise, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
         raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
@@ -90,38 +90,38 @@ class Registry(Mapping[str, T]):
         where the package has one.
         """
         with self._lock:
-            known = self._all().get(entry.name)
-            if known is entry:
+            namesake = self._all_entries().get(entry.name)
+            if namesake is entry:
                 return
-            if known is not None and not self._is_users(entry.name):
+            if namesake is not None and not self._is_users(entry.name):
                 raise BiasgridError(
                     f"another {self.what} is named {entry.name!r} ({self.file(entry.name)}); give yours another name"
                 )
             self._entries[entry.name] = entry
             self._modules[entry.name] = sys.modules.get(entry.function.__module__, sys.modules[__name__])
-            self._added.add(entry.name)
+            self._session_names.add(entry.name)
 
     def _is_users(self, name: str) -> bool:
         """Whether an entry is of this session, or of a user's file."""
-        return name in self._added or self._modules[name] in PLUGINS.values()
+        return name in self._session_names or self._modules[name] in PLUGINS.values()
 
     @property
-    def added(self) -> list[T]:
+    def session_entries(self) -> list[T]:
         """The entries of this session, which other processes do not find."""
-        return [self._entries[name] for name in self._added]
+        return [self._entries[name] for name in self._session_names]
 
-    def offer(self, make: Callable[[T], Any], instead: Callable[[T, str], str]) -> None:
-        """Make something else of each entry for who asks for it as an attribute of the package.
+    def offer(self, make: Callable[[T], Any], replacement: Callable[[T, str], str]) -> None:
+        """Set what an entry is as an attribute of the package, such as a function.
 
         Parameters
         ----------
         make
-            The entry -> what `package.name` is: the door's function, which stands above the entries.
-        instead
+            The entry -> what `package.name` is: the public function, whose module imports the entries.
+        replacement
             The entry, another name of it -> what to write in place of `package.other_name`.
         """
-        self._make, self._instead = make, instead
-        self._made = {}
+        self._make, self._replacement = make, replacement
+        self._members = {}
 
     def member(self, name: str) -> Any:
         """What `package.name` is: the entry, or what `offer` makes of it.
@@ -132,19 +132,19 @@ class Registry(Mapping[str, T]):
             importlib.import_module(self._functions)
         with self._lock:
             # tools ask for many a private name
-            entry = None if name.startswith("_") else self._all().get(name)
+            entry = None if name.startswith("_") else self._all_entries().get(name)
             if entry is None:
                 raise UnknownAttributeError(self._no_attribute(name))
-            if name not in self._made or self._made[name][0] is not entry:
-                self._made[name] = entry, self._make(entry)
-            return self._made[name][1]
+            if name not in self._members or self._members[name][0] is not entry:
+                self._members[name] = entry, self._make(entry)
+            return self._members[name][1]
 
     def _no_attribute(self, name: str) -> str:
         package = self.package.rpartition(".")[2]
         if name.startswith("_"):
             return f"module {self.package!r} has no attribute {name!r}"
         try:
-            return f"{package}.{name}: {self._instead(self.find(name), name)}"
+            return f"{package}.{name}: {self._replacement(self.find(name), name)}"
         except BiasgridError as error:
             return f"{package}.{name}: {error}"
 
@@ -156,13 +156,13 @@ class Registry(Mapping[str, T]):
         """The file that an entry stands in."""
         return Path(self._modules[self.find(name).name].__file__)
 
-    def _all(self) -> dict[str, T]:
+    def _all_entries(self) -> dict[str, T]:
         with self._lock:
             if not self._read:
                 folder = importlib.import_module(self.package).__path__
-                for found in sorted(pkgutil.iter_modules(folder), key=lambda found: found.name):
-                    self._take(importlib.import_module(f"{self.package}.{found.name}"))
-                for module in _installed():
+                for info in sorted(pkgutil.iter_modules(folder), key=lambda info: info.name):
+                    self._take(importlib.import_module(f"{self.package}.{info.name}"))
+                for module in _installed_modules():
                     self._take(module)
             for module in PLUGINS.values():
                 if module.__name__ not in self._read:
@@ -173,14 +173,14 @@ class Registry(Mapping[str, T]):
         self._read.add(module.__name__)
         for entry in getattr(module, self.attribute, ()):
             # a cell's entry, moved to a file
-            if entry.name in self._entries and entry.name not in self._added:
+            if entry.name in self._entries and entry.name not in self._session_names:
                 raise BiasgridError(
                     f"{module.__file__}: another {self.what} is named {entry.name!r} "
                     f"({self._modules[entry.name].__file__}); rename one of them"
                 )
             self._entries[entry.name] = entry
             self._modules[entry.name] = module
-            self._added.discard(entry.name)
+            self._session_names.discard(entry.name)
 
 
 def load_plugins(paths: Iterable[Path | str]) -> None:
@@ -194,10 +194,10 @@ def load_plugins(paths: Iterable[Path | str]) -> None:
         for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
             place = str(file.resolve())
             if place not in PLUGINS:
-                PLUGINS[place] = _loaded(file)
+                PLUGINS[place] = _load_plugin(file)
 
 
-def _loaded(file: Path) -> ModuleType:
+def _load_plugin(file: Path) -> ModuleType:
     name = f"biasgrid_plugin_{file.stem}"
     if not file.stem.isidentifier():
         raise BiasgridError(f"plugins: {file}: a file's name must be a name in Python, such as my_metric.py")
@@ -215,19 +215,19 @@ def _loaded(file: Path) -> ModuleType:
 
 
 @lru_cache
-def _installed() -> list[ModuleType]:
+def _installed_modules() -> list[ModuleType]:
     """The modules that installed packages name."""
-    found = []
+    modules = []
     for point in entry_points(group=GROUP):
         try:
-            found.append(point.load())
+            modules.append(point.load())
         except Exception as error:
             raise BiasgridError(
                 f"entry point {point.name!r} of {point.dist.name if point.dist else 'a package'}: "
                 f"{type(error).__name__}: {error}"
             ) from None
-    return found
+    return modules
 
 
-def _folded(name: Any) -> str:
+def _normalise(name: Any) -> str:
     return str(name).lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -44,8 +44,8 @@ def located(path: str | Path, root: Path = Path(".")) -> Path:
     pathlib.Path
         Below `root` if it exists there, or nowhere.
     """
-    own = root / path
-    if own.exists() or Path(path).is_absolute() or ".." in Path(path).parts:
-        return own
-    packaged = resource(path)
-    return packaged if packaged.exists() else own
+    user_path = root / path
+    if user_path.exists() or Path(path).is_absolute() or ".." in Path(path).parts:
+        return user_path
+    shipped_path = resource(path)
+    return shipped_path if shipped_path.exists() else user_path

@@ -43,13 +43,13 @@ def cells(files: Iterable[File]) -> Iterable[tuple[dict, list[dict]]]:
     for path in files:
         record = read(path, "a cell file")
         try:
-            whole = [(cell, cell["results"]) for cell in record.get("cells", [record])]
-            for cell, part in whole:
+            cell_results = [(cell, cell["results"]) for cell in record.get("cells", [record])]
+            for cell, part in cell_results:
                 for result in part:
                     _place(cell, result)
         except (KeyError, TypeError, AttributeError) as error:
             raise BiasgridError(f"{path}: not a cell file: {error!r}") from None
-        yield from whole
+        yield from cell_results
 
 
 def _place(cell: Mapping, result: Mapping) -> tuple:

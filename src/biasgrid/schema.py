@@ -23,7 +23,7 @@ def stamped(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": SCHEMA, **record}
 
 
-def unstamped(record: Any, where: Path | str) -> Any:
+def without_version(record: Any, where: Path | str) -> Any:
     """What `stamped` was given. Raises BiasgridError for a version that this biasgrid does not read."""
     if not isinstance(record, Mapping):
         return record
@@ -44,11 +44,11 @@ def read(path: File, what: str) -> dict[str, Any]:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not {what}: {error}") from None
-    return unstamped(record, path)
+    return without_version(record, path)
 
 
 def notice(results: Path) -> str | None:
-    """What a run says of a folder of results that has another version than it writes; None: it has no other."""
+    """A message for a run on results of another version than it writes; None where there are none."""
     try:
         version = json.loads((results / "study.json").read_text(encoding="utf-8")).get("schema", 0)
     except (OSError, ValueError, AttributeError, RecursionError):

@@ -1,7 +1,6 @@
-"""What a language model is asked, scored once for all metrics: a file per model and query, or file of sentences.
+"""Scores of the sentences that metrics ask a language model for: one file per model and query, or file of sentences.
 
-To score is the dear part. Metrics are cheap functions of scores, so that a new one that asks nothing new scores
-nothing.
+Scoring is the expensive part. Metrics are cheap functions of the scores: one that needs no new sentence scores none.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .query import Query
 from .schema import stamped
 from .words import WordOptions
 
-# raise it when scores change: all sentences are scored anew. A digest of the code would do so after every edit
+# raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
 SCORES_VERSION = 1
 BLOCK, SAVED_EVERY = (
     64,
@@ -40,7 +39,7 @@ FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licen
 
 
 class Recorder:
-    """Notes what a language model is asked, and answers nothing."""
+    """Records the sentences that a language model is asked for, and returns NaN as their scores."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
@@ -73,32 +72,32 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         How many "sentences" there are, and how many of these were "scored" now.
     """
     model, queries = model_of(inputs["store"]), list(map(query_of, inputs["queries"]))
-    made_of = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
-    asked = sentences_of(model, queries, spec["asked"])
+    model_digest = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
+    sentences = sentences_of(model, queries, spec["asked"])
     facts = {
         "name": model.name,
         "kind": KIND,
         "format": SCORES,
         "model": spec["model"],
         "sentences": spec["sentences"],
-        "made_of": made_of,
+        "made_of": model_digest,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
     }
     # what a run that was stopped had scored by then
-    unfinished = output.with_name(f".{output.name}.unfinished")
-    known = _former(output, made_of) | _former(unfinished, made_of)
-    scores = {sentence: known[sentence] for sentence in asked if sentence in known}
-    missing = [sentence for sentence in asked if sentence not in known]
+    partial_file = output.with_name(f".{output.name}.unfinished")
+    former_scores = _read_scores(output, model_digest) | _read_scores(partial_file, model_digest)
+    scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
+    missing = [sentence for sentence in sentences if sentence not in former_scores]
     due = time.monotonic() + SAVED_EVERY
     for start in range(0, len(missing), BLOCK):
         block = missing[start : start + BLOCK]
         scores |= zip(block, model.score(block).tolist(), strict=True)
         if time.monotonic() > due:
-            _save(unfinished, facts, scores)
+            _save(partial_file, facts, scores)
             due = time.monotonic() + SAVED_EVERY
     _save(output, facts, scores)
-    unfinished.unlink(missing_ok=True)
+    partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
 
 
@@ -107,7 +106,7 @@ def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]
 
 
 def sentences_of(
-    model: LanguageModel, queries: Sequence[Query], asked: Sequence[Mapping[str, Any]]
+    model: LanguageModel, queries: Sequence[Query], requests: Sequence[Mapping[str, Any]]
 ) -> list[Sentence]:
     """What metrics ask a language model for queries, each once, in the order in which they ask.
 
@@ -117,23 +116,23 @@ def sentences_of(
         As `write` takes it.
     """
     recorder = Recorder(model)
-    for entry in asked:
+    for entry in requests:
         query, parameters, words = queries[entry["query"]], entry["params"], WordOptions(**entry["words"])
         metric = metrics.metric(entry["function"]).under(parameters)
-        found = look_up(metric, query, model, words)
+        word_sets = look_up(metric, query, model, words)
         for part in query.subqueries(metric.template):
-            targets, attributes, status = subquery(metric, part, found, words)
+            targets, attributes, status = subquery(metric, part, word_sets, words)
             if metric.of_model and status == "ok":
                 metric.of_model(recorder, targets, attributes, **parameters)
     return list(recorder.sentences)
 
 
-def _former(path: Path, made_of: str) -> dict[Sentence, float]:
+def _read_scores(path: Path, model_digest: str) -> dict[Sentence, float]:
     """The scores of a former file, if it is whole and of this model."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        if (record["made_of"], record["version"]) != (made_of, SCORES_VERSION):
+        if (record["made_of"], record["version"]) != (model_digest, SCORES_VERSION):
             return {}
         return dict(Scores(path).items())
     except (OSError, ValueError, LookupError, TypeError, RecursionError, BiasgridError):
-        return {}  # not there, half there, of another version: made anew
+        return {}  # missing, incomplete or of another version: scored again

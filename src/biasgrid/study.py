@@ -13,7 +13,7 @@ from . import debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
-from .config.models import MADE_HERE, frequency_source_of, resolved
+from .config.models import MADE_HERE, frequency_source_of, resolve_model
 from .config.phenomena import of_criteria
 from .configs import ordered
 from .debias import UNTOUCHED
@@ -57,7 +57,7 @@ class Study(Folders):
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is made here the source says all that it is made of."""
-        return {key: resolved(key, self.config, self.queries) for key in self.config["models"]}
+        return {key: resolve_model(key, self.config, self.queries) for key in self.config["models"]}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -74,8 +74,8 @@ class Study(Folders):
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched: models, archives of benchmarks, corpora and encoders, by name."""
-        made = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
-        models = {key: model for key, model in self.models.items() if key not in made}
+        keys_made_here = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
+        models = {key: model for key, model in self.models.items() if key not in keys_made_here}
         return models | self.config["benchmarks"] | self.config["corpora"] | self.config.get("encoders", {})
 
     @cached_property
@@ -145,13 +145,13 @@ class Study(Folders):
     @cached_property
     def inferences(self) -> dict[str, Inference]:
         """What is inferred, by the name of the cell, where the config asks for it."""
-        found = {}
+        inferences = {}
         for name, cell in self.cells.items():
-            if wanted := self._inferred(cell):
+            if options := self._inference_options(cell):
                 # one seed for all: cells that have the same sets of words draw alike
-                wanted["draw_seed"] = seed_of(self.config["seed"], "inference")
-                found[name] = Inference(cell, {**cell.spec, "inference": wanted})
-        return found
+                options["draw_seed"] = seed_of(self.config["seed"], "inference")
+                inferences[name] = Inference(cell, {**cell.spec, "inference": options})
+        return inferences
 
     @cached_property
     def inference_groups(self) -> dict[str, list[Inference]]:
@@ -162,19 +162,21 @@ class Study(Folders):
         return groups
 
     def __getstate__(self) -> dict[str, Any]:
-        # what is cached is known again soon, and holds functions that cannot be pickled
+        # cached values are quickly computed again, and hold functions that cannot be pickled
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def _inferred(self, cell: Cell) -> dict[str, dict[str, Any]]:
+    def _inference_options(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
-        own = self.metrics(cell.criterion)[cell.metric].get("inference", {})
-        without = OF_WORDS if self.kind(cell.model).scores else ()
-        parts = {part: self.config["inference"].get(part) for part in INFERRED if part not in without}
-        found = {part: entry | own.get(part, {}) for part, entry in parts.items() if entry is not None}
+        metric_options = self.metrics(cell.criterion)[cell.metric].get("inference", {})
+        excluded_parts = OF_WORDS if self.kind(cell.model).scores else ()
+        parts = {part: self.config["inference"].get(part) for part in INFERRED if part not in excluded_parts}
+        options = {
+            part: entry | metric_options.get(part, {}) for part, entry in parts.items() if entry is not None
+        }
         if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
             proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
-            found |= {part: found[part] | proxy for part in BY_FREQUENCY if part in found}
-        return found
+            options |= {part: options[part] | proxy for part in BY_FREQUENCY if part in options}
+        return options
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -203,7 +205,7 @@ class Study(Folders):
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
         """What is evaluated, by name: each criterion's debias methods, and the models untouched."""
-        found = {}
+        evaluations = {}
         for criterion, entry in self.config["evaluation"].items():
             seed = seed_of(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
@@ -214,8 +216,8 @@ class Study(Folders):
             for model, key in states:
                 spec = self._evaluated_on(model, entry, seed)
                 evaluation = Evaluation(criterion, key, model, spec)
-                found[evaluation.name] = evaluation
-        return found
+                evaluations[evaluation.name] = evaluation
+        return evaluations
 
     @cached_property
     def quality(self) -> dict[str, Evaluation]:
@@ -244,7 +246,7 @@ class Study(Folders):
         for key, (_, entry) in self.debias.items():
             labels[key] = entry.get("label") or debias.method(entry["method"]).label
         for criterion in sorted(self.config["criteria"], key=self.ranked.__contains__):
-            # the ranked ones last: where a key is another metric in a criterion that is not ranked, theirs counts
+            # ranked criteria last: where two criteria use a key for different metrics, the ranked one's label counts
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
         return labels
@@ -271,8 +273,8 @@ class Study(Folders):
     @property
     def counted(self) -> list[str]:
         """The measured models whose words' frequencies are known."""
-        measured = dict.fromkeys(cell.model for cell in self.cells.values())
-        return [model for model in measured if self.frequency_source(model)]
+        models = dict.fromkeys(cell.model for cell in self.cells.values())
+        return [model for model in models if self.frequency_source(model)]
 
     def frequency_source(self, model: str) -> str | None:
         """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""
@@ -298,8 +300,8 @@ class Study(Folders):
     def worded(self) -> list[Cell]:
         """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
         criteria = self.config["criteria"].items()
-        asking = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
-        return [cell for cell in self.cells.values() if cell.criterion in asking]
+        names = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
+        return [cell for cell in self.cells.values() if cell.criterion in names]
 
     @cached_property
     def leaning(self) -> list[Cell]:
@@ -327,14 +329,16 @@ class Study(Folders):
     def metric(self, criterion: str, key: str) -> metrics.Metric:
         """The registered metric behind a study's metric key, under its parameters."""
         place = criterion, key
-        if place not in self._registered:
+        if place not in self._metric_cache:
             entry = self.metrics(criterion)[key]
-            self._registered[place] = metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
-        return self._registered[place]
+            self._metric_cache[place] = metrics.metric(entry.get("metric", key)).under(
+                entry.get("params", {})
+            )
+        return self._metric_cache[place]
 
     @cached_property
-    def _registered(self) -> dict[tuple[str, str], metrics.Metric]:
-        """What `metric` has found: it is asked for every cell, and parameters are checked each time."""
+    def _metric_cache(self) -> dict[tuple[str, str], metrics.Metric]:
+        """Metrics that `metric` has looked up: it is called for every cell, and each look-up checks parameters."""
         return {}
 
     def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:
@@ -352,13 +356,15 @@ class Study(Folders):
 
         That is what the config says, else the model itself; of a debiased model only what the config says.
         """
-        untouched = {(key, UNTOUCHED): model.get("published_as", key) for key, model in self.models.items()}
-        debiased = {
+        untouched_models = {
+            (key, UNTOUCHED): model.get("published_as", key) for key, model in self.models.items()
+        }
+        debiased_models = {
             (model, key): name
             for key, (_, entry) in self.debias.items()
             for model, name in entry["published_as"].items()
         }
-        return untouched | debiased
+        return untouched_models | debiased_models
 
     @property
     def ranking(self) -> dict[str, Any]:
@@ -372,7 +378,7 @@ class Study(Folders):
 
     def to_json(self) -> str:
         """The config with defaults and includes resolved, in the form that `read` reads."""
-        return load.written(self.config)
+        return load.to_json_text(self.config)
 
     @property
     def digest(self) -> str:
@@ -394,7 +400,7 @@ class Study(Folders):
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
                         seed = seed_of(self.config["seed"], f"{model}/{UNTOUCHED}/{key}/{query}")
-                        for state in (UNTOUCHED, *self._debiased(criterion, model)):
+                        for state in (UNTOUCHED, *self._debias_keys(criterion, model)):
                             place = {"criterion": criterion, "query": query, "metric": key, "model": model}
                             # the study's key of a metric; `function` is the registered metric behind it
                             of_metric = {"function": metric.get("metric", key), "params": params}
@@ -410,29 +416,31 @@ class Study(Folders):
         models = self.of_kind(self.metric(criterion, key).needs, criterion)
         return [m for m in self.config["criteria"][criterion].get("models", models) if m in models]
 
-    def _debiased(self, criterion: str, model: str) -> list[str]:
+    def _debias_keys(self, criterion: str, model: str) -> list[str]:
         """The debias methods under which a model is measured on a criterion."""
         return [
             key
-            for key, (own, entry) in self.debias.items()
-            if (model, key) in self.fits and criterion in entry.get("criteria", [own])
+            for key, (fit_criterion, entry) in self.debias.items()
+            if (model, key) in self.fits and criterion in entry.get("criteria", [fit_criterion])
         ]
 
     def _ranked_states(self) -> list[tuple[str, str]]:
         """Model and debias key of what ranks beside each other: the models (without a ranked criterion: all), and
         those under a debias method that are measured on all ranked criteria (as in `tables.rankings`)."""
-        ranked = set(self.ranked)
+        ranked_criteria = set(self.ranked)
         criteria: dict[str, set[str]] = {}
-        measured: dict[tuple[tuple[str, str], str], set[str]] = {}
+        criteria_of_state: dict[tuple[tuple[str, str], str], set[str]] = {}
         for cell in self.cells.values():
-            if cell.criterion in ranked:
+            if cell.criterion in ranked_criteria:
                 criteria.setdefault(cell.metric, set()).add(cell.criterion)
                 state = cell.model, cell.debias
-                measured.setdefault((state, cell.metric), set()).add(cell.criterion)
-        beside = {state for (state, metric), found in measured.items() if found == criteria[metric]}
-        ranking = {model for (model, _), _ in measured} or self.models
+                criteria_of_state.setdefault((state, cell.metric), set()).add(cell.criterion)
+        complete_states = {
+            state for (state, metric), names in criteria_of_state.items() if names == criteria[metric]
+        }
+        ranking = {model for (model, _), _ in criteria_of_state} or self.models
         states = [(m, key) for m in self.models if m in ranking for key in (UNTOUCHED, *self.debias)]
-        return [state for state in states if state[1] == UNTOUCHED or state in beside]
+        return [state for state in states if state[1] == UNTOUCHED or state in complete_states]
 
     def _check(self, where: str) -> None:
         check(self.config, self.queries, where)
@@ -441,8 +449,8 @@ class Study(Folders):
             if name not in self.cells:
                 raise BiasgridError(f"{where}: null_distributions: {unknown('cell', name, self.cells)}")
             cell = self.cells[name]
-            registered = self.metric(cell.criterion, cell.metric)
-            if reason := registered.untested(inference.spec["inference"] if inference else ()):
+            metric = self.metric(cell.criterion, cell.metric)
+            if reason := metric.untested(inference.spec["inference"] if inference else ()):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         try:
             self.figures  # noqa: B018

@@ -100,7 +100,7 @@ def _distance(kind: str, place: Sequence[str | int]) -> tuple:
 def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
     """The keys that lead to the value that is wrong. Pydantic names alternatives of a field between them."""
     path = error["loc"]
-    # a key that is missing, too many or wrong itself is told in the text
+    # the text names a key that is missing, unknown or wrong itself
     if path[-1:] == ("[key]",):
         path = path[:-2]
     elif error["type"] in ("missing", "extra_forbidden", "invalid_key"):
@@ -121,26 +121,26 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
     kind, context = error["type"], error.get("ctx", {})
     if kind in ("extra_forbidden", "invalid_key"):
         keys = [
-            found.alias or name
+            info.alias or name
             for k in kinds
             if isinstance(k, type) and issubclass(k, BaseModel)
-            for name, found in k.model_fields.items()
+            for name, info in k.model_fields.items()
         ]
         return unknown("key", error["loc"][-1], keys, "docs/reference/configuration.md")
     if kind == "missing":
         return f"key {error['loc'][-1]!r} is missing"
     if kind == "value_error":
         return str(context["error"])
-    given = shown(error["input"])
+    value = shown(error["input"])
     if kind in ("literal_error", "enum"):
-        allowed = [name.strip("'") for name in re.split(", | or ", context["expected"])]
-        return unknown("key" if error["loc"][-1] == "[key]" else "value", error["input"], allowed)
+        choices = [name.strip("'") for name in re.split(", | or ", context["expected"])]
+        return unknown("key" if error["loc"][-1] == "[key]" else "value", error["input"], choices)
     expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
     if all(expected):
-        return f"{given} is not {' or '.join(dict.fromkeys(expected))}"
+        return f"{value} is not {' or '.join(dict.fromkeys(expected))}"
     if kind in ("too_short", "string_too_short") and not error["input"]:
         return "is empty"
-    return f"{given} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}".replace(
+    return f"{value} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}".replace(
         "input should", "it should"
     )
 
@@ -156,9 +156,9 @@ def _kinds(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
     elif not place:
         yield kind
     elif isinstance(kind, type) and issubclass(kind, BaseModel):
-        for name, found in kind.model_fields.items():
-            if place[0] == (found.alias or name):
-                yield from _kinds(found.annotation, place[1:])
+        for name, info in kind.model_fields.items():
+            if place[0] == (info.alias or name):
+                yield from _kinds(info.annotation, place[1:])
     elif isinstance(origin, type) and inner:
         yield from _kinds(inner[1] if issubclass(origin, Mapping) else inner[0], place[1:])
 

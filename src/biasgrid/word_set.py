@@ -77,15 +77,15 @@ class WordSet(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
         return self.words[place]
 
-    def __add__(self, other: Iterable[str]) -> list[str]:
+    def __add__(self, words: Iterable[str]) -> list[str]:
         """The words and others after them, as lists are added."""
-        return [*self.words, *other] if isinstance(other, (WordSet, list, tuple)) else NotImplemented
+        return [*self.words, *words] if isinstance(words, (WordSet, list, tuple)) else NotImplemented
 
-    def __radd__(self, other: Iterable[str]) -> list[str]:
-        return [*other, *self.words] if isinstance(other, (list, tuple)) else NotImplemented
+    def __radd__(self, words: Iterable[str]) -> list[str]:
+        return [*words, *self.words] if isinstance(words, (list, tuple)) else NotImplemented
 
     def __repr__(self) -> str:
-        return f"WordSet {shortened(self.name)} ({len(self.words)}): {first_words(self.words)}"
+        return f"WordSet {shorten(self.name)} ({len(self.words)}): {first_words(self.words)}"
 
 
 def word_sets(
@@ -132,21 +132,21 @@ def word_sets(
     )
 
 
-def _words(of: str, given: Iterable[str]) -> tuple[str, ...]:
-    words = _list(given, f"{of} must be a list of words")
+def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
+    words = _list(values, f"{label} must be a list of words")
     if not words:
-        raise BiasgridError(f"query: {of} is empty")
+        raise BiasgridError(f"query: {label} is empty")
     try:
         are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
     except TypeError:
         are_words = False
     if not are_words:
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(f"query: {of}: {shown(wrong)} is not a word (a non-empty string)")
+        raise BiasgridError(f"query: {label}: {shown(wrong)} is not a word (a non-empty string)")
     if len(set(words)) < len(words):
-        repeated = [word for word, count in Counter(words).items() if count > 1]
+        duplicates = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
-            f"{of} repeats {listed(map(shown, repeated))}; it counts once, but for metrics of pairs",
+            f"{label} repeats {listed(map(shown, duplicates))}; it counts once, but for metrics of pairs",
             stacklevel=stacklevel(),
         )
     return tuple(map(str, words))
@@ -155,21 +155,21 @@ def _words(of: str, given: Iterable[str]) -> tuple[str, ...]:
 def _list(values: Iterable[Any], must: str) -> list[Any]:
     """What an ordered iterable holds; text, bytes, mappings, and sets, which have no order, are none."""
     # the views of a dict are ordered sets
-    unordered = isinstance(values, AbstractSet) and not hasattr(values, "mapping")
-    if not isinstance(values, (str, bytes, Mapping)) and not unordered:
+    is_unordered = isinstance(values, AbstractSet) and not hasattr(values, "mapping")
+    if not isinstance(values, (str, bytes, Mapping)) and not is_unordered:
         try:
             return list(values)
         except TypeError:
             pass
     hint = ""
-    if unordered:
+    if is_unordered:
         hint = "; a set has no order, sorted() gives it one"
     elif isinstance(values, str) and "list of words" not in must:
         hint = "; the query's own name is given as name="
-    raise BiasgridError(f"query: {must}, not {_given(values)}{hint}")
+    raise BiasgridError(f"query: {must}, not {_describe(values)}{hint}")
 
 
-def _given(value: object) -> str:
+def _describe(value: object) -> str:
     return (
         shown(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
     )
@@ -183,7 +183,7 @@ def line_of_text(what: str, text: str) -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    """Half a surrogate pair, which JSON can spell, is in no text."""
+    """Whether a text can be encoded: half a surrogate pair, which JSON allows, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -191,16 +191,16 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def shortened(text: str, most: int = 40) -> str:
+def shorten(text: str, length: int = 40) -> str:
     """A text as a part of a line."""
     text = text if text.isprintable() else repr(text)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def first_words(words: Sequence[str]) -> str:
     """As many words as fit in a line, and how many more there are."""
     line = ""
-    for place, word in enumerate(map(shortened, words)):
+    for place, word in enumerate(map(shorten, words)):
         if line and len(line) + 2 + len(word) > LINE:
             return f"{line} and {len(words) - place} more"
         line = f"{line}, {word}" if line else word

@@ -18,8 +18,8 @@ from .geometry import unit
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
 STRIP_ACCENTS = (True, False, "ascii", "unicode")
-# of `_looked_up`
-LookedUp = tuple[
+# of `_find_entries`
+LookUp = tuple[
     np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]], dict[str, tuple[str, int]]
 ]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
@@ -135,14 +135,14 @@ def find(
     words: Sequence[str],
     model: EmbeddingStore | DebiasedModel,
     options: WordOptions,
-    paired: bool = False,
+    in_pairs: bool = False,
 ) -> FoundSet:
     """Look a set's words up in a model.
 
-    Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `paired`,
+    Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `in_pairs`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    slots, keys, rows, found, _ = _look_up(words, model, options, paired)
+    slots, keys, rows, entries_by_word, _ = _look_up(words, model, options, in_pairs)
     vectors = model.take(keys, rows)
     if options.normalize:
         vectors = unit(vectors)
@@ -154,8 +154,8 @@ def find(
         # under "first" a pair holds whichever variant each side was found as
         slots=places if options.strategy == "first" else slots,
         vectors=vectors,
-        found=dict(zip(found, map(list, found.values()), strict=True)),
-        lost=tuple(word for word in dict.fromkeys(words) if word not in found),
+        found=dict(zip(entries_by_word, map(list, entries_by_word.values()), strict=True)),
+        lost=tuple(word for word in dict.fromkeys(words) if word not in entries_by_word),
     )
 
 
@@ -167,8 +167,7 @@ def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options
 def entries_and_rows(
     words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The vocabulary entries that `find` finds for these words, and their rows, without what the model knows of
-    them."""
+    """The vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
     return _look_up(words, model, options)[1:3]
 
 
@@ -182,25 +181,25 @@ def entries_of(
 
 
 def _look_up(
-    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, paired: bool = False
-) -> LookedUp:
+    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, in_pairs: bool = False
+) -> LookUp:
     # a transform changes vectors, and finds what its model finds
     store = model.model if isinstance(model, DebiasedModel) else model
     variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
     # what a function returns may change, and not every one can be a key of the cache
-    look_up = _looked_up.__wrapped__ if any(map(callable, variants)) else _looked_up
-    return look_up(store, tuple(words), variants, options.strategy, paired)
+    look_up = _find_entries.__wrapped__ if any(map(callable, variants)) else _find_entries
+    return look_up(store, tuple(words), variants, options.strategy, in_pairs)
 
 
 # a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
 @remembered(128)
-def _looked_up(
+def _find_entries(
     store: EmbeddingStore,
     words: tuple[str, ...],
     preprocessors: tuple[tuple[tuple[str, Any], ...] | Callable[[str], str], ...],
     strategy: str,
-    paired: bool,
-) -> LookedUp:
+    in_pairs: bool,
+) -> LookUp:
     """Slots that are taken, their keys and rows in the store; word -> keys that it was found as; and word -> the
     first of these, with its row."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
@@ -211,31 +210,31 @@ def _looked_up(
     rows = store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
-    taken: list[int] = []
-    found: dict[str, tuple[str, ...]] = {}
+    used_slots: list[int] = []
+    entries_by_word: dict[str, tuple[str, ...]] = {}
     first: dict[str, tuple[str, int]] = {}
-    seen: set[str] = set()
+    former_keys: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
         if strategy == "first":
             of_word = of_word[:1]
         if of_word:
-            found[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
+            entries_by_word[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
             first[word] = keys[of_word[0]], int(rows[of_word[0]])
-        if paired:
-            seen = set()
+        if in_pairs:
+            former_keys = set()
         for slot in of_word:
-            if keys[slot] not in seen:
-                seen.add(keys[slot])
-                taken.append(slot)
-    slots = np.array(taken, dtype=np.int64)
+            if keys[slot] not in former_keys:
+                former_keys.add(keys[slot])
+                used_slots.append(slot)
+    slots = np.array(used_slots, dtype=np.int64)
     rows = rows[slots]
     slots.setflags(write=False)
     rows.setflags(write=False)
-    return slots, tuple(keys[slot] for slot in taken), rows, found, first
+    return slots, tuple(keys[slot] for slot in used_slots), rows, entries_by_word, first
 
 
-def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:
+def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:
     """Paired sets cut to the pairs that are whole: row i of one belongs to row i of the others."""
     common = sets[0].slots
     for s in sets[1:]:
@@ -243,7 +242,7 @@ def matched(sets: Sequence[FoundSet]) -> list[FoundSet]:
     return [s.take(np.flatnonzero(np.isin(s.slots, common))) for s in sets]
 
 
-def _written(value: Any) -> str:
+def _as_yaml(value: Any) -> str:
     """A value as YAML has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -258,20 +257,22 @@ def _check_preprocessor(preprocessor: Preprocessor) -> None:
             if not callable(value):
                 raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "functions of a word"))
             continue
-        allowed = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
-        if allowed is None:
+        choices = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
+        if choices is None:
             raise BiasgridError(
                 f"preprocessors: {unknown('option', option, [*CASES, 'strip_accents', FUNCTION])}"
             )
-        if not any(value is a or (isinstance(a, str) and value == a) for a in allowed):
+        if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
             raise BiasgridError(
-                not_allowed(f"preprocessors: {option}", value, ", ".join(map(_written, allowed)))
+                not_allowed(f"preprocessors: {option}", value, ", ".join(map(_as_yaml, choices)))
             )
     if FUNCTION in preprocessor:
         # in WEFE they have no effect
-        if others := [option for option, value in preprocessor.items() if value and option != FUNCTION]:
+        if other_options := [
+            option for option, value in preprocessor.items() if value and option != FUNCTION
+        ]:
             raise BiasgridError(
-                f"preprocessors: a function replaces the other options of its mapping; leave {others[0]} out, "
+                f"preprocessors: a function replaces the other options of its mapping; leave {other_options[0]} out, "
                 "or do its work in the function"
             )
         return

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-# now, as threads that import it together may find it half made
+# imported here: threads that import it at the same time may find it half initialised
 from joblib.externals.loky import get_reusable_executor, process_executor
 
 from .callers import warn_in_a_line
@@ -52,17 +52,17 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        result, warned = executor.submit(_run, step).result()
-        for text in warned:
+        result, messages = executor.submit(_run, step).result()
+        for text in messages:
             warnings.warn(text, stacklevel=2)
         return result
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:
     """What a step returns, and its warnings: the process that started this one shows them."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         result = step.run()
-    return result, list(dict.fromkeys(str(warning.message) for warning in caught))
+    return result, list(dict.fromkeys(str(warning.message) for warning in records))
 
 
 def _begin(plugins: list[Path | str]) -> None:

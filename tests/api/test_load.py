@@ -560,7 +560,7 @@ def test_a_model_by_name_is_fetched_once(tmp_path, server, monkeypatch, capsys):
     (folder / "v.txt").write_text("he 1 0\nshe 0 1\n")
     source = {"type": "url", "url": f"{address}/v.txt"}
     entry = {"label": "Tiny", "source": source, "download_mb": 5}
-    monkeypatch.setattr(shipped, "shipped", lambda: {"tiny": entry})
+    monkeypatch.setattr(shipped, "shipped_models", lambda: {"tiny": entry})
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
     model = load("tiny")
     assert (model.name, model["she"].tolist()) == ("tiny", [0, 1])
@@ -583,7 +583,7 @@ def test_a_model_by_name_is_fetched_once(tmp_path, server, monkeypatch, capsys):
 def test_a_model_that_cannot_be_fetched(tmp_path, server, monkeypatch):
     _, address = server
     source = {"type": "url", "url": f"{address}/missing.txt"}
-    monkeypatch.setattr(shipped, "shipped", lambda: {"tiny": {"source": source}})
+    monkeypatch.setattr(shipped, "shipped_models", lambda: {"tiny": {"source": source}})
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
     with pytest.raises(NetworkError, match=r"tiny: .*404") as raised:
         load("tiny")
@@ -598,7 +598,7 @@ def test_shipped_models_are_whole():
     from biasgrid.config.models import Models
     from biasgrid.validation import checked
 
-    models = shipped.shipped()
+    models = shipped.shipped_models()
     checked(Models, models)
     assert {"glove-6b-50d", "word2vec-google-news-300", "glove-twitter-25"} <= set(models)
     assert all(model["download_mb"] for model in models.values())

@@ -10,7 +10,7 @@ from loopback import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config.load import WordSets
-from biasgrid.config.shipped import shipped
+from biasgrid.config.shipped import shipped_models
 from biasgrid.factory import Factory
 from biasgrid.simulation import Simulation
 from biasgrid.study import Study
@@ -162,7 +162,7 @@ def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
                 or entry["download_mb"] > 0
             ), path
     simulated = Simulation.of(configs[ROOT / "config" / "simulation.yaml"], root=ROOT).config
-    for entry in (*shipped().values(), *entries(simulated)):
+    for entry in (*shipped_models().values(), *entries(simulated)):
         assert entry["download_mb"] > 0
     config = grid_config()
     config["models"]["one"]["download_mb"] = "5"
@@ -213,12 +213,12 @@ def test_names_that_would_be_no_names_of_files(root):
 def test_word_sets_by_name(root):
     sets = WordSets(root / "data" / "word_sets")
     assert sets.names == ["toy"]
-    assert sets.resolved({"a": ["toy.pairs", "toy.e"], "b": "no.set"}, "x") == {
+    assert sets.replace_names({"a": ["toy.pairs", "toy.e"], "b": "no.set"}, "x") == {
         "a": [[["a", "b"]], ["e1", "e2"]],
         "b": "no.set",
     }
     with refused("x: toy.json: unknown word set 'g'; allowed: e, f, pairs"):
-        sets.resolved(["toy.g"], "x")
+        sets.replace_names(["toy.g"], "x")
 
 
 @pytest.mark.slow

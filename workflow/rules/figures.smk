@@ -28,7 +28,7 @@ rule figure:
 
 
 # The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
-# or for who asks by name.
+# or where it is asked for by name.
 rule null_distribution:
     input:
         files_of(null_step),

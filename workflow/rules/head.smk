@@ -23,7 +23,12 @@ except BiasgridError as error:
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
-    STUDY.name, STUDY.config.get("plugins", ()), engine.cores(workflow), STUDY.to_json(), PROGRESS, WARNED
+    STUDY.name,
+    STUDY.config.get("plugins", ()),
+    engine.cores(workflow),
+    STUDY.to_json(),
+    PROGRESS,
+    WARNING_LOG,
 )
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
@@ -42,7 +47,7 @@ wildcard_constraints:
     evaluation=one_of(EVALUATIONS),
     figure=one_of(STUDY.figures),
     table=one_of(STUDY.tables),
-    sentences=one_of(sentences for _, sentences in steps.scored(STUDY)),
+    sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
 
 
 def cell_of(wildcards):

@@ -1,4 +1,4 @@
-# Notebooks -> executed, and as pages. Only who asks for them gets them: `snakemake notebooks`.
+# Notebooks -> executed, and as pages. They are made on request only: `snakemake notebooks`.
 from biasgrid.workflow import notebooks as of_notebooks
 
 PAGES = f"{STUDY.results.parent}/notebooks"

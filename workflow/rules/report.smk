@@ -1,4 +1,4 @@
-# Tables, cells and their inference -> one page that says what came out.
+# Tables, cells and their inference -> one page with the results.
 from biasgrid.report.planned import report_step
 
 

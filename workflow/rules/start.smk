@@ -18,10 +18,10 @@ for folder in Path(workflow.main_snakefile).resolve().parents[:2]:
 
 from biasgrid import processes, resources
 from biasgrid.workflow import engine
-from biasgrid.workflow.warned import Warned
+from biasgrid.workflow.warning_log import WarningLog
 
 engine.interrupt_in_a_line()
-WARNED = Warned()
+WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"
 

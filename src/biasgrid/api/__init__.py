@@ -1,1 +1,1 @@
-"""The door for Python: what `import biasgrid` hands out."""
+"""The public Python interface: what `import biasgrid` offers."""

@@ -111,11 +111,13 @@ def measured(
     parameters, words = split_options(metric, parameters | look_up)
     check_template(metric, query, parameters)
     results = measure(metric, query, model, parameters, words, seed)
-    asked = {"permutation": permutation, "random_groups": random_groups}
-    asked |= {"frequency_bands": frequency_bands, "control_words": control_words}
-    asked |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
+    requests = {"permutation": permutation, "random_groups": random_groups}
+    requests |= {"frequency_bands": frequency_bands, "control_words": control_words}
+    requests |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     parts = {
-        name: _options(name, part) for name, part in asked.items() if part is not None and part is not False
+        name: _options(name, part)
+        for name, part in requests.items()
+        if part is not None and part is not False
     }
     if parts or interval != INTERVAL:
         # imported late: scipy.stats takes a second
@@ -160,29 +162,29 @@ def function_of(metric: Metric) -> Callable[..., Result]:
 
 def _signature(metric: Metric) -> inspect.Signature:
     shared = docstrings.signature_of(measured).parameters.values()
-    own = docstrings.signature_of(metric.function).parameters
-    return docstrings.merged(
+    metric_parameters = docstrings.signature_of(metric.function).parameters
+    return docstrings.merge_signatures(
         [p for p in shared if p.name in ("query", "model")],
-        [own[name] for name in metric.parameters],
+        [metric_parameters[name] for name in metric.parameters],
         [p for p in shared if p.kind is p.KEYWORD_ONLY],
         returns=Result,
     )
 
 
 def _docstring(metric: Metric, signature: inspect.Signature) -> str:
-    own, shared = docstrings.sections(metric.function), docstrings.sections(measured)
+    metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measured)
     texts = docstrings.parameters(measured) | docstrings.parameters(metric.function)
     sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
-    texts["query"] = docstrings.wrapped(f"Of {sets[0]} and {sets[1]}{_same(metric)}; {QUERY}", 108)
-    returns = own.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
+    texts["query"] = docstrings.wrapped(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
+    returns = metric_sections.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
     parts = {
-        "": own[""] or f"{metric.label}.",
-        "Parameters": docstrings.described(signature, texts),
+        "": metric_sections[""] or f"{metric.label}.",
+        "Parameters": docstrings.parameter_section(signature, texts),
         "Returns": f"Result\n{returns}\n    {shared['Returns'].partition(chr(10))[2].strip()}",
         "Raises": shared["Raises"],
-        "Notes": own.get("Notes", ""),
+        "Notes": metric_sections.get("Notes", ""),
         "References": docstrings.wrapped(metric.reference),
-        "Examples": own.get("Examples", ""),
+        "Examples": metric_sections.get("Examples", ""),
     }
     return docstrings.docstring(parts)
 
@@ -202,7 +204,7 @@ def _sets(need: int | str, role: str) -> str:
     return f"{number} {role} set{'' if need == 1 else 's'}"
 
 
-def _same(metric: Metric) -> str:
+def _template_note(metric: Metric) -> str:
     pairs = ", word i of one target set and word i of the others being a pair" if metric.paired else ""
     return (", as many of either" if metric.template == ("k", "k") else "") + pairs
 
@@ -219,4 +221,4 @@ def _takes_anything(metric: Metric, name: str) -> bool:
     return parameter is None or parameter.annotation in (Any, parameter.empty)
 
 
-metrics.REGISTRY.offer(function_of, wefe.instead)
+metrics.REGISTRY.offer(function_of, wefe.replacement)

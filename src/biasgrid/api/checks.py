@@ -1,4 +1,4 @@
-"""What the door says to a query or a model that is none."""
+"""Checks of queries and models; their messages say how to make one."""
 
 from __future__ import annotations
 
@@ -81,16 +81,16 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
 
 
-def _is_model(given: Any) -> bool:
-    return hasattr(given, "rows") and hasattr(given, "take") and not isinstance(given, type)
+def _is_model(value: Any) -> bool:
+    return hasattr(value, "rows") and hasattr(value, "take") and not isinstance(value, type)
 
 
-def _is_frame(given: Any) -> bool:
-    return type(given).__module__.partition(".")[0] in ("pandas", "numpy", "gensim", "wefe")
+def _is_frame(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] in ("pandas", "numpy", "gensim", "wefe")
 
 
-def _kind(given: Any) -> str:
+def _kind(value: Any) -> str:
     """What a thing is, in a message."""
-    kind = type(given)
+    kind = type(value)
     package = kind.__module__.partition(".")[0]
-    return shown(given) if package == "builtins" else f"a {kind.__name__} of {package}"
+    return shown(value) if package == "builtins" else f"a {kind.__name__} of {package}"

@@ -11,7 +11,7 @@ from ..embeddings.corpus.counting import make_corpus
 from ..embeddings.corpus.formats import DEFAULT, FORMATS
 from ..embeddings.readers import check_sha256, suffixless
 from ..errors import BiasgridError, InputError, shown, unknown
-from .temporary import filled
+from .temporary import working_folder
 
 
 def corpus_of(
@@ -42,19 +42,19 @@ def corpus_of(
         raise InputError(f"format: {unknown('format', format, FORMATS)}")
     if isinstance(source, Path) and (source / MODEL).exists():
         return Corpus.open(source, name)
-    with filled() as folder:
+    with working_folder() as folder:
         if isinstance(source, Path):
             if not source.exists():
                 raise BiasgridError(f"{source}: no such file")
             if sha256 is not None:
                 check_sha256(source, sha256)
-            archive, own = source, suffixless(source)
+            archive, stem = source, suffixless(source)
         else:
-            archive, own = folder.path / "text", "corpus"
+            archive, stem = folder.path / "text", "corpus"
             archive.write_text("\n".join(map(_line, source)), encoding="utf-8")
-        metadata = {"source": {"file": own}, "licence": "not stated", "note": ""}
+        metadata = {"source": {"file": stem}, "licence": "not stated", "note": ""}
         model: dict[str, Any] = {"format": format or DEFAULT}
-        make_corpus(archive, folder.path / "corpus", name=name or own, model=model, metadata=metadata)
+        make_corpus(archive, folder.path / "corpus", name=name or stem, model=model, metadata=metadata)
         return Corpus.open(folder.path / "corpus", keeper=folder)
 
 

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of the door's functions, put together from those of what they call."""
+"""Signatures and docstrings of the public functions, assembled from those of the functions that they call."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 def sections(function: Callable[..., Any]) -> dict[str, str]:
     """The sections of a function's numpydoc docstring by name; what stands before the first is ""."""
     parts = SECTION.split(inspect.getdoc(function) or "")
-    named = {"": parts[0].strip("\n")}
-    named |= {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
-    return named
+    texts = {"": parts[0].strip("\n")}
+    texts |= {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return texts
 
 
 def notes(text: str) -> dict[str, str]:
@@ -39,11 +39,11 @@ def notes(text: str) -> dict[str, str]:
 def parameters(function: Callable[..., Any]) -> dict[str, str]:
     """What a function's docstring says of each of its parameters, without their types."""
     text = sections(function).get("Parameters", "")
-    found = list(PARAMETER.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
+    matches = list(PARAMETER.finditer(text))
+    ends = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
     return {
         name: textwrap.dedent(text[match.end() : end]).strip("\n")
-        for match, end in zip(found, ends, strict=True)
+        for match, end in zip(matches, ends, strict=True)
         for name in match[1].split(", ")
     }
 
@@ -58,8 +58,8 @@ def docstring(parts: Mapping[str, str]) -> str:
     return "\n\n".join(texts) + "\n"
 
 
-def described(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
-    """The section Parameters: each parameter of a signature with its type, its default and what is said of it."""
+def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
+    """The section Parameters: each parameter of a signature with its type, its default and its description."""
     return "\n".join(
         f"{parameter.name} : {_kind(parameter)}\n"
         + textwrap.indent(texts.get(parameter.name, "See the metric's documentation."), "    ")
@@ -89,12 +89,12 @@ def _kind(parameter: inspect.Parameter) -> str:
     return kind if parameter.default is parameter.empty else f"{kind}, default {parameter.default!r}"
 
 
-def merged(
-    first: Iterable[inspect.Parameter], *others: Iterable[inspect.Parameter], returns: Any
+def merge_signatures(
+    first: Iterable[inspect.Parameter], *rest: Iterable[inspect.Parameter], returns: Any
 ) -> inspect.Signature:
     """A signature of several groups of parameters; of those of one name the first counts."""
-    named: dict[str, inspect.Parameter] = {}
-    for group in (first, *others):
+    by_name: dict[str, inspect.Parameter] = {}
+    for group in (first, *rest):
         for parameter in group:
-            named.setdefault(parameter.name, parameter)
-    return inspect.Signature(list(named.values()), return_annotation=returns)
+            by_name.setdefault(parameter.name, parameter)
+    return inspect.Signature(list(by_name.values()), return_annotation=returns)

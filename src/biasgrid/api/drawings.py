@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# what kinds lack that a config may list in vain (`Figure.needs` is empty), and what others are called here
+# what a grid without a figure of this kind lacks: of kinds whose `Figure.needs` is empty, and of those whose options
+# have other names here
 NEEDS = {
     "rank-intervals": "a bootstrap (bootstrap=True)",
     "order": "a bootstrap (bootstrap=True)",
@@ -45,7 +46,7 @@ ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
-def plotted(
+def plot_study(
     study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
 ) -> Figure:
     """`Grid.plot`."""
@@ -55,10 +56,10 @@ def plotted(
         raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
     of_kind = figures.REGISTRY[kind]
     if published is not None:
-        table = InMemory(("comparison",), compared(study, published))
-        study = _publishing(study)
+        table = InMemory(("comparison",), compare_with(study, published))
+        study = _with_published(study)
         if isinstance(study, MeasuredStudy):
-            study.made["comparison"] = table
+            study.files["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
             for drawing in of_kind.drawings(study)
@@ -71,40 +72,41 @@ def plotted(
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
-    drawings = _whole(drawings)
+    drawings = _join_pages(drawings)
     if kind in ANY_CRITERION and "criterion" not in which:
         which = {**which, "criterion": OVERALL}
-    chosen = [drawing for drawing in drawings if _is(study, drawing, which)]
-    if not chosen and "metric" in which:
-        chosen = _of_metrics(study, drawings, which)
-    if not chosen:
-        asked = ", ".join(f"{name}={value!r}" for name, value in which.items())
+    matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
+    if not matches and "metric" in which:
+        matches = _of_metrics(study, drawings, which)
+    if not matches:
+        conditions = ", ".join(f"{name}={value!r}" for name, value in which.items())
         raise BiasgridError(
-            f"plot: no figure of kind {kind!r} has {asked}; there are {_told(study, drawings)}"
+            f"plot: no figure of kind {kind!r} has {conditions}; there are {_describe(study, drawings)}"
         )
-    if len(chosen) > 1:
+    if len(matches) > 1:
         warnings.warn(
-            f"plot: {kind!r}: this is the figure of {_told(study, chosen[:1])}; others: {_told(study, chosen[1:])}",
+            f"plot: {kind!r}: this is the figure of {_describe(study, matches[:1])}; "
+            f"others: {_describe(study, matches[1:])}",
             stacklevel=3,
         )
-    figure = figures.draw(dataclasses.replace(chosen[0], kind=kind))
+    figure = figures.draw(dataclasses.replace(matches[0], kind=kind))
     shown_in_notebooks()
     if path is not None:
         write(figure, Path(path))
     return figure
 
 
-def _whole(drawings: list[Drawing]) -> list[Drawing]:
+def _join_pages(drawings: list[Drawing]) -> list[Drawing]:
     """Figures that a study divides into pages (`only`), as one each: here nothing is printed."""
-    whole: dict[str, Drawing] = {}
+    by_key: dict[str, Drawing] = {}
     for drawing in drawings:
         spec = {name: value for name, value in drawing.spec.items() if name != "only"}
         key = json.dumps(spec) if "only" in drawing.spec else drawing.name
-        whole.setdefault(key, dataclasses.replace(drawing, spec=spec))
-    return list(whole.values())
+        by_key.setdefault(key, dataclasses.replace(drawing, spec=spec))
+    return list(by_key.values())
 
 
-def compared(
+def compare_with(
     study: Study,
     published: Any,
     published_as: Mapping[str, str] | None = None,
@@ -113,9 +115,9 @@ def compared(
     """`Grid.compare` with numbers that the study itself does not name."""
     from ..tables.comparison import COMPARISON
 
-    given = published if isinstance(published, (list, tuple)) else [published]
+    sources = published if isinstance(published, (list, tuple)) else [published]
     files: list[File] = []
-    for place, entry in enumerate(given):
+    for place, entry in enumerate(sources):
         if not isinstance(entry, (str, Path)) and not hasattr(entry, "itertuples"):
             raise BiasgridError(
                 f"published: expected files or DataFrames of published numbers, not {shown(entry)}"
@@ -129,21 +131,22 @@ def compared(
         for key in models or {}:
             if key not in study.models:
                 raise BiasgridError(f"{name}: {unknown('model', key, study.models)}")
-    of = _publishing(study, published_as, beside)
+    comparison_study = _with_published(study, published_as, beside)
     return COMPARISON.frame(
-        {**COMPARISON.inputs(of), "published": files, "computed": []}, COMPARISON.spec_of(of)
+        {**COMPARISON.inputs(comparison_study), "published": files, "computed": []},
+        COMPARISON.spec_of(comparison_study),
     )
 
 
-def _publishing(
+def _with_published(
     study: Study,
     published_as: Mapping[str, str] | None = None,
     beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Study:
-    """The study, as one that is compared with published numbers; which these are is not in its config."""
-    others = published_as or {}
+    """The study with a config that names published numbers; which these are is not in the config."""
+    published_names = published_as or {}
     models = {
-        key: {**model, "published_as": others[key]} if key in others else model
+        key: {**model, "published_as": published_names[key]} if key in published_names else model
         for key, model in study.config["models"].items()
     }
     config = study.config | {"models": models, "published": ["given"], "computed": []}
@@ -153,23 +156,23 @@ def _publishing(
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
-    """What a figure is of, as far as it is of one criterion, model, cell."""
+    """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
     cell = study.cells.get(drawing.name.partition("/")[2])
-    of = drawing.spec if cell is None else vars(cell)
+    fields = drawing.spec if cell is None else vars(cell)
     names = ("criterion", "query", "metric", "model", "debias")
-    return {name: of[name] for name in names if isinstance(of.get(name), str)}
+    return {name: fields[name] for name in names if isinstance(fields.get(name), str)}
 
 
-def _is(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
+def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
     place = _place(study, drawing)
     return all(place.get(name) == value for name, value in which.items())
 
 
 def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
-    """Figures of several metrics as ones of the metrics that are asked for: none of them has another's rows."""
+    """Figures of several metrics, with the rows of the metrics in `which` alone."""
     rest = {name: value for name, value in which.items() if name != "metric"}
     metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
-    narrowed = []
+    selections = []
     for drawing in drawings:
         inputs = {}
         for name, file in drawing.inputs.items():
@@ -179,12 +182,12 @@ def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any])
             columns = [column for column in METRIC_COLUMNS if column in table]
             if columns and set(metrics) <= set(table[columns[0]]):
                 inputs[name] = InMemory((name,), table[table[columns].isin(metrics).all(axis=1)])
-        if inputs and _is(study, drawing, rest):
-            narrowed.append(dataclasses.replace(drawing, inputs={**drawing.inputs, **inputs}))
-    return narrowed
+        if inputs and _matches(study, drawing, rest):
+            selections.append(dataclasses.replace(drawing, inputs={**drawing.inputs, **inputs}))
+    return selections
 
 
-def _told(study: Study, drawings: list[Drawing]) -> str:
+def _describe(study: Study, drawings: list[Drawing]) -> str:
     places = (_place(study, drawing) for drawing in drawings)
     return listed(
         " and ".join(f"{name}={value!r}" for name, value in place.items()) or "all" for place in places

@@ -14,7 +14,7 @@ from ..configs import read_yaml
 from ..embeddings.language.bert import Bert
 from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoding import POOLS
-from ..embeddings.language.encoding import encode as encoded
+from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -112,23 +112,25 @@ def encode(
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
     label, folder = _folder(encoder)
-    found = encoded(Bert(folder, {}), texts, in_templates, pool, layer, contexts)
-    if not found:
+    vectors_by_text = encode_texts(Bert(folder, {}), texts, in_templates, pool, layer, contexts)
+    if not vectors_by_text:
         raise InputError(f"{label}: has no piece of any of these words")
-    label, vectors = name or label, np.array(list(found.values()))
+    label, vectors = name or label, np.array(list(vectors_by_text.values()))
     if contexts:
-        return ContextualVectors.of(list(found), vectors.reshape(len(found), number, -1), name=label)
-    return MemoryModel.of(list(found), vectors, name=label)
+        return ContextualVectors.of(
+            list(vectors_by_text), vectors.reshape(len(vectors_by_text), number, -1), name=label
+        )
+    return MemoryModel.of(list(vectors_by_text), vectors, name=label)
 
 
 def _texts(words: Any) -> list[str]:
     if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
         raise InputError(f"{shown(words)}: expected a list of words, or queries")
-    given = [words] if isinstance(words, Query) else list(words)
-    queries = [query for query in given if isinstance(query, Query)]
+    entries = [words] if isinstance(words, Query) else list(words)
+    queries = [query for query in entries if isinstance(query, Query)]
     of_queries = (s for query in queries for s in (*query.target_sets, *query.attribute_sets))
-    texts: list[Any] = [word for s in of_queries for word in s.words] if queries else given
-    if not texts or (queries and len(queries) < len(given)):
+    texts: list[Any] = [word for s in of_queries for word in s.words] if queries else entries
+    if not texts or (queries and len(queries) < len(entries)):
         raise InputError("expected at least one word; or queries alone")
     for text in texts:
         if not isinstance(text, str) or not text:
@@ -143,13 +145,13 @@ def _folder(encoder: Any) -> tuple[str, Path]:
     path = Path(os.fspath(encoder)).expanduser()
     if path.is_dir():
         return path.resolve().name, path
-    listed = read_yaml(resource("config/encoders.yaml"))
-    if str(encoder) not in listed:
-        raise InputError(f"{path}: no such folder, and {unknown('encoder', str(encoder), listed)}")
+    encoders = read_yaml(resource("config/encoders.yaml"))
+    if str(encoder) not in encoders:
+        raise InputError(f"{path}: no such folder, and {unknown('encoder', str(encoder), encoders)}")
     # imported late: to fetch takes an HTTP client
     from ..embeddings.sources import fetch
 
-    entry, cache = listed[str(encoder)], cache_folder()
+    entry, cache = encoders[str(encoder)], cache_folder()
     if not (cache / "raw" / str(encoder) / "manifest.json").is_file():
         size = f"{entry['source']['type']}, {entry['download_mb']} MB"
         print(f"biasgrid: {encoder}: downloading ({size}) into {cache}", file=sys.stderr, flush=True)

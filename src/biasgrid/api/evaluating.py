@@ -1,4 +1,4 @@
-"""What debiasing costs and hides, measured in memory: the `evaluation` of `measure_grid`."""
+"""Bias that is still recoverable and quality lost, measured in memory: the `evaluation` of `measure_grid`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..resources import located
 from .measured import MeasuredStudy
 
 
-def checked_evaluation(given: Any, debiased: bool) -> dict[str, Any]:
+def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
     """What `measure_grid` evaluates besides its metrics, as a study's config has it; {} for nothing.
 
     Raises
@@ -20,13 +20,13 @@ def checked_evaluation(given: Any, debiased: bool) -> dict[str, Any]:
         It is no mapping, has a key or a value that is not allowed, names a file that does not exist, or there is no
         debias method to evaluate.
     """
-    if given is None:
+    if options is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(options, Mapping):
         raise BiasgridError(
-            f"evaluation: expected a mapping such as {{'hidden': {{...}}}}, not {shown(given)}"
+            f"evaluation: expected a mapping such as {{'hidden': {{...}}}}, not {shown(options)}"
         )
-    if not debiased:
+    if not has_debias:
         raise BiasgridError(
             "evaluation: is of debias methods, before and after, and there are none; give debias={name: function of "
             "a model that returns its transform}"
@@ -35,17 +35,17 @@ def checked_evaluation(given: Any, debiased: bool) -> dict[str, Any]:
     from ..evaluation import Spec
 
     try:
-        files = Spec.of(given).files
+        files = Spec.of(options).files
     except BiasgridError as error:
         raise BiasgridError(f"evaluation: {error}") from None
     for path in files:
         if not located(path).is_file():
             hint = "; archives of benchmarks are fetched in studies only" if ":" in path else ""
             raise BiasgridError(f"evaluation: {shown(path)}: no such file{hint}")
-    return {"similarity": {}, "analogies": {}, **given}
+    return {"similarity": {}, "analogies": {}, **options}
 
 
-def evaluated(
+def evaluate_models(
     study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, progress: bool
 ) -> dict[str, dict[str, Any]]:
     """The records of a study's evaluations by name, as their files would hold them.

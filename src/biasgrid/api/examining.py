@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import metrics as registered
+from .. import metrics as registry
 from ..errors import BiasgridError, not_allowed, shown, unknown
 
 if TYPE_CHECKING:
@@ -159,19 +159,19 @@ def examine(metrics: Any = None) -> Examination:
     >>> bg.examine("rnd").matrix["sees stereotype"].tolist()
     ['', 'no', '', 'no']
     """
-    from ..properties import examine as examined
+    from ..properties import examine as examine_metrics
 
     if metrics is None:
-        return Examination(examined())
-    if isinstance(metrics, (str, registered.Metric)) or hasattr(metrics, "metric"):
+        return Examination(examine_metrics())
+    if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     if not isinstance(metrics, Iterable):
         raise BiasgridError(f"metrics: expected names of metrics, not {shown(metrics)}")
-    chosen = {}
-    for given in metrics:
-        metric: Any = getattr(given, "metric", given)
-        metric = metric if isinstance(metric, registered.Metric) else registered.metric(metric)
-        chosen[metric.name] = metric
-    if not chosen:
+    by_name = {}
+    for entry in metrics:
+        metric: Any = getattr(entry, "metric", entry)
+        metric = metric if isinstance(metric, registry.Metric) else registry.metric(metric)
+        by_name[metric.name] = metric
+    if not by_name:
         raise BiasgridError("metrics: there are none; at least one metric is needed")
-    return Examination(examined(chosen))
+    return Examination(examine_metrics(by_name))

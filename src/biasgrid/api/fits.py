@@ -27,7 +27,7 @@ SHARED = {
 }
 
 
-def fitted(method: Method, model: Model, **options: Any) -> Transform:
+def fit(method: Method, model: Model, **options: Any) -> Transform:
     """Fit a debias method on a model.
 
     Parameters
@@ -52,11 +52,11 @@ def fitted(method: Method, model: Model, **options: Any) -> Transform:
             "else fit on the untouched model (model.model)"
         )
     check_model(model, ("rows", "take", "fingerprint"))
-    known = [*method.words, *method.parameters]
-    wefe.check_names(options, known, wefe.DEBIASING, f"debias.{method.name}")
+    names = [*method.words, *method.parameters]
+    wefe.check_names(options, names, wefe.DEBIASING, f"debias.{method.name}")
     for name in options:
-        if name not in (*known, "seed"):
-            raise InputError(unknown(f"{method.name} parameter", name, known))
+        if name not in (*names, "seed"):
+            raise InputError(unknown(f"{method.name} parameter", name, names))
     options = {name: plain(value) for name, value in options.items()}
     for name in {*options} & {*method.parameters} - {"preprocessors"}:  # among which may be functions
         check_plain(name, options[name])
@@ -79,7 +79,7 @@ def function_of(method: Method) -> Callable[..., Transform]:
     """
 
     def function(model: Model, **options: Any) -> Transform:
-        return fitted(method, model, **options)
+        return fit(method, model, **options)
 
     function.__name__ = function.__qualname__ = method.name
     function.__module__ = debias.__name__
@@ -93,25 +93,27 @@ def function_of(method: Method) -> Callable[..., Transform]:
 
 
 def _signature(method: Method) -> inspect.Signature:
-    model = inspect.signature(fitted, eval_str=True).parameters["model"]
-    own = docstrings.signature_of(method.function).parameters.values()
-    return docstrings.merged([model], [p for p in own if p.kind is p.KEYWORD_ONLY], returns=Transform)
+    model = inspect.signature(fit, eval_str=True).parameters["model"]
+    parameters = docstrings.signature_of(method.function).parameters.values()
+    return docstrings.merge_signatures(
+        [model], [p for p in parameters if p.kind is p.KEYWORD_ONLY], returns=Transform
+    )
 
 
 def _docstring(method: Method, signature: inspect.Signature) -> str:
-    own, shared = docstrings.sections(method.function), docstrings.sections(fitted)
+    method_sections, shared = docstrings.sections(method.function), docstrings.sections(fit)
     texts = {name: docstrings.wrapped(text, 108) for name, text in SHARED.items()}
-    texts |= docstrings.parameters(fitted) | docstrings.parameters(method.function)
+    texts |= docstrings.parameters(fit) | docstrings.parameters(method.function)
     parts = {
-        "": own[""] or f"{method.label}.",
-        "Parameters": docstrings.described(signature, texts),
+        "": method_sections[""] or f"{method.label}.",
+        "Parameters": docstrings.parameter_section(signature, texts),
         "Returns": shared["Returns"],
         "Raises": shared["Raises"],
-        "Notes": own.get("Notes", ""),
+        "Notes": method_sections.get("Notes", ""),
         "References": docstrings.wrapped(method.reference),
-        "Examples": own.get("Examples", ""),
+        "Examples": method_sections.get("Examples", ""),
     }
     return docstrings.docstring(parts)
 
 
-debias.REGISTRY.offer(function_of, wefe.instead)
+debias.REGISTRY.offer(function_of, wefe.replacement)

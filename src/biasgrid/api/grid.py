@@ -12,11 +12,11 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError, listed, not_allowed, shown
 from . import grid_config, wefe
 from .checks import plain
-from .evaluating import evaluated
+from .evaluating import evaluate_models
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
 from .measured import Outcome, left_out
-from .measuring import measured_outcomes
+from .measuring import measure_cells
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -121,12 +121,12 @@ def measure_grid(
     -0.262
     """
     by_name = grid_config.models_by_name(models)
-    under = grid_config.debiased_models(by_name, debias)
+    debiased = grid_config.debiased_models(by_name, debias)
     study = grid_config.study_of(
         metrics,
         queries,
         by_name,
-        under,
+        debiased,
         words={
             "preprocessors": preprocessors,
             "strategy": strategy,
@@ -150,43 +150,44 @@ def measure_grid(
     )
     reasons = [f"{metric}: {reason}" for _, _, metric, reason in left_out(study)]
     if reasons:
-        more = f"; {len(reasons) - 1} more are in the grid's left_out" if len(reasons) > 1 else ""
-        warnings.warn(f"not measured: {reasons[0]}{more}", stacklevel=stacklevel())
+        rest_note = f"; {len(reasons) - 1} more are in the grid's left_out" if len(reasons) > 1 else ""
+        warnings.warn(f"not measured: {reasons[0]}{rest_note}", stacklevel=stacklevel())
     if not isinstance(null_distributions, bool):
         raise BiasgridError(not_allowed("null_distributions", null_distributions, "True, False"))
-    states = {(name, UNTOUCHED): model for name, model in by_name.items()} | under
-    outcomes = measured_outcomes(
+    states = {(name, UNTOUCHED): model for name, model in by_name.items()} | debiased
+    outcomes = measure_cells(
         study,
         states,
         n_jobs=n_jobs,
         progress=progress,
         keep_null=null_distributions,
     )
-    if sentence := _lost(outcomes):
+    if sentence := _describe_lost_words(outcomes):
         warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
-    kept = [name for name, outcome in outcomes.items() if outcome.null is not None]
-    config = study.config | {"null_distributions": kept}
-    records = evaluated(study, states, progress=progress)
+    cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
+    config = study.config | {"null_distributions": cells_with_null}
+    records = evaluate_models(study, states, progress=progress)
     return Grid(dataclasses.replace(study, config=config, outcomes=outcomes, records=records))
 
 
-def _lost(outcomes: Mapping[str, Outcome]) -> str:
+def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:
     """A sentence on the words that models lack, and the queries that have no value for it; "" if there are none."""
-    lacking: dict[tuple[str, str], list[str]] = {}
-    unmeasured = set()
+    lost_words: dict[tuple[str, str], list[str]] = {}
+    pairs_without_value = set()
     for record in (outcome.record for outcome in outcomes.values()):
         for result in record["results"]:
             pair = result["query"], record["model"]
             if words := [word for part in result["lost"].values() for word in part]:
-                lacking.setdefault(pair, words)
+                lost_words.setdefault(pair, words)
             if result["status"].startswith("lost_words"):
-                unmeasured.add(pair)
-    if not lacking:
+                pairs_without_value.add(pair)
+    if not lost_words:
         return ""
-    (query, model), words = next(iter(lacking.items()))
-    pairs = "pair" if len(lacking) == 1 else "pairs"
+    (query, model), words = next(iter(lost_words.items()))
+    pairs = "pair" if len(lost_words) == 1 else "pairs"
     return (
-        f"words are lost in {len(lacking)} {pairs} of query and model, {len(unmeasured)} of them without a value "
+        f"words are lost in {len(lost_words)} {pairs} of query and model, "
+        f"{len(pairs_without_value)} of them without a value "
         f"for it; the first: {shown(query)} on {shown(model)} lacks {listed(map(shown, words))}; the grid's "
         "lost_words has all"
     )

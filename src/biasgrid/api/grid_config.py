@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from .. import metrics as registered
-from ..config.check import metrics_of
+from .. import metrics as registry
+from ..config.check import check_subquery_names, metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, shown, unknown
@@ -17,7 +17,7 @@ from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..words import WordOptions
 from . import wefe
-from .evaluating import checked_evaluation
+from .evaluating import evaluation_config
 from .measured import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
@@ -47,7 +47,7 @@ def study_of(
     check_ranking(**ranking)
     states = tuple(states)
     criteria, by_id = _criteria(queries)
-    evaluation = checked_evaluation(evaluation, bool(states))
+    evaluation = evaluation_config(evaluation, bool(states))
     config = {
         "study": "grid",
         "seed": seed,
@@ -77,7 +77,7 @@ def study_of(
 def models_by_name(models: Any) -> dict[str, Any]:
     """The models of a list or a mapping, by name. Raises BiasgridError for what is none, and two of one name."""
     if isinstance(models, Mapping):
-        named = list(models.items())
+        entries = list(models.items())
     else:
         if hasattr(models, "rows") and hasattr(models, "take"):
             models = [models]
@@ -85,11 +85,11 @@ def models_by_name(models: Any) -> dict[str, Any]:
             raise BiasgridError(
                 f"models: expected a list of models, not {shown(models)}; biasgrid.load(...) loads one"
             )
-        named = [(getattr(model, "name", None), model) for model in models]
-    if not named:
+        entries = [(getattr(model, "name", None), model) for model in models]
+    if not entries:
         raise BiasgridError("models: the list is empty; at least one model is needed")
     by_name: dict[str, Any] = {}
-    for name, model in named:
+    for name, model in entries:
         if not all(hasattr(model, method) for method in ("rows", "take")):
             if isinstance(model, Transform):
                 raise BiasgridError(
@@ -117,7 +117,7 @@ def debiased_models(
         raise BiasgridError(
             f"debias: expected a mapping of names to functions of a model, not {shown(debias)}"
         )
-    under = {}
+    debiased = {}
     for key, fit in (debias or {}).items():
         if not isinstance(key, str) or not key.strip():
             raise BiasgridError(f"debias: {shown(key)} cannot be a debias method's name; allowed: text")
@@ -142,8 +142,8 @@ def debiased_models(
                 raise BiasgridError(
                     f"debias: {shown(key)} gave {shown(transform)} for {name}, which is no transform"
                 )
-            under[name, key] = model.under(transform)
-    return under
+            debiased[name, key] = model.under(transform)
+    return debiased
 
 
 def kind_of(model: Any) -> str:
@@ -159,11 +159,11 @@ def check_ranking(by: str, ties: str) -> None:
         raise BiasgridError(f"ties: {unknown('value', ties, TIES)}")
 
 
-def part_options(part: str, given: Any) -> dict[str, Any] | None:
+def part_options(part: str, options: Any) -> dict[str, Any] | None:
     """The options of a part of inference: True is its defaults, None and False no such part."""
-    if given is None or given is False:
+    if options is None or options is False:
         return None
-    return checked_options(part, {} if given is True else given)
+    return checked_options(part, {} if options is True else options)
 
 
 def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
@@ -171,26 +171,26 @@ def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
     if adjust not in ADJUST:
         raise BiasgridError(f"adjust: {unknown('method', adjust, ADJUST)}")
     options = {part: part_options(part, parts[part]) for part in PARTS}
-    asked = {part: given for part, given in options.items() if given is not None}
-    return {**asked, "interval": interval, "adjust": adjust}
+    parts_used = {part: settings for part, settings in options.items() if settings is not None}
+    return {**parts_used, "interval": interval, "adjust": adjust}
 
 
 def _look_up(words: Mapping[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in words.items() if value is not None}
-    WordOptions(**given)
-    return given
+    options = {name: value for name, value in words.items() if value is not None}
+    WordOptions(**options)
+    return options
 
 
 def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]]:
     """The criteria of a config, and the queries by id."""
     if isinstance(queries, Query):
         queries = [queries]
-    grouped = queries if isinstance(queries, Mapping) else {QUERIES: queries}
-    if not grouped:
+    by_criterion = queries if isinstance(queries, Mapping) else {QUERIES: queries}
+    if not by_criterion:
         raise BiasgridError("queries: there are none; at least one query is needed")
     criteria: dict[str, dict[str, Any]] = {}
     by_id: dict[str, Query] = {}
-    for criterion, part in grouped.items():
+    for criterion, part in by_criterion.items():
         where = f"queries: {criterion}" if isinstance(queries, Mapping) else "queries"
         if not isinstance(criterion, str) or not criterion.strip() or criterion == OVERALL:
             raise BiasgridError(
@@ -206,19 +206,19 @@ def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]
     return criteria, by_id
 
 
-def _by_id(part: Any, criterion: str, where: str, others: Mapping[str, Query]) -> dict[str, Query]:
+def _by_id(part: Any, criterion: str, where: str, former_queries: Mapping[str, Query]) -> dict[str, Query]:
     """The queries of a criterion by id: those of a mapping, else their names."""
     if isinstance(part, Query):
         part = [part]
     if isinstance(part, str) or not isinstance(part, Iterable):
         raise BiasgridError(f"{where}: expected a list of queries, not {shown(part)}")
-    given = list(part.values() if isinstance(part, Mapping) else part)
-    if not given:
+    queries = list(part.values() if isinstance(part, Mapping) else part)
+    if not queries:
         raise BiasgridError(f"{where}: there are no queries; at least one is needed")
-    for query in given:
+    for query in queries:
         if not isinstance(query, Query):
             raise BiasgridError(f"{where}: {shown(query)} is a {type(query).__name__}, not a Query")
-    names = [query.name for query in given]
+    names = [query.name for query in queries]
     for name in names:
         if names.count(name) > 1:
             raise BiasgridError(
@@ -229,41 +229,41 @@ def _by_id(part: Any, criterion: str, where: str, others: Mapping[str, Query]) -
             if not isinstance(key, str) or not key.strip():
                 raise BiasgridError(f"{where}: {shown(key)} cannot be a query's id; allowed: text")
         return dict(part)
-    return {f"{criterion}/{q.name}" if q.name in others else q.name: q for q in given}
+    return {f"{criterion}/{q.name}" if q.name in former_queries else q.name: q for q in queries}
 
 
 def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
     """The metrics of a config by key."""
-    if isinstance(metrics, (str, registered.Metric)) or hasattr(metrics, "metric"):
+    if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     entries = metrics.items() if isinstance(metrics, Mapping) else metrics
     if not isinstance(entries, Iterable):
         raise BiasgridError(f"metrics: expected a list of names, not {shown(metrics)}")
-    named: dict[str, dict[str, Any]] = {}
+    by_key: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
-        given = getattr(key, "metric", key)  # of its function
-        if isinstance(given, registered.Metric):
-            registered.REGISTRY.add(given)
-        key = getattr(given, "name", given)
+        name_or_metric = getattr(key, "metric", key)  # of its function
+        if isinstance(name_or_metric, registry.Metric):
+            registry.REGISTRY.add(name_or_metric)
+        key = getattr(name_or_metric, "name", name_or_metric)
         if not isinstance(key, str) or not isinstance(options or {}, Mapping):
             raise BiasgridError(
                 f"metrics: {shown(entry)}: expected a metric's name, or a name and a mapping of options"
             )
         name = dict(options or {}).pop("metric", key)
-        metric = registered.metric(name)
+        metric = registry.metric(name)
         key = metric.name if key == name else key
-        if key in named:
+        if key in by_key:
             raise BiasgridError(
                 f"metrics: {shown(key)} occurs twice; give each a key: {{'first': {{'metric': {key!r}, ...}}, ...}}"
             )
-        named[key] = _metric(metric, key, dict(options or {}))
-    if not named:
+        by_key[key] = _metric(metric, key, dict(options or {}))
+    if not by_key:
         raise BiasgridError("metrics: there are none; at least one metric is needed")
-    return named
+    return by_key
 
 
-def _metric(metric: registered.Metric, key: str, options: dict[str, Any]) -> dict[str, Any]:
+def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[str, Any]:
     """A metric's entry of a config, from its options of all kinds."""
     options.pop("metric", None)
     entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
@@ -272,20 +272,20 @@ def _metric(metric: registered.Metric, key: str, options: dict[str, Any]) -> dic
     elif key != metric.name:  # figures are to tell two of one metric apart
         entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
-    own = {part: options.pop(part) for part in TESTS if part in options}
+    tests = {part: options.pop(part) for part in TESTS if part in options}
     try:
         wefe.check_names(options, metric.parameters, wefe.MEASURING, key)
         metric.check_parameters(options, ["label", *LOOK_UP, *TESTS])
         WordOptions(**words)
-        for part, given in own.items():
-            full = checked_options(part, given)
-            own[part] = {name: full[name] for name in given}
+        for part, settings in tests.items():
+            full = checked_options(part, settings)
+            tests[part] = {name: full[name] for name in settings}
     except BiasgridError as error:
         raise BiasgridError(f"metrics: {key}: {str(error).removeprefix(f'{key}: ')}") from None
     if words:
         entry["words"] = words
-    if own:
-        entry["inference"] = own
+    if tests:
+        entry["inference"] = tests
     return {**entry, "params": options}
 
 
@@ -312,15 +312,10 @@ def _check_metrics(study: MeasuredStudy) -> None:
     """That each metric has a query that it can measure, and that one name means one query."""
     for criterion, entry in study.config["criteria"].items():
         for key in metrics_of(study.config, criterion):
-            metric = study.metric(criterion, key)
-            same_name: dict[str, Query] = {}
-            for query in (study.queries[name] for name in entry["queries"]):
-                for sub in query.subqueries(metric.template) if query.fits(metric.template) else ():
-                    if same_name.setdefault(sub.name, sub) != sub:
-                        raise BiasgridError(
-                            f"queries: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words "
-                            "differ; name the sets apart"
-                        )
+            template = study.metric(criterion, key).template
+            queries = (study.queries[name] for name in entry["queries"])
+            suitable_queries = (query for query in queries if query.fits(template))
+            check_subquery_names(suitable_queries, template, f"queries: {criterion}")
     for key, entry in study.config["metrics"].items():
         for part in entry.get("inference", {}):
             if part not in study.config["inference"]:

@@ -104,14 +104,16 @@ class Grid:
         scores = self.scores
         places = [
             (name, sub.name)
-            for name in self._chosen(criterion)
+            for name in self._criterion_names(criterion)
             if metric in self.study.metrics(name)
             for query in (self.study.queries[key] for key in self.study.config["criteria"][name]["queries"])
             for template in [self.study.metric(name, metric).template]
             if query.fits(template)
             for sub in query.subqueries(template)
         ]
-        long = scores[(scores["metric"] == metric) & scores["criterion"].isin(self._chosen(criterion))]
+        long = scores[
+            (scores["metric"] == metric) & scores["criterion"].isin(self._criterion_names(criterion))
+        ]
         return self._wide(long, ["criterion", "query"], "value", list(dict.fromkeys(places)), criterion)
 
     def aggregate(self, how: Aggregation | None = None, criterion: str | None = None) -> pd.DataFrame:
@@ -197,7 +199,7 @@ class Grid:
         """
         from .least_biased import least_biased
 
-        return least_biased(self, self._chosen(criterion, overall=True), debiased)
+        return least_biased(self, self._criterion_names(criterion, overall=True), debiased)
 
     def correlate(
         self,
@@ -228,7 +230,7 @@ class Grid:
         if not callable(method) and method not in METHODS:
             raise BiasgridError(unknown("method", method, METHODS, "or a function of two arrays"))
         long = correlations(self._rankings(aggregation, by, ties), [method])
-        names = self._chosen(criterion, overall=True)
+        names = self._criterion_names(criterion, overall=True)
         long = long[long["criterion"].isin(names)]
         wide = long.pivot(index=["criterion", "metric_a"], columns="metric_b", values="correlation")
         keys = [key for key in self.metrics if key in wide.columns]
@@ -261,11 +263,11 @@ class Grid:
         pandas.DataFrame
             The columns of a study's comparison.csv: one row per published number of a model that the grid has.
         """
-        from .drawings import compared
+        from .drawings import compare_with
 
         if published is None:
             return self.frame("comparison")
-        return compared(self.study, published, published_as, beside)
+        return compare_with(self.study, published, published_as, beside)
 
     @property
     def lost_words(self) -> pd.DataFrame:
@@ -341,13 +343,13 @@ class Grid:
         BiasgridError
             For an unknown kind, and one that the grid lacks something for: what that is.
         """
-        from .drawings import plotted
+        from .drawings import plot_study
 
         for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
             self._check("metric", key, self.metrics)
         which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
-        given = {name: value for name, value in which.items() if value is not None}
-        return plotted(self.study, kind, given, path, published)
+        conditions = {name: value for name, value in which.items() if value is not None}
+        return plot_study(self.study, kind, conditions, path, published)
 
     def __repr__(self) -> str:
         return f"<Grid {self._summary()}>"
@@ -360,8 +362,8 @@ class Grid:
     def _summary(self) -> str:
         values = self.scores["value"]
         count = f"{len(values)} score{'s' * (len(values) != 1)}"
-        if lacking := int(values.isna().sum()):
-            count += f" ({lacking} without a value)"
+        if missing := int(values.isna().sum()):
+            count += f" ({missing} without a value)"
         queries = sum(len(entry["queries"]) for entry in self.study.config["criteria"].values())
         sizes = [(len(self.metrics), "metrics"), (queries, "queries"), (len(self.models), "models")]
         singular = {"metrics": "metric", "queries": "query", "models": "model"}
@@ -373,8 +375,8 @@ class Grid:
         from .grid_config import check_ranking
 
         settings = dict(self.study.ranking)
-        given = {"aggregation": aggregation, "by": by, "ties": ties}
-        settings |= {name: value for name, value in given.items() if value is not None}
+        choices = {"aggregation": aggregation, "by": by, "ties": ties}
+        settings |= {name: value for name, value in choices.items() if value is not None}
         check_ranking(settings["by"], settings["ties"])
         return rankings(self.scores, **settings)
 
@@ -395,9 +397,9 @@ class Grid:
 
     def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
         """A long table of criteria and metrics, models by metrics."""
-        there = set(zip(long["criterion"], long["metric"], strict=True))
-        names = self._chosen(criterion, overall=True)
-        places = [(name, key) for name in names for key in self.metrics if (name, key) in there]
+        pairs = set(zip(long["criterion"], long["metric"], strict=True))
+        names = self._criterion_names(criterion, overall=True)
+        places = [(name, key) for name in names for key in self.metrics if (name, key) in pairs]
         return self._wide(long, ["criterion", "metric"], value, places, criterion)
 
     def _wide(
@@ -420,15 +422,15 @@ class Grid:
         wide.index = pd.Index([unit(*state) for state in states], name="model")
         return wide.droplevel(0, axis=1) if criterion or len(self.criteria) == 1 else wide
 
-    def _chosen(self, criterion: str | None, overall: bool = False) -> list[str]:
+    def _criterion_names(self, criterion: str | None, overall: bool = False) -> list[str]:
         """The criteria that are asked for; "Overall" where it is not the same as the only one."""
-        several = [OVERALL] * (overall and len(self.criteria) > 1)
+        overall_criterion = [OVERALL] * (overall and len(self.criteria) > 1)
         if criterion is None:
-            return [*self.criteria, *several]
+            return [*self.criteria, *overall_criterion]
         self._check("criterion", criterion, [*self.criteria, *([OVERALL] if overall else [])])
         return [criterion]
 
     @staticmethod
-    def _check(what: str, name: Any, known: Iterable[str]) -> None:
-        if name not in (known := list(known)):
-            raise BiasgridError(unknown(what, name, known))
+    def _check(what: str, name: Any, names: Iterable[str]) -> None:
+        if name not in (names := list(names)):
+            raise BiasgridError(unknown(what, name, names))

@@ -13,7 +13,7 @@ from ..embeddings.language.model import MODEL, LanguageModel
 from ..embeddings.language.sentence import check_text
 from ..embeddings.readers import check_sha256, suffixless
 from ..errors import BiasgridError, InputError, unknown
-from .temporary import filled
+from .temporary import working_folder
 
 
 def language_model_of(
@@ -48,21 +48,21 @@ def language_model_of(
         if path.is_dir():
             raise InputError("sha256: is for a file, and this model is a folder; leave it out")
         check_sha256(path, sha256)
-    own = suffixless(path)
+    stem = suffixless(path)
     model: dict[str, Any] = {"format": format}
-    with filled() as folder:
+    with working_folder() as folder:
         make_language_model(
             path,
             folder.path / "model",
-            name=name or own,
+            name=name or stem,
             model=model,
-            metadata={"source": {"file": own}, "licence": "not stated"},
+            metadata={"source": {"file": stem}, "licence": "not stated"},
             keep=False,
         )
         return LanguageModel.open(folder.path / "model", keeper=folder)
 
 
-def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
+def model_of_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
     """A language model whose scores somebody measured.
 
     Parameters
@@ -79,7 +79,7 @@ def measured_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
     """
     for text in scores:
         check_text(text)
-    with filled() as folder:
+    with working_folder() as folder:
         table = folder.path / "scores.csv"
         with table.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("text", "score"), *scores.items()])

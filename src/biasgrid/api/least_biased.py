@@ -34,25 +34,25 @@ def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.Data
     order = dict(list(resampled_pairs(grid.frame("order"))[0].groupby(["criterion", "metric"])))
     rows = []
     for place in ((criterion, metric) for criterion in criteria for metric in grid.metrics):
-        ranked = {
+        row_of_state = {
             state: rankings.loc[(*place, *state)] for state in states if (*place, *state) in rankings.index
         }
-        ranks = {state: row["rank"] for state, row in ranked.items() if not np.isnan(row["rank"])}
+        ranks = {state: row["rank"] for state, row in row_of_state.items() if not np.isnan(row["rank"])}
         if not ranks:
             continue
         first = min(ranks, key=lambda state: ranks[state])
         shares = pair_shares(order[place]) if place in order else {}
-        against = {other: shares.get((first, other), np.nan) for other in ranks if other != first}
-        undecided = [unit(*other) for other, share in against.items() if not share > decided_from]
+        share_over = {rival: shares.get((first, rival), np.nan) for rival in ranks if rival != first}
+        undecided_rivals = [unit(*rival) for rival, share in share_over.items() if not share > decided_from]
         rows.append(
             {
                 "criterion": place[0],
                 "metric": place[1],
                 "model": unit(*first),
-                "decided": not undecided,
-                "share_of_resamples": min(against.values(), default=np.nan),
-                "undecided": ", ".join(undecided),
-                "missing": int(ranked[first]["cells_nan"]),
+                "decided": not undecided_rivals,
+                "share_of_resamples": min(share_over.values(), default=np.nan),
+                "undecided": ", ".join(undecided_rivals),
+                "missing": int(row_of_state[first]["cells_nan"]),
             }
         )
     columns = ["criterion", "metric", "model", "decided", "share_of_resamples", "undecided", "missing"]

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config.shipped import shipped
+from ..config.shipped import shipped_models
 from ..embeddings.corpus.corpus import Corpus
 from ..embeddings.language.contextual import KIND as CONTEXTUAL
 from ..embeddings.language.contextual import ContextualVectors
@@ -24,9 +24,9 @@ from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
 from ..errors import InputError, shown, unknown
 from .corpora import corpus_of
-from .language_models import language_model_of, measured_scores
+from .language_models import language_model_of, model_of_scores
 from .shipped import by_name
-from .temporary import filled
+from .temporary import working_folder
 
 KINDS = ("vectors", "corpus", LANGUAGE_MODEL, CONTEXTUAL)
 LISTED = "a path, a model's name, gensim's or Flair's vectors, a DataFrame, a mapping word -> vector, (words, array)"
@@ -188,8 +188,10 @@ def load(
     return _from_object(source, name, vocab_prefix, subwords)
 
 
-def _corpus(source: Any, name: str | None, format: str | None, sha256: str | None, others: Any) -> Corpus:
-    if others:
+def _corpus(
+    source: Any, name: str | None, format: str | None, sha256: str | None, vector_options: Any
+) -> Corpus:
+    if vector_options:
         raise InputError("trust_pickle, vocab_prefix and subwords are for vectors, and this is a corpus")
     if isinstance(source, Corpus):
         return source
@@ -203,17 +205,17 @@ def _corpus(source: Any, name: str | None, format: str | None, sha256: str | Non
     if not os.fspath(source):
         raise InputError("the source is an empty text; expected a file of text, or a corpus' name")
     if isinstance(source, str) and path.name == source and not _exists(path):
-        found: Any = by_name(source, name)
-        if not isinstance(found, Corpus):
+        model: Any = by_name(source, name)
+        if not isinstance(model, Corpus):
             raise InputError(f"{source}: is a model of vectors, and no corpus")
-        return found
+        return model
     return corpus_of(path, name, format, sha256)
 
 
 def _language_model(
-    source: Any, name: str | None, format: str | None, sha256: str | None, others: Any
+    source: Any, name: str | None, format: str | None, sha256: str | None, vector_options: Any
 ) -> LanguageModel:
-    if others:
+    if vector_options:
         raise InputError(
             "trust_pickle, vocab_prefix and subwords are for vectors, and this is a language model"
         )
@@ -221,7 +223,7 @@ def _language_model(
         return source
     if isinstance(source, Mapping):
         _refuse("scores that are in memory", format, sha256, "", False)
-        return measured_scores(source, name or "measured")
+        return model_of_scores(source, name or "measured")
     if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
         raise InputError(
             f"{shown(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
@@ -229,12 +231,14 @@ def _language_model(
         )
     path = Path(os.fspath(source)).expanduser()
     if isinstance(source, str) and path.name == source and not _exists(path):
-        if source in shipped() and shipped()[source].get("kind") != LANGUAGE_MODEL:  # before it is fetched
+        if (
+            source in shipped_models() and shipped_models()[source].get("kind") != LANGUAGE_MODEL
+        ):  # before it is fetched
             raise InputError(f"{source}: is no language model")
-        found: Any = by_name(source, name)
-        if not isinstance(found, LanguageModel):
+        model: Any = by_name(source, name)
+        if not isinstance(model, LanguageModel):
             raise InputError(f"{source}: is no language model")
-        return found
+        return model
     return language_model_of(path, name, format, sha256)
 
 
@@ -262,8 +266,8 @@ def _exists(path: Path) -> bool:
 
 
 def _refuse(what: str, format: str | None, sha256: str | None, vocab_prefix: str, subwords: bool) -> None:
-    given = {"format": format, "sha256": sha256, "vocab_prefix": vocab_prefix, "subwords": subwords}
-    if wrong := [option for option, value in given.items() if value]:
+    options = {"format": format, "sha256": sha256, "vocab_prefix": vocab_prefix, "subwords": subwords}
+    if wrong := [option for option, value in options.items() if value]:
         raise InputError(f"{wrong[0]}: is not for {what}; leave it out")
 
 
@@ -271,7 +275,7 @@ def _from_path(path: Path, name: str | None, subwords: bool, options: dict[str, 
     if (path / MODEL).exists():
         _refuse("a store", options["format"], options["sha256"], options["vocab_prefix"], subwords)
         return cast(Model, open_folder(path, name))
-    with filled(" (TMPDIR names another folder)") as folder:
+    with working_folder(" (TMPDIR names another folder)") as folder:
         convert(path, folder.path / "store", name=name or suffixless(path), subwords=subwords, **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)
         return SubwordModel(store, Subwords.open(store.path)) if subwords else store

@@ -48,17 +48,19 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
     where = f"query {shown(query.name)} on {shown(of_model)}"
     lost = dict.fromkeys(word for words in result.lost.values() for word in words)
     if lost:
-        several = sum(map(len, result.found.values())) + sum(map(len, result.lost.values()))
-        message = f"{where}: {result.words_lost} of {several} words are lost: {listed(map(shown, lost))}"
-        if failed := _failed(result):
-            message += f"; the value is NaN, for too many are lost of {listed(failed)}"
-        _once(message, LostWordsWarning)
+        word_count = sum(map(len, result.found.values())) + sum(map(len, result.lost.values()))
+        message = f"{where}: {result.words_lost} of {word_count} words are lost: {listed(map(shown, lost))}"
+        if failed_sets := _failed_sets(result):
+            message += f"; the value is NaN, for too many are lost of {listed(failed_sets)}"
+        _warn_once(message, LostWordsWarning)
     if result.status == "degenerate":
-        of = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
-        _once(f"{where}: the value{of} is NaN: it is undefined for these vectors", NoValueWarning)
+        metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
+        _warn_once(
+            f"{where}: the value{metric_note} is NaN: it is undefined for these vectors", NoValueWarning
+        )
 
 
-def _failed(result: Result) -> list[str]:
+def _failed_sets(result: Result) -> list[str]:
     """The sets that lost too many words, and how many."""
     sets = f";{result.status.removeprefix('lost_words:')};"
     return [
@@ -68,7 +70,7 @@ def _failed(result: Result) -> list[str]:
     ]
 
 
-def _once(message: str, kind: type[Warning]) -> None:
+def _warn_once(message: str, kind: type[Warning]) -> None:
     if message in WARNED:
         return
     # where a filter makes it an error, it is one each time

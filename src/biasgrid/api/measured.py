@@ -27,20 +27,20 @@ class Outcome:
     """What was measured of a cell.
 
     record    what its file would hold
-    inferred  what the file of its inference would hold of it, if any
+    inference what the file of its inference would hold of it, if any
     samples   its values in bootstrap resamples (sub-queries, draws), if any
     null      its null distributions, where they are kept
     """
 
     record: Mapping[str, Any]
-    inferred: Mapping[str, Any] | None = None
+    inference: Mapping[str, Any] | None = None
     samples: np.ndarray | None = None
     null: Null | None = None
 
 
 @dataclass(frozen=True)
 class MeasuredStudy(Study):
-    """A study whose results are in memory: what others read from its files is handed out in place of them.
+    """A study whose results are in memory: what would be read from its files is given in their place.
 
     Its config has no sources, its models and criteria have any names, and it was not read from a file. What is a
     `Path` of a study is an `InMemory` here.
@@ -69,14 +69,14 @@ class MeasuredStudy(Study):
 
     def inference_file(self, inference: Inference) -> Any:
         group = self.inference_groups[inference.group]
-        records = [self.outcomes[other.cell.name].inferred for other in group]
+        records = [self.outcomes[member.cell.name].inference for member in group]
         return InMemory(_parts(inference.cell)[:-1], {"cells": records})
 
     def samples_file(self, inference: Inference) -> Any:
         import numpy as np
 
         group = self.inference_groups[inference.group]
-        samples = np.concatenate([self.outcomes[other.cell.name].samples for other in group])
+        samples = np.concatenate([self.outcomes[member.cell.name].samples for member in group])
         return InMemory(_parts(inference.cell)[:-1], samples)
 
     def null_file(self, cell: Cell) -> Any:
@@ -91,22 +91,22 @@ class MeasuredStudy(Study):
 
     @property
     def ranks_file(self) -> Any:
-        if rank_samples.NAME not in self.made:
+        if rank_samples.NAME not in self.files:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self.made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self.made[rank_samples.NAME]
+            self.files[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self.files[rank_samples.NAME]
 
     def table_file(self, name: str) -> Any:
-        if name not in self.made:
+        if name not in self.files:
             table = tables.REGISTRY[name]
             inputs = table.inputs(self)
             if not inputs:
                 raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
-            self.made[name] = InMemory((name,), table.frame(inputs, table.spec_of(self)))
-        return self.made[name]
+            self.files[name] = InMemory((name,), table.frame(inputs, table.spec_of(self)))
+        return self.files[name]
 
     @cached_property
-    def made(self) -> dict[str, InMemory]:
+    def files(self) -> dict[str, InMemory]:
         """Tables, once they were asked for."""
         return {}
 
@@ -143,6 +143,6 @@ def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
 
 def states_of(study: Study) -> list[tuple[str, str]]:
     """Model and debias key of what is measured, in the order of the study."""
-    measured = {(cell.model, cell.debias) for cell in study.cells.values()}
+    measured_states = {(cell.model, cell.debias) for cell in study.cells.values()}
     states = [(model, key) for model in study.models for key in (UNTOUCHED, *study.debias)]
-    return [state for state in states if state in measured]
+    return [state for state in states if state in measured_states]

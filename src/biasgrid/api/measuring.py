@@ -21,7 +21,7 @@ CHUNKS = 8  # per process: what keeps all of them at work to the end
 Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it
 
 
-def measured_outcomes(
+def measure_cells(
     study: MeasuredStudy,
     models: Mapping[tuple[str, str], Any],
     *,
@@ -58,7 +58,7 @@ def _in_turn(
 ) -> Iterator[dict[str, Outcome]]:
     for state, cells in by_model.items():
         for cell, query, inference in cells:
-            yield {cell.name: measured_cell(models[state], cell, query, inference, keep_null=keep_null)}
+            yield {cell.name: measure_cell(models[state], cell, query, inference, keep_null=keep_null)}
 
 
 def _in_parallel(
@@ -71,7 +71,7 @@ def _in_parallel(
 
     processes = joblib.effective_n_jobs(n_jobs)
     chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks, own = [], metrics.REGISTRY.added
+    tasks, session_metrics = [], metrics.REGISTRY.session_entries
     for state, cells in by_model.items():
         pool = None
         if any(POOLED & (inference or {}).keys() for _, _, inference in cells):
@@ -81,35 +81,36 @@ def _in_parallel(
         # every n-th: cells of one metric, which take long alike, come in a row
         parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
         tasks += [
-            joblib.delayed(_measured_cells)(models[state], part, pool, keep_null, own) for part in parts
+            joblib.delayed(_measure_cells_of_model)(models[state], part, pool, keep_null, session_metrics)
+            for part in parts
         ]
-    said: set[tuple[type[Warning], str]] = set()
+    shown_messages: set[tuple[type[Warning], str]] = set()
     for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
         for category, message in messages:
-            # each process says it for itself
-            if (category, message) not in said:
-                said.add((category, message))
+            # each process warns by itself
+            if (category, message) not in shown_messages:
+                shown_messages.add((category, message))
                 warnings.warn(message, category, stacklevel=stacklevel())
         yield outcomes
 
 
-def _measured_cells(
-    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, own: Sequence[metrics.Metric]
+def _measure_cells_of_model(
+    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session_metrics: Sequence[metrics.Metric]
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
     """Cells of one model, and the warnings that came meanwhile, which a process cannot show. `own` are metrics that
     were made in the session which started this process."""
-    for metric in own:
+    for metric in session_metrics:
         metrics.REGISTRY.add(metric)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         outcomes = {
-            cell.name: measured_cell(model, cell, query, inference, pool, keep_null)
+            cell.name: measure_cell(model, cell, query, inference, pool, keep_null)
             for cell, query, inference in cells
         }
-    return outcomes, [(warning.category, str(warning.message)) for warning in caught]
+    return outcomes, [(warning.category, str(warning.message)) for warning in records]
 
 
-def measured_cell(
+def measure_cell(
     model: Any,
     cell: Cell,
     query: Query,
@@ -120,15 +121,15 @@ def measured_cell(
     """A cell measured, as `cell.compute_cell` and `inference.step.infer_cells` do it with files."""
     spec = cell.spec
     metric, words = metrics.metric(spec["function"]), WordOptions(**spec["words"])
-    found = measure(metric, query, model, spec["params"], words, spec["seed"])
-    record = {**spec, "results": [as_json(result) for result in found]}
+    point_results = measure(metric, query, model, spec["params"], words, spec["seed"])
+    record = {**spec, "results": [as_json(result) for result in point_results]}
     if inference is None:
         return Outcome(record)
     # imported late: scipy.stats takes a second
     from ..inference import infer_query
     from ..inference.null import Null
 
-    values = [result.value for result in found]
+    values = [result.value for result in point_results]
     nulls: dict[str, Any] = {}
     results, samples = infer_query(
         metric,
@@ -142,9 +143,9 @@ def measured_cell(
         nulls=nulls if keep_null else None,
         pool=pool,
     )
-    inferred = {**spec, "inference": dict(inference), "results": results}
+    inference_record = {**spec, "inference": dict(inference), "results": results}
     null = None
     if nulls:
         parts = ("influence", "halves")
         null = Null.of([{k: v for k, v in r.items() if k not in parts} for r in results], nulls, samples)
-    return Outcome(record, inferred, samples, null)
+    return Outcome(record, inference_record, samples, null)

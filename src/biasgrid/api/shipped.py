@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from ..config.shipped import shipped
+from ..config.shipped import shipped_models
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
@@ -53,12 +53,12 @@ def by_name(name: str, label: str | None = None) -> Model:
     NetworkError, DiskError, BiasgridError
         It cannot be fetched, kept, or read.
     """
-    folder, entry = cache_folder(), shipped().get(name)
+    folder, entry = cache_folder(), shipped_models().get(name)
     if entry is None:
         if Path(name).name == name and (folder / name / MODEL).is_file():
             return cast(Model, open_folder(folder / name, label))
         raise InputError(
-            f"{name!r:.80}: no such file or folder, and {unknown('model', name, shipped(), 'docs/data.md')}"
+            f"{name!r:.80}: no such file or folder, and {unknown('model', name, shipped_models(), 'docs/data.md')}"
         )
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, store_of
@@ -66,18 +66,18 @@ def by_name(name: str, label: str | None = None) -> Model:
     try:
         return cast(Model, open_folder(store_of(folder, name, entry).open().path, label))
     except BiasgridError:
-        pass  # not there, or another one, which is said below
+        pass  # no store, or one of another source: it is made below
     if entry.get("format") == "npy-parquet":
         require("pyarrow", f"{name}, a Parquet file,")
-    fetched = (folder / "raw" / name / "manifest.json").is_file()
+    is_fetched = (folder / "raw" / name / "manifest.json").is_file()
     size = f", {entry['download_mb']:,} MB" if "download_mb" in entry else ""
-    what = "converting" if fetched else f"downloading ({entry['source']['type']}{size}) and converting"
+    what = "converting" if is_fetched else f"downloading ({entry['source']['type']}{size}) and converting"
     print(f"biasgrid: {name}: {what} into {folder}", file=sys.stderr, flush=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DiskError(f"{name}: {folder} cannot be the folder of models: {error.strerror}") from None
-    # whatever else is in that folder may be another's: nothing there is replaced
+    # other files in that folder may belong to another study: none is replaced
     with tidy_termination():
         store = build_store(name, entry, folder, shared=True)
     return cast(Model, open_folder(store.path, label))

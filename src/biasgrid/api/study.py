@@ -13,7 +13,7 @@ from ..config.study import StudyConfig
 from ..errors import BiasgridError, InputError, listed, shown
 from ..query import Query
 from ..resources import located
-from ..schema import unstamped
+from ..schema import without_version
 from ..study import Study
 from .grid_frames import Grid
 
@@ -44,7 +44,7 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. Measured is nothing, and no model is
+        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, and no model is
         opened.
 
     Raises
@@ -57,16 +57,16 @@ def open_study(study: Path | str) -> Grid:
     >>> study = open_study("results/embedded")  # doctest: +SKIP
     >>> study.rank()  # doctest: +SKIP
     """
-    opened = finished(study)
-    missing = [name for name in opened.tables if not opened.table_file(name).is_file()]
+    finished_study = find_study(study)
+    missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
     if missing:
         raise BiasgridError(
             f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
         )
-    return Grid(opened)
+    return Grid(finished_study)
 
 
-def finished(study: Path | str) -> FinishedStudy:
+def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
@@ -89,21 +89,21 @@ def finished(study: Path | str) -> FinishedStudy:
 def _read(folder: Path) -> FinishedStudy:
     where, record = str(folder / CONFIG), load.read(folder / CONFIG)
     root = _root(folder, record)
-    config = load.complete(StudyConfig, unstamped(record, where), where, root)
+    config = load.complete(StudyConfig, without_version(record, where), where, root)
     # the words of its queries are in files, whatever has become of its word sets
     keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of repeated words: the study said so
         queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
     for part in ("published", "computed"):
-        config[part] = [_below(root, path) for path in config[part]]
+        config[part] = [_path_in_study(root, path) for path in config[part]]
     for entry in config["criteria"].values():
         if "ratings" in entry:
-            entry["ratings"]["file"] = _below(root, entry["ratings"]["file"])
+            entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
     return FinishedStudy(config, queries, folder)
 
 
-def _below(root: Path, path: str) -> str:
+def _path_in_study(root: Path, path: str) -> str:
     """A file of the study, wherever the working directory is."""
     return str(root / path) if (root / path).exists() else path
 
@@ -112,7 +112,7 @@ def _root(folder: Path, record: Any) -> Path:
     """The folder that a study ran in, which paths in its config are relative to."""
     results = record.get("results") if isinstance(record, dict) else None
     parts = Path(results).parts if isinstance(results, str) else ()
-    above = folder.parent
-    if parts and above.parts[-len(parts) :] == parts:
-        return Path(*above.parts[: -len(parts)])
+    parent = folder.parent
+    if parts and parent.parts[-len(parts) :] == parts:
+        return Path(*parent.parts[: -len(parts)])
     return Path.cwd()

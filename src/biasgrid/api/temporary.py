@@ -1,4 +1,4 @@
-"""A temporary folder for what is made of a user's file."""
+"""A temporary folder for what is made from a user's file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Folder:
 
 
 @contextmanager
-def filled(hint: str = "") -> Iterator[Folder]:
+def working_folder(hint: str = "") -> Iterator[Folder]:
     """A temporary folder for what the block makes in it; it is removed if that fails. Raises DiskError, whose message
     ends with the hint, where it cannot be written."""
     folder = Folder()

@@ -39,7 +39,7 @@ def markdown(frame: pd.DataFrame, digits: int) -> str:
 def latex(frame: pd.DataFrame, digits: int) -> str:
     """A frame as a LaTeX tabular."""
     head, rows, labels = _cells(frame, digits)
-    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in [head, *rows]]
+    lines = [" & ".join(map(_escape, row)) + r" \\" for row in [head, *rows]]
     columns = "l" * labels + "r" * (len(head) - labels)
     return "\n".join(
         [
@@ -71,10 +71,10 @@ def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]]
 def _decimals(column: pd.Series, digits: int) -> int:
     """Decimals of a column: ranks need one or none."""
     if column.dtype.kind == "f":
-        known = column.dropna()
-        for fewer in range(min(2, digits)):
-            if (known.round(fewer) == known).all():
-                return fewer
+        values = column.dropna()
+        for decimals in range(min(2, digits)):
+            if (values.round(decimals) == values).all():
+                return decimals
     return digits
 
 
@@ -91,5 +91,5 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"[\\~^<>|&%$#_{}]", lambda found: SPECIAL[found[0]], _line(text))
+def _escape(text: str) -> str:
+    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: SPECIAL[match[0]], _line(text))

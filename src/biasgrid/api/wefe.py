@@ -69,34 +69,36 @@ DEBIASING = {
 }
 
 
-def check_names(given: Iterable[str], known: Iterable[str], names: Mapping[str, str], function: str) -> None:
+def check_names(
+    options: Iterable[str], parameters: Iterable[str], names: Mapping[str, str], function: str
+) -> None:
     """Raises BiasgridError for a name of WEFE's that a function does not know, with what to say in its place."""
-    known = set(known)
-    for name in given:
-        if name in names and name not in known:
+    parameters = set(parameters)
+    for name in options:
+        if name in names and name not in parameters:
             raise InputError(f"{function}: {name}: {names[name]}")
 
 
 def answers(names: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: a function's unknown keywords are answered, WEFE's with what to say in their place."""
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        known = [name for name in inspect.signature(function).parameters if name != "self"]
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        parameters = [name for name in inspect.signature(function).parameters if name != "self"]
 
         @functools.wraps(function)
-        def answering(*args: P.args, **options: P.kwargs) -> R:
-            check_names(options, known, names, function.__name__)
+        def answer(*args: P.args, **options: P.kwargs) -> R:
+            check_names(options, parameters, names, function.__name__)
             for name in options:
-                if name not in known:
-                    raise InputError(unknown(f"{function.__name__} option", name, known))
+                if name not in parameters:
+                    raise InputError(unknown(f"{function.__name__} option", name, parameters))
             return function(*args, **options)
 
-        return answering
+        return answer
 
-    return decorated
+    return decorate
 
 
-def instead_of_metric(metric: Metric, name: str) -> str:
+def replacement_of_metric(metric: Metric, name: str) -> str:
     """What to write in place of `metrics.WEAT`."""
     return (
         f"say metrics.{metric.name}, a function: metrics.{metric.name}(query, model) is WEFE's "
@@ -104,7 +106,7 @@ def instead_of_metric(metric: Metric, name: str) -> str:
     )
 
 
-def instead_of_method(method: Method, name: str) -> str:
+def replacement_of_method(method: Method, name: str) -> str:
     """What to write in place of `debias.HardDebias`."""
     words = [f"{word}=..." for word in method.required]
     return (
@@ -113,6 +115,10 @@ def instead_of_method(method: Method, name: str) -> str:
     )
 
 
-def instead(entry: Any, name: str) -> str:
+def replacement(entry: Any, name: str) -> str:
     """What to write in place of an attribute that is another name of a metric or a debias method."""
-    return instead_of_metric(entry, name) if isinstance(entry, Metric) else instead_of_method(entry, name)
+    return (
+        replacement_of_metric(entry, name)
+        if isinstance(entry, Metric)
+        else replacement_of_method(entry, name)
+    )

@@ -126,9 +126,9 @@ def word_sets(
     """
     folder = resource(FOLDER)
     options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
-    given = [option for option, value in options.items() if value is not None]
-    if given and collection != "eds":
-        raise BiasgridError(f"word_sets: {given[0]} is an option of the collection 'eds' only")
+    eds_options = [option for option, value in options.items() if value is not None]
+    if eds_options and collection != "eds":
+        raise BiasgridError(f"word_sets: {eds_options[0]} is an option of the collection 'eds' only")
     names = sorted(path.stem for path in folder.glob("*.json"))
     if collection is None:
         records = {name: read_json(folder / f"{name}.json") for name in names}
@@ -140,7 +140,7 @@ def word_sets(
     sets.name = collection
     for field in ("title", "paper", "taken_from", "licence", "notes"):
         setattr(sets, field, record[field])
-    if given:
+    if eds_options:
         _check(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
         for name in BY_SHARE:
             # they are sorted by share, so that the first of them are those of a lower number
@@ -148,17 +148,19 @@ def word_sets(
     return sets
 
 
-def _check(year: object, most: object) -> None:
+def _check(year: object, number: object) -> None:
     if isinstance(year, bool) or year != YEAR:
         raise BiasgridError(
             not_allowed("occupations_year", year, f"{YEAR}")
             + ", the census of which the occupations are in eds.json; the tables of other years state no licence "
             "(data/word_sets/README.md)"
         )
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST):
+    if number is not None and (
+        isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST
+    ):
         raise BiasgridError(
             not_allowed(
-                "top_n_race_occupations", most, f"whole numbers from 1 to {MOST}, as many as eds.json has"
+                "top_n_race_occupations", number, f"whole numbers from 1 to {MOST}, as many as eds.json has"
             )
         )
 

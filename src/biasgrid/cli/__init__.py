@@ -34,13 +34,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
     warn_in_a_line()
     end_with_starter()
-    parsed = commands().parse(arguments)
+    args = commands().parse(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), tidy_termination():
-            record = parsed.run(parsed)
+            record = args.run(args)
         from ..measure import dumps
 
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
@@ -50,14 +50,14 @@ def main(arguments: list[str] | None = None) -> int:
         except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except BiasgridError as error:
-        return _refused(str(error))
+        return _refuse(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _refused(f"{where}{error.strerror or error}")
+        return _refuse(f"{where}{error.strerror or error}")
     return 0
 
 
-def _refused(message: str) -> int:
+def _refuse(message: str) -> int:
     """Say in a line what is wrong; in the middle of a long one is a name or a path of the user's."""
     line = f"biasgrid: {' '.join(message.splitlines())}"
     print(line if len(line) <= LONGEST else f"{line[:300]} ... {line[-90:]}", file=sys.stderr)
@@ -65,7 +65,7 @@ def _refused(message: str) -> int:
 
 
 def commands() -> Commands:
-    """All sub-commands, in the order of a user's way."""
+    """All sub-commands, in the order in which a user needs them."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
     for topic in (running, reporting, listing, embeddings, measuring, scoring, studies, workflows):

@@ -68,13 +68,13 @@ class Commands:
         function: Callable[[argparse.Namespace], Any],
         name: str = "",
         /,
-        takes_others: bool = False,
+        takes_extra_arguments: bool = False,
         **options: Mapping[str, Any],
     ) -> argparse.ArgumentParser:
         """Add a function as a sub-command of its name, with options of these names.
 
-        The first paragraph of its docstring is the help, the second are examples. With `takes_others` it gets
-        arguments that it does not know, as `others`.
+        The first paragraph of its docstring is the help, the second are examples. With `takes_extra_arguments` it
+        also gets the arguments that the parser does not know, as `extra_arguments`.
         """
         doc, _, examples = inspect.getdoc(function).partition("\n\n")
         doc = " ".join(doc.split())
@@ -87,7 +87,7 @@ class Commands:
         )
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
-        command.set_defaults(run=function, takes_others=takes_others)
+        command.set_defaults(run=function, takes_extra_arguments=takes_extra_arguments)
         return command
 
     @property
@@ -97,21 +97,23 @@ class Commands:
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """The arguments of a sub-command. Ends the process where they are wrong."""
-        parsed, others = self.parser.parse_known_args(arguments)
-        if others and not parsed.takes_others:
-            self.parser.error(f"unrecognized arguments: {' '.join(others)}")
-        parsed.others = others
-        return parsed
+        namespace, extra_arguments = self.parser.parse_known_args(arguments)
+        if extra_arguments and not namespace.takes_extra_arguments:
+            self.parser.error(f"unrecognized arguments: {' '.join(extra_arguments)}")
+        namespace.extra_arguments = extra_arguments
+        return namespace
 
 
 def open_model(args: argparse.Namespace, kind: str = "vectors") -> AbstractContextManager[Any]:
     """The model that --model and the arguments of `FILE` name, for a while: what is made of a file goes again. `kind`
     is what a file is read as."""
-    from ..config.shipped import shipped
+    from ..config.shipped import shipped_models
     from ..embeddings import readers
 
     name = str(args.model)
-    if not args.model.exists() and (name in shipped() or (args.model.name == name and not args.model.suffix)):
+    if not args.model.exists() and (
+        name in shipped_models() or (args.model.name == name and not args.model.suffix)
+    ):
         from ..api.shipped import by_name
 
         return nullcontext(by_name(name))
@@ -148,13 +150,13 @@ def check_output(output: Path, inputs: list[Path]) -> None:
             raise BiasgridError(f"{output}: would be written over {path}; give another output")
 
 
-def key_values(given: list[str], flag: str = "--param") -> dict[str, Any]:
+def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:
     """What was given as KEY=VALUE, where a value is JSON or YAML."""
     values = {}
-    for item in given:
-        key, equals, value = item.partition("=")
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise BiasgridError(f"{flag} {shown(item)}: expected KEY=VALUE")
+            raise BiasgridError(f"{flag} {shown(pair)}: expected KEY=VALUE")
         if key in values:
             raise BiasgridError(f"{flag} {key}: given twice")
         values[key] = _value(f"{flag} {key}", value)

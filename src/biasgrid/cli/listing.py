@@ -1,4 +1,4 @@
-"""What there is to name in a config or on the command line."""
+"""Lists of the names that a config or the command line may use."""
 
 from __future__ import annotations
 
@@ -35,15 +35,20 @@ def show(args: argparse.Namespace) -> list[dict[str, str]]:
     """
     # what a study's plugins hold is listed, too
     study = read_study(args.study) if args.study else _default() if args.topic in OF_STUDY else None
-    entries = OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registered(REGISTRIES[args.topic])
+    entries = (
+        OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registry_entries(REGISTRIES[args.topic])
+    )
     return [{"name": name, "description": description} for name, description in entries]
 
 
-def _registered(package: str) -> Entries:
+def _registry_entries(package: str) -> Entries:
     for name, entry in importlib.import_module(package).REGISTRY.items():
         description = getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
-        listed = getattr(entry, "listed", name) or "nowhere: drawn where null_distributions asks for it"
-        yield name, description + (f" In a config's list of figures: {listed}." if listed != name else "")
+        config_name = getattr(entry, "listed", name) or "nowhere: drawn where null_distributions asks for it"
+        yield (
+            name,
+            description + (f" In a config's list of figures: {config_name}." if config_name != name else ""),
+        )
     if package == REGISTRIES["formats"]:  # and those that other kinds of models have
         for kind in importlib.import_module(REGISTRIES["kinds"]).REGISTRY.values():
             yield from ((name, f"{kind.name}: {meaning}") for name, meaning in (kind.formats or {}).items())
@@ -59,11 +64,11 @@ def _sentence(function: Callable[..., Any], label: str) -> str:
 def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
     from ..config import load
-    from ..config.shipped import shipped
+    from ..config.shipped import shipped_models
     from ..study import Study
 
     config = load.read(located(DEFAULT))
-    models = shipped() | load.merged(config["models"], "models", str(DEFAULT), Path("."))
+    models = shipped_models() | load.merge_part(config["models"], "models", str(DEFAULT), Path("."))
     # benchmarks need gensim; models of other languages have no criterion here
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
     return Study.of(
@@ -82,7 +87,7 @@ def _word_sets(study: Any) -> Entries:
 
     files = WordSets(Path(study.config["word_sets"]))
     for stem in files.names:
-        for name, words in files.of(stem).items():
+        for name, words in files.sets_of(stem).items():
             first = ", ".join(text_of(part) for part in list(words)[:3])
             yield f"{stem}.{name}", f"{len(words)}: {first}{', ...' * (len(words) > 3)}"
 

@@ -39,22 +39,22 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from ..query import Query
 
     metric = metrics.metric(args.metric)
-    given = key_values(args.param)
-    if "seed" in given:
+    options = key_values(args.param)
+    if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parts = {
         part: checked_options(part, key_values(getattr(args, part), f"--{part.replace('_', '-')}"))
         for part in PARTS
         if getattr(args, part) is not None
     }
-    parameters, words = split_options(metric, given)
+    parameters, words = split_options(metric, options)
     query, metric = Query.read(args.query), metric.under(parameters)
     if not query.fits(metric.template):
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
     with open_model(args, metric.needs) as model:
-        record = {"metric": metric.name, "model": model.name, "params": given, "seed": args.seed}
+        record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
         if args.debias:
             transform = Transform.load(args.debias)
             check_kind(metric, model)
@@ -78,11 +78,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
 
 def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> str:
     """What was measured as a table to read: one row per query."""
-    under = f" under {record['debias']}" if "debias" in record else ""
+    note = f" under {record['debias']}" if "debias" in record else ""
     low, high = metric.range
-    inferred = "asked" in record
+    has_inference = "asked" in record
     of_units = "interval (sentences)"
-    rows = [["query", "value", of_units, *[*P_SHOWN, "interval"] * inferred, "lost words", "status"]]
+    rows = [["query", "value", of_units, *[*P_SHOWN, "interval"] * has_inference, "lost words", "status"]]
     for result in results:
         interval = _interval(result.ci_low, result.ci_high)
         numbers = [
@@ -95,7 +95,7 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
                 result.query,
                 _short(result.value),
                 _interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
-                *numbers * inferred,
+                *numbers * has_inference,
                 f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",
                 result.status,
             ]
@@ -104,7 +104,9 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     columns = [column for column in zip(*rows, strict=True) if column[0] == "value" or {*column[1:]} != {"-"}]
     widths = [max(map(len, column)) for column in columns]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
-    title = f"{metric.label} of {record['model']}{under}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
+    title = (
+        f"{metric.label} of {record['model']}{note}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
+    )
     return "\n".join([title, "", *lines])
 
 
@@ -170,9 +172,9 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     from ..evaluation.answers import GENERATED, answers
 
     pairs = [pair.split(":") for pair in args.pairs]
-    for given, pair in zip(args.pairs, pairs, strict=True):
+    for text, pair in zip(args.pairs, pairs, strict=True):
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
-            raise BiasgridError(f"--pairs {shown(given)}: expected two different words such as he:she")
+            raise BiasgridError(f"--pairs {shown(text)}: expected two different words such as he:she")
     if (args.method == GENERATED) == bool(args.word):
         raise BiasgridError(f"--word: every method needs it but {GENERATED}, which looks for pairs of words")
     if args.best < 1:
@@ -185,10 +187,10 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
             transform = Transform.load(args.debias)
             model = model.under(transform)
             record["debias"] = transform.method
-        given = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
-        if lost := [word for word in given if model.vocab_prefix + word not in model]:
+        words = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
+        if lost := [word for word in words if model.vocab_prefix + word not in model]:
             warnings.warn(f"{model.name} lacks {listed(map(shown, lost))}", stacklevel=1)
-        found = answers(
+        questions = answers(
             model,
             pairs,
             args.word,
@@ -199,7 +201,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
             vocabulary=args.vocabulary or None,
             seed=args.seed,
         )
-    return record | {"questions": found}
+    return record | {"questions": questions}
 
 
 def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
@@ -211,8 +213,8 @@ def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any
     from ..properties import examine, table
     from ..properties.files import write
 
-    chosen = {entry.name: entry for entry in map(metrics.metric, args.metric)}
-    verdicts = examine(chosen or metrics.REGISTRY)
+    by_name = {entry.name: entry for entry in map(metrics.metric, args.metric)}
+    verdicts = examine(by_name or metrics.REGISTRY)
     return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
 
 

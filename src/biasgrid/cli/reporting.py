@@ -21,15 +21,15 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     """
     from dataclasses import replace
 
-    from ..api.study import finished
+    from ..api.study import find_study
     from ..report.existing import step_of
 
-    step, lacking = step_of(finished(args.study))
+    step, missing = step_of(find_study(args.study))
     step = replace(step, output=args.output or step.output)
     check_output(step.output, [Path(file) for file in step.files])
-    if lacking:
-        files = listed(f"{name}.csv" for name in lacking)
-        reason = next(iter(lacking.values()))
+    if missing:
+        files = listed(f"{name}.csv" for name in missing)
+        reason = next(iter(missing.values()))
         print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
     return {"report": str(step.output), "bytes": step.run()}
 
@@ -40,25 +40,25 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid compare results/embedded results/embedded-1.0
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
     """
-    from ..api.study import finished
+    from ..api.study import find_study
     from ..files import write_text
     from ..report import comparing
     from ..report.changes import changes
 
-    studies = [finished(study) for study in args.studies]
-    found = changes(*map(comparing.side_of, studies))
+    studies = [find_study(study) for study in args.studies]
+    differences = changes(*map(comparing.side_of, studies))
     record: dict[str, Any] = {
-        "summary": comparing.summary(found),
+        "summary": comparing.summary(differences),
         "a": str(args.studies[0]),
         "b": str(args.studies[1]),
-        **comparing.counts(found),
+        **comparing.counts(differences),
     }
     if args.json:
-        record["changes"] = comparing.records(found)
+        record["changes"] = comparing.records(differences)
     if args.output or not args.json:
         output = args.output or Path(comparing.file_name(studies))
         check_output(output, [study.table_file(name) for study in studies for name in study.tables])
-        text = comparing.page(found, studies, list(map(str, args.studies)))
+        text = comparing.page(differences, studies, list(map(str, args.studies)))
         write_text(output, text)
         record |= {"page": str(output), "bytes": len(text.encode())}
     return record

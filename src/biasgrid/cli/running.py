@@ -38,12 +38,12 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     import yaml
 
     from ..config.common import Key
-    from ..config.load import merged
+    from ..config.load import merge_part
     from ..validation import checked
 
     name = checked(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
-    keys = list(merged(args.models, "models", "init", Path(".")))
+    keys = list(merge_part(args.models, "models", "init", Path(".")))
     models = yaml.safe_dump(args.models, allow_unicode=True, width=110)
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
     config = config.replace("  @models@\n", re.sub(r"(?m)^(?=.)", "  ", models))
@@ -87,14 +87,14 @@ def _command(args: argparse.Namespace) -> list[str]:
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
-    if not any(option.partition("=")[0] in CHANGING for option in args.others):
+    if not any(option.partition("=")[0] in CHANGING for option in args.extra_arguments):
         getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
     profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource(snakefile))]
-    command += ["--cores", str(args.cores), *args.others]
-    if args.others:
+    command += ["--cores", str(args.cores), *args.extra_arguments]
+    if args.extra_arguments:
         _check_options(command[3:])
     return command
 
@@ -137,7 +137,7 @@ def add(commands: Commands) -> None:
         },
     )
     command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
-    command = commands.add(run, takes_others=True)
+    command = commands.add(run, takes_extra_arguments=True)
     command.add_argument(
         "configs",
         nargs="+",

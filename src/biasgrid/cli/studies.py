@@ -23,7 +23,7 @@ def query(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid query --study config/embedded.yaml --query gender_1 > query.json
     """
     queries = read_study(args.study).queries
-    return json.loads(_chosen("query", args.query, queries, args).to_json())
+    return json.loads(_find("query", args.query, queries, args).to_json())
 
 
 def cell(args: argparse.Namespace) -> dict[str, Any]:
@@ -35,9 +35,9 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import cell_step
 
     study = read_study(args.study)
-    chosen = _chosen("cell", args.cell, study.cells, args)
-    write_text(study.query_file(chosen.query), study.queries[chosen.query].to_json())
-    step = cell_step(study, chosen)
+    study_cell = _find("cell", args.cell, study.cells, args)
+    write_text(study.query_file(study_cell.query), study.queries[study_cell.query].to_json())
+    step = cell_step(study, study_cell)
     step.run()
     return {
         "cell": str(step.output),
@@ -54,17 +54,17 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import cell_step, inference_step
 
     study = read_study(args.study)
-    chosen = _inferred(study, args)
+    inference = _find_inference(study, args)
     # in one file with the metric's other queries, of which what is there is kept
-    for other in (group := study.inference_groups[chosen.group]):
-        if other is chosen or not study.cell_file(other.cell).is_file():
-            write_text(study.query_file(other.cell.query), study.queries[other.cell.query].to_json())
-            cell_step(study, other.cell).run()
+    for member in (group := study.inference_groups[inference.group]):
+        if member is inference or not study.cell_file(member.cell).is_file():
+            write_text(study.query_file(member.cell.query), study.queries[member.cell.query].to_json())
+            cell_step(study, member.cell).run()
     step = inference_step(study, group)
     # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
-    step = replace(step, spec={**step.spec, "again": [group.index(chosen)]})
+    step = replace(step, spec={**step.spec, "again": [group.index(inference)]})
     records = step.run()
-    return {"inference": str(step.output), "results": records[group.index(chosen)]["results"]}
+    return {"inference": str(step.output), "results": records[group.index(inference)]["results"]}
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import null_step
 
     study = read_study(args.study)
-    cell = _inferred(study, args).cell
+    cell = _find_inference(study, args).cell
     write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
     step = null_step(study, cell)
     try:
@@ -103,9 +103,9 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study)
     if (args.model, args.debias) not in study.fits:
-        fitted = [key for model, key in study.fits if model == args.model]
+        keys = [key for model, key in study.fits if model == args.model]
         what = f"debias method of {args.model!r}"
-        raise BiasgridError(f"{args.study}: {unknown(what, args.debias, fitted)}")
+        raise BiasgridError(f"{args.study}: {unknown(what, args.debias, keys)}")
     step = fit_step(study, args.model, args.debias)
     return {"transform": str(step.output), **step.run().summary()}
 
@@ -119,8 +119,8 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import evaluation_step
 
     study = read_study(args.study)
-    chosen = _chosen("evaluation", args.evaluation, study.evaluations | study.quality, args)
-    step = evaluation_step(study, chosen)
+    evaluation = _find("evaluation", args.evaluation, study.evaluations | study.quality, args)
+    step = evaluation_step(study, evaluation)
     step.run()
     return {"evaluation": str(step.output)}
 
@@ -132,15 +132,15 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
         --sentences gender_1
     """
     from ..files import write_text
-    from ..plan.steps import scored, sentence_scores_step
+    from ..plan.steps import cells_by_sentences, sentence_scores_step
 
     study = read_study(args.study)
-    if (args.model, args.sentences) not in (known := scored(study)):
-        models = dict.fromkeys(model for model, _ in known)
-        _chosen("language model", args.model, models, args)
-        of_model = {sentences: None for model, sentences in known if model == args.model}
-        _chosen("sentences", args.sentences, of_model, args)
-    for query in dict.fromkeys(cell.query for cell in known[args.model, args.sentences]):
+    if (args.model, args.sentences) not in (cells := cells_by_sentences(study)):
+        models = dict.fromkeys(model for model, _ in cells)
+        _find("language model", args.model, models, args)
+        of_model = {sentences: None for model, sentences in cells if model == args.model}
+        _find("sentences", args.sentences, of_model, args)
+    for query in dict.fromkeys(cell.query for cell in cells[args.model, args.sentences]):
         write_text(study.query_file(query), study.queries[query].to_json())
     step = sentence_scores_step(study, args.model, args.sentences)
     return {"scores": str(step.output), **step.run()}
@@ -154,7 +154,7 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import frequency_step, rank_samples_step, table_step
 
     study = read_study(args.study)
-    _chosen("table", args.table, study.tables, args)
+    _find("table", args.table, study.tables, args)
     if args.table == "rankings" and "bootstrap" in study.config["inference"]:
         rank_samples_step(study).run()
     if args.table == "frequency":
@@ -174,23 +174,23 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study)
     inference = study.inferences.get(args.figure.removeprefix("null/"))
-    chosen = (
-        drawing(study, inference.cell) if inference else _chosen("figure", args.figure, study.figures, args)
+    choice = (
+        drawing(study, inference.cell) if inference else _find("figure", args.figure, study.figures, args)
     )
     try:
-        return {"figure": figure_step(study, chosen).run()}
+        return {"figure": figure_step(study, choice).run()}
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {error}") from None
 
 
-def _chosen(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
+def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
     if name not in things:
         raise BiasgridError(f"{args.study}: {unknown(what, name, things, MORE.get(what, ''))}")
     return things[name]
 
 
-def _inferred(study: Any, args: argparse.Namespace) -> Any:
-    _chosen("cell", args.cell, study.cells, args)
+def _find_inference(study: Any, args: argparse.Namespace) -> Any:
+    _find("cell", args.cell, study.cells, args)
     if args.cell not in study.inferences:
         raise BiasgridError(f"{args.study}: no test: the study has no inference in its config")
     return study.inferences[args.cell]

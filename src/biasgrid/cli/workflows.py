@@ -34,7 +34,7 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
         step.run()
         return {"pool": str(step.output)}
     if args.cell is None:
-        return {"results": _written(steps.table_steps(simulation), steps.figure_steps(simulation))}
+        return {"results": _run_steps(steps.table_steps(simulation), steps.figure_steps(simulation))}
     if args.cell in simulation.real_cells:
         step = steps.real_step(simulation, simulation.real_cells[args.cell])
     elif args.cell in simulation.frequency_cells:
@@ -60,7 +60,7 @@ def factory(args: argparse.Namespace) -> dict[str, Any]:
 
     benchmark = Factory.read(args.config)
     if args.model is None:
-        return {"results": _written(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
+        return {"results": _run_steps(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
     if args.model not in benchmark.models:
         raise BiasgridError(f"{args.config}: {unknown('model', args.model, benchmark.models)}")
     benchmark.check_files()
@@ -74,7 +74,7 @@ def factory(args: argparse.Namespace) -> dict[str, Any]:
     return {"model": str(step.output)}
 
 
-def _written(tables: Mapping[str, Step], figures: Mapping[str, Step]) -> list[str]:
+def _run_steps(tables: Mapping[str, Step], figures: Mapping[str, Step]) -> list[str]:
     """Run the steps; returns the files that they write."""
     for step in (*tables.values(), *figures.values()):
         step.run()

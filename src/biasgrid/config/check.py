@@ -1,4 +1,4 @@
-"""What a study's config must be beyond its form: names that exist, and do not meet in one file or label."""
+"""Checks of a study's config beyond its form: names must exist, and no two may share a file or a label."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..extras import require
 from ..files import slug
 from ..grid import QUALITY
 from ..options import PARTS
-from ..query import Query
+from ..query import Arity, Query
 from ..resources import located
 from .common import one_language
 from .models import check_corpora
@@ -49,12 +49,12 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
         require("wordfreq", f"{where}: frequencies: wordfreq")
     check_corpora(config, where)
     known("model", config["beside"], config["models"], f"{where}: beside")
-    for key, others in config["beside"].items():
-        own = {key, config["models"][key].get("published_as", key)}
-        for other in own.intersection([others] if isinstance(others, str) else others):
+    for key, published in config["beside"].items():
+        names = {key, config["models"][key].get("published_as", key)}
+        for name in names.intersection([published] if isinstance(published, str) else published):
             raise BiasgridError(
-                f"{where}: beside: {key}: {shown(other)} are the model's own numbers, which are judged; name a "
-                "model of other vectors"
+                f"{where}: beside: {key}: {shown(name)} are the model's own numbers, which are judged; "
+                "name a model of other vectors"
             )
     for name, training in config.get("trainings", {}).items():
         check_training(training, config["models"], f"{where}: trainings: {name}")
@@ -62,14 +62,14 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
         check_shuffled(entry, config["models"], f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config["criteria"].items():
-        own = [queries[key] for key in entry["queries"]]
+        criterion_queries = [queries[key] for key in entry["queries"]]
         for concept, lists in entry.get("seed_lists", {}).items():
             _check_seed_lists(
                 lists, entry["queries"], queries, f"{where}: {criterion}: seed_lists: {concept}"
             )
         _check_kinds(config, criterion, where)
         for key, metric in metrics_of(config, criterion).items():
-            _check_metric(key, metric, criterion, own, f"{where}: metrics: {key}")
+            _check_metric(key, metric, criterion, criterion_queries, f"{where}: metrics: {key}")
             for part in metric.get("inference", {}):
                 if config["inference"].keys() & PARTS and part not in config["inference"]:
                     raise BiasgridError(
@@ -86,12 +86,14 @@ def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str,
 def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
     """That one of a criterion's metrics can be measured on one of its models at least."""
     entry, models = config["criteria"][criterion], config["models"]
-    measured = [key for key in entry.get("models", models) if one_language(entry, models[key])]
-    kinds = {models[key].get("kind", VECTORS) for key in measured}
-    asked = metrics_of(config, criterion)
+    keys = [key for key in entry.get("models", models) if one_language(entry, models[key])]
+    kinds = {models[key].get("kind", VECTORS) for key in keys}
+    criterion_metrics = metrics_of(config, criterion)
     # a metric that there is not is reported by its name
     needs = {
-        m.needs for key, metric in asked.items() if (m := metrics.REGISTRY.get(metric.get("metric", key)))
+        m.needs
+        for key, metric in criterion_metrics.items()
+        if (m := metrics.REGISTRY.get(metric.get("metric", key)))
     }
     if needs and not kinds & needs:
         raise BiasgridError(
@@ -101,19 +103,19 @@ def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
 
 
 def _check_seed_lists(
-    lists: Mapping[str, str], own: Iterable[str], queries: Mapping[str, Query], where: str
+    lists: Mapping[str, str], query_ids: Iterable[str], queries: Mapping[str, Query], where: str
 ) -> None:
     """That lists of words for one concept are in queries that ask the same."""
-    known("query", lists.values(), own, where)
-    first, *others = lists
-    for other in others:
-        if list(lists.values()).count(lists[other]) > 1:
+    known("query", lists.values(), query_ids, where)
+    first, *rest = lists
+    for name in rest:
+        if list(lists.values()).count(lists[name]) > 1:
             raise BiasgridError(
-                f"{where}: {shown(lists[other])} occurs twice; every list has a query of its own"
+                f"{where}: {shown(lists[name])} occurs twice; every list has a query of its own"
             )
-        if queries[lists[other]].template != queries[lists[first]].template:
+        if queries[lists[name]].template != queries[lists[first]].template:
             raise BiasgridError(
-                f"{where}: {shown(lists[other])} has template {queries[lists[other]].template}, "
+                f"{where}: {shown(lists[name])} has template {queries[lists[name]].template}, "
                 f"{shown(lists[first])} {queries[lists[first]].template}; they must ask the same"
             )
 
@@ -136,18 +138,18 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
 
 
 def _check_names(config: Mapping[str, Any], where: str) -> None:
-    """What would meet in one file, one label or one column of a table."""
+    """That no two names share a file, a label or a column of a table."""
     models, criteria = config["models"], config["criteria"]
     slugs = [slug(criterion) for criterion in criteria]
     for criterion in criteria:
         if slugs.count(slug(criterion)) > 1:
             raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
-    taken = {*models, "gensim", "raw"}
+    names_in_use = {*models, "gensim", "raw"}
     for part in ("benchmarks", "corpora", "encoders"):
         for key in config.get(part, ()):
-            if key in taken:
+            if key in names_in_use:
                 raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
-            taken.add(key)
+            names_in_use.add(key)
     labels = [model["label"] for model in models.values()]
     for key, model in models.items():
         if key == "raw":
@@ -156,10 +158,10 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
             raise BiasgridError(
                 f"{where}: models: {key}: another model has the label {shown(model['label'])}"
             )
-    ranked: dict[str, dict] = {}
+    by_key: dict[str, dict] = {}
     for criterion in (name for name, entry in criteria.items() if entry["ranked"]):
         for key, metric in metrics_of(config, criterion).items():
-            if ranked.setdefault(key, metric) != metric:
+            if by_key.setdefault(key, metric) != metric:
                 raise BiasgridError(
                     f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in another "
                     "ranked criterion; name them apart"
@@ -175,8 +177,8 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
-                why = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
-                raise BiasgridError(f"{place}: this key {why}; name it otherwise")
+                reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
+                raise BiasgridError(f"{place}: this key {reason}; name it otherwise")
             known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
             known("model", entry.get("models", []), models, f"{place}: models")
             known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
@@ -205,7 +207,7 @@ def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
             )
     if quality and not quality["similarity"] and not quality["analogies"]:
         raise BiasgridError(f"{where}: quality: names no benchmark under similarity or analogies")
-    for place, entry in _evaluated(config, where):
+    for place, entry in _evaluation_entries(config, where):
         try:
             Spec.of(entry)
         except BiasgridError as error:
@@ -215,7 +217,7 @@ def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
 def _check_files(config: Mapping[str, Any], where: str) -> None:
     """That benchmarks' files are files, as far as can be known before anything is fetched."""
     archives = config["benchmarks"]
-    for place, entry in _evaluated(config, where):
+    for place, entry in _evaluation_entries(config, where):
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
             if archive == "gensim" and colon and not _ships(file, f"{place}: {shown(path)}"):
@@ -237,7 +239,7 @@ def _ships(file: str, what: str) -> bool:
     return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()
 
 
-def _evaluated(config: Mapping[str, Any], where: str) -> Iterable[tuple[str, dict[str, Any]]]:
+def _evaluation_entries(config: Mapping[str, Any], where: str) -> Iterable[tuple[str, dict[str, Any]]]:
     """What is evaluated, and where a config says so."""
     for criterion, entry in config["evaluation"].items():
         yield f"{where}: evaluation: {criterion}", entry
@@ -252,15 +254,19 @@ def _check_metric(
         metric = metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {error}") from None
-    fitting = [query for query in queries if query.fits(metric.template)]
-    if not fitting:
+    suitable_queries = [query for query in queries if query.fits(metric.template)]
+    if not suitable_queries:
         raise BiasgridError(
             f"{where}: no query of {shown(criterion)} has the template {metric.template} or sub-queries that have it"
         )
-    same_name: dict[str, Query] = {}
-    for sub in (s for query in fitting for s in query.subqueries(metric.template)):
-        if same_name.setdefault(sub.name, sub) != sub:
+    check_subquery_names(suitable_queries, metric.template, f"{where}: {criterion}")
+
+
+def check_subquery_names(queries: Iterable[Query], template: tuple[Arity, Arity], where: str) -> None:
+    """Raises BiasgridError, which begins with `where`, for two sub-queries of one name that differ."""
+    by_name: dict[str, Query] = {}
+    for sub in (s for query in queries for s in query.subqueries(template)):
+        if by_name.setdefault(sub.name, sub) != sub:
             raise BiasgridError(
-                f"{where}: {criterion}: two (sub-)queries are named {shown(sub.name)} but their words differ; "
-                "name the sets apart"
+                f"{where}: two (sub-)queries are named {shown(sub.name)} but their words differ; name the sets apart"
             )

@@ -1,4 +1,4 @@
-"""What fields of several sections of a config are made of."""
+"""Types of fields that several sections of a config share."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ Distinct = AfterValidator(_distinct)
 Params = dict[str, Any]  # checked by whose parameters they are
 
 
-def _included(value: Any) -> Any:
-    """What `load.merged` merges, and checks part by part."""
+def _check_includes(value: Any) -> Any:
+    """What `load.merge_part` merges, and checks part by part."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
             raise BiasgridError(f"{shown(entry)} is not a mapping or a file's path")
@@ -68,9 +68,9 @@ class Includes:
     kind: Any  # of the mapping that comes out
 
 
-def included(kind: Any) -> Any:
+def with_includes(kind: Any) -> Any:
     """The type of a field that `Includes`."""
-    return Annotated[Any, AfterValidator(_included), Includes(kind)]
+    return Annotated[Any, AfterValidator(_check_includes), Includes(kind)]
 
 
 def one_language(*entries: Mapping[str, Any]) -> bool:
@@ -94,18 +94,18 @@ def filled(model: Any, values: Any, where: str) -> Any:
     return _plain(checked(model, values, where), values)
 
 
-def _plain(value: Any, given: Any) -> Any:
+def _plain(value: Any, source: Any) -> Any:
     if isinstance(value, BaseModel):
-        given = given or {}
+        source = source or {}
         # None: left out, and without a default
         left_out = [
             name
             for name in type(value).model_fields
-            if name not in given and getattr(value, name) is not None
+            if name not in source and getattr(value, name) is not None
         ]
-        return {name: _plain(getattr(value, name), given.get(name)) for name in (*given, *left_out)}
+        return {name: _plain(getattr(value, name), source.get(name)) for name in (*source, *left_out)}
     if isinstance(value, dict):
-        return {key: _plain(inner, given and given.get(key)) for key, inner in value.items()}
+        return {key: _plain(inner, source and source.get(key)) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner, given and given[place]) for place, inner in enumerate(value)]
+        return [_plain(inner, source and source[place]) for place, inner in enumerate(value)]
     return value

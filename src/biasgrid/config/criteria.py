@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
 from ..validation import Strict, field
-from .common import Distinct, Key, Language, Name, Text, included
+from .common import Distinct, Key, Language, Name, Text, with_includes
 from .metrics import Metrics, Words
 
 
@@ -99,7 +99,7 @@ class Phenomena(Strict):
     phenomenon_correlations.csv say what holds over all of them."""
 
     groups: Sets = field("the groups by name")
-    sets: included(PhenomenonSets) = field(
+    sets: with_includes(PhenomenonSets) = field(
         "the sets by name. No word is in two of them, nor in a group, whatever the case of its letters"
     )
 

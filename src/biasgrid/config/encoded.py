@@ -62,7 +62,7 @@ class Encoded(Strict):
         return self
 
 
-def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
+def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
     """The entry of an encoded model of a checked config: its source says all that its vectors are made of, the words
     by a digest; `encodes` lists them."""
     model = config["models"][key]
@@ -74,8 +74,8 @@ def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) 
         "templates": Templates.of(source.get("templates")).record(),
         "words": {"number": len(words), "sha256": digest},
     }
-    said = {"licence": config["encoders"][name]["licence"]} if model["licence"] == UNSAID else {}
-    return {**model, **said, "source": source, "sorted": False, "encodes": words}
+    licence = {"licence": config["encoders"][name]["licence"]} if model["licence"] == UNSAID else {}
+    return {**model, **licence, "source": source, "sorted": False, "encodes": words}
 
 
 def check_encoders(config: Mapping[str, Any], where: str) -> None:
@@ -100,7 +100,7 @@ def check_encoders(config: Mapping[str, Any], where: str) -> None:
 
 
 def in_sentences(
-    targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], given: Any, where: str
+    targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], templates: Any, where: str
 ) -> list[dict[str, list[str]]]:
     """The sets of a query's two sides with sentences in place of words: each word in each of its templates, word by
     word.
@@ -110,11 +110,11 @@ def in_sentences(
     BiasgridError
         One line that begins with `where`.
     """
-    if isinstance(given, Mapping):
-        known("set", given, [*targets, *attributes], where)
-        of_set = {name: Templates.of(own, f"{where}: {name}") for name, own in given.items()}
+    if isinstance(templates, Mapping):
+        known("set", templates, [*targets, *attributes], where)
+        of_set = {name: Templates.of(texts, f"{where}: {name}") for name, texts in templates.items()}
     else:
-        of_set = dict.fromkeys([*targets, *attributes], Templates.of(given, where))
+        of_set = dict.fromkeys([*targets, *attributes], Templates.of(templates, where))
     as_they_are = Templates.of(None)
     return [
         {
@@ -139,41 +139,41 @@ def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) ->
         if model.get("kind", VECTORS) == VECTORS:
             for debias in config["debias"].get(criterion, {}).values():
                 if key in debias.get("models", [key]):
-                    yield from _forms(_listed(debias["words"]), debias["params"])
-            evaluated = config["evaluation"].get(criterion, {})
-            yield from _forms(_listed(evaluated), evaluated)
+                    yield from _forms(_texts_in(debias["words"]), debias["params"])
+            evaluation = config["evaluation"].get(criterion, {})
+            yield from _forms(_texts_in(evaluation), evaluation)
         if key not in entry.get("models", [key]):
             continue
         for name, metric in (entry.get("metrics") or config["metrics"]).items():
-            registered = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
-            if registered.needs != model.get("kind", VECTORS):
+            definition = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
+            if definition.needs != model.get("kind", VECTORS):
                 continue
-            asked = [
+            words = [
                 word
                 for query in map(queries.__getitem__, entry["queries"])
-                if query.fits(registered.template)
-                for given in (*query.target_sets, *query.attribute_sets)
-                for word in given.words
+                if query.fits(definition.template)
+                for word_set in (*query.target_sets, *query.attribute_sets)
+                for word in word_set.words
             ]
             shared = config["words"] | entry.get("words", {})
             # with the metric's own options, as cells look words up, and without, as tables of frequencies do
-            for own in (metric.get("words", {}), {}):
-                yield from _forms(asked, shared | own | model.get("words", {}))
+            for options in (metric.get("words", {}), {}):
+                yield from _forms(words, shared | options | model.get("words", {}))
 
 
 def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:
     """Words as they are looked up: the store has them all, so that it is the first form that is found."""
-    given = {name: options[name] for name in ("preprocessors", "strategy") if name in options}
-    looked_up = WordOptions(**given)
-    forms = looked_up.preprocessors if looked_up.strategy == "all" else looked_up.preprocessors[:1]
-    return (form for word in words for one in forms if (form := variant(word, one)))
+    look_up = {name: options[name] for name in ("preprocessors", "strategy") if name in options}
+    word_options = WordOptions(**look_up)
+    forms = word_options.preprocessors if word_options.strategy == "all" else word_options.preprocessors[:1]
+    return (form for word in words for preprocessor in forms if (form := variant(word, preprocessor)))
 
 
-def _listed(value: Any) -> list[str]:
+def _texts_in(value: Any) -> list[str]:
     """The texts that are in lists, however deep."""
     if isinstance(value, Mapping):
-        return [word for key, inner in value.items() if key not in NO_WORDS for word in _listed(inner)]
+        return [word for key, inner in value.items() if key not in NO_WORDS for word in _texts_in(inner)]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        own = [inner for inner in value if isinstance(inner, str)]
-        return own + [word for inner in value for word in _listed(inner)]
+        texts = [inner for inner in value if isinstance(inner, str)]
+        return texts + [word for inner in value for word in _texts_in(inner)]
     return []

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from ..options import Number, Whole
 from ..validation import Strict, field
-from .common import Distinct, Key, Params, Text, included
+from .common import Distinct, Key, Params, Text, with_includes
 from .criteria import reference
 from .metrics import Measured
 from .models import Archives
@@ -105,7 +105,7 @@ class FactoryConfig(Run):
     halves: Annotated[Whole, Field(ge=0, le=10_000)] = field(
         "random halves of the occupations on which each metric is measured again; 0: none", 0
     )
-    encoders: included(Archives) = field("weights that training begins with, by key", dict)
+    encoders: with_includes(Archives) = field("weights that training begins with, by key", dict)
     trainers: Annotated[dict[Key, Trainer], Field(min_length=1)] = field("trainers by key")
     metrics: dict[Key, PlantedMetric] = field(
         "settings of metrics that are other than their own; all others that fit are measured, too", dict

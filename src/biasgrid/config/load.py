@@ -13,7 +13,7 @@ from ..errors import BiasgridError, shown, unknown
 from ..query import Query
 from ..registry import load_plugins
 from ..resources import located, resource
-from ..schema import stamped, unstamped
+from ..schema import stamped, without_version
 from ..validation import checked
 from .common import filled
 from .criteria import Criteria, PhenomenonSets
@@ -22,7 +22,7 @@ from .encoded import in_sentences
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
 from .sentence_files import sentences
-from .shipped import shipped
+from .shipped import shipped_models
 from .study import Paths, StudyConfig
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
@@ -52,15 +52,15 @@ class WordSets:
     @property
     def names(self) -> list[str]:
         """The files' names without .json: those of the folder, or, if it has none, those that come with biasgrid."""
-        own = sorted(path.stem for path in self.folder.glob("*.json"))
-        return own or sorted(path.stem for path in self._folders[1].glob("*.json"))
+        stems = sorted(path.stem for path in self.folder.glob("*.json"))
+        return stems or sorted(path.stem for path in self._folders[1].glob("*.json"))
 
     def file(self, stem: str) -> Path | None:
         """The file of that name without .json; None if there is none."""
         paths = (folder / f"{stem}.json" for folder in self._folders)
         return next((path for path in paths if path.is_file()), None)
 
-    def of(self, stem: str) -> dict[str, Any]:
+    def sets_of(self, stem: str) -> dict[str, Any]:
         """The sets of a file by name. Raises BiasgridError for a file that is none of word sets."""
         if stem not in self._files:
             path = self.file(stem) or self.folder / f"{stem}.json"
@@ -75,7 +75,7 @@ class WordSets:
         stem, _, name = reference.partition(".")
         if self.file(stem) is None:
             raise BiasgridError(f"{where}: {shown(reference)}: {unknown('word-set file', stem, self.names)}")
-        sets = self.of(stem)
+        sets = self.sets_of(stem)
         if sets.get(name) is None:
             raise BiasgridError(
                 f"{where}: {stem}.json: {unknown('word set', name, sets, 'biasgrid list word-sets')}"
@@ -91,12 +91,12 @@ class WordSets:
             raise BiasgridError(f"{where}: {shown(value)} is not a list of words; a query's sets are")
         return words
 
-    def resolved(self, value: Any, where: str) -> Any:
+    def replace_names(self, value: Any, where: str) -> Any:
         """The value with every name of a word set (`weat.career`) in it replaced by what the set holds."""
         if isinstance(value, dict):
-            return {key: self.resolved(inner, f"{where}: {key}") for key, inner in value.items()}
+            return {key: self.replace_names(inner, f"{where}: {key}") for key, inner in value.items()}
         if isinstance(value, list):
-            return [self.resolved(inner, where) for inner in value]
+            return [self.replace_names(inner, where) for inner in value]
         if isinstance(value, str) and REFERENCE.fullmatch(value):
             stem = value.partition(".")[0]
             if stem in self._files or self.file(stem):
@@ -126,7 +126,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     BiasgridError
         One line: which key is wrong, and what is allowed there.
     """
-    config = complete(StudyConfig, unstamped(config, where), where, root)
+    config = complete(StudyConfig, without_version(config, where), where, root)
     if "Overall" in config["criteria"]:
         raise BiasgridError(
             f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
@@ -134,7 +134,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     sets = WordSets(root / config["word_sets"])
     for part in ("debias", "evaluation"):
         config[part] = {
-            criterion: sets.resolved(entry, f"{where}: {part}: {criterion}")
+            criterion: sets.replace_names(entry, f"{where}: {part}: {criterion}")
             for criterion, entry in config[part].items()
         }
     for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
@@ -143,14 +143,14 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     _add_phenomena(config["criteria"], sets, f"{where}: criteria")
     queries: dict[str, Query] = {}
     for criterion, entry in config["criteria"].items():
-        for key, given in entry["queries"].items():
-            queries[key] = _query(given, f"{where}: {criterion}: {key}", sets, root)
+        for key, query_entry in entry["queries"].items():
+            queries[key] = _query(query_entry, f"{where}: {criterion}: {key}", sets, root)
     return config, queries
 
 
 def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
     """A config that a model allows, with its defaults and with the files that it includes; its plugins are loaded."""
-    config = copied(config, where)
+    config = copy_config(config, where)
     if isinstance(config, dict) and "plugins" in config:
         if paths := checked(Paths, config["plugins"], f"{where}: plugins"):
             try:
@@ -162,11 +162,11 @@ def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
     config = filled(model, config, where)
     for part in PARTS:
         if part in config and (config[part] != {} or model.model_fields[part].is_required()):
-            config[part] = merged(config[part], part, where, root)
+            config[part] = merge_part(config[part], part, where, root)
     for name, criterion in config.get("criteria", {}).items():
         if phenomena := criterion.get("phenomena"):
             place = f"{where}: criteria: {name}: phenomena"
-            phenomena["sets"] = merged(phenomena["sets"], "sets", place, root)
+            phenomena["sets"] = merge_part(phenomena["sets"], "sets", place, root)
     return config
 
 
@@ -183,7 +183,7 @@ def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: s
                     )
 
 
-def copied(config: Any, where: str) -> Any:
+def copy_config(config: Any, where: str) -> Any:
     """A deep copy of a config. Raises BiasgridError for what JSON cannot hold, and for what is too large or deep."""
     try:
         check_expansion(config)
@@ -200,52 +200,54 @@ def copied(config: Any, where: str) -> Any:
     return config
 
 
-def merged(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
+def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
     """A part of a config by name, from the config itself and from the files that it includes.
 
     Of a criterion that several places have, queries are put together, and every other key is in one of the places, or
     the same in all. Other entries are defined once.
     """
-    kind, together, places = PARTS[part], {}, {}
+    kind, by_name, places = PARTS[part], {}, {}
     for entry in entries if isinstance(entries, list) else [entries]:
-        place, given = f"{where}: {part}", entry
+        place, content = f"{where}: {part}", entry
         if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
-            given = named_model(entry, root, place)
+            content = named_model(entry, root, place)
         elif isinstance(entry, str):
-            place, given = entry, copied(read_yaml(located(entry, root)), entry)
-        for name, value in filled(kind, given, place).items():
+            place, content = entry, copy_config(read_yaml(located(entry, root)), entry)
+        for name, value in filled(kind, content, place).items():
             if part == "criteria":
-                _join(name, value, given[name], place, together, places)
-            elif name in together:
-                raise BiasgridError(f"{place}: {shown(name)} is defined twice{_too(places[name], place)}")
+                _join(name, value, content[name], place, by_name, places)
+            elif name in by_name:
+                raise BiasgridError(f"{place}: {shown(name)} is defined twice{_also_in(places[name], place)}")
             else:
-                together[name], places[name] = value, place
-    if not together:
-        checked(kind, together, f"{where}: {part}")
-    return together
+                by_name[name], places[name] = value, place
+    if not by_name:
+        checked(kind, by_name, f"{where}: {part}")
+    return by_name
 
 
 def _join(
-    name: str, value: dict[str, Any], given: Mapping[str, Any], place: str, together: dict, places: dict
+    name: str, value: dict[str, Any], content: Mapping[str, Any], place: str, by_name: dict, places: dict
 ) -> None:
     """Add a criterion to those that were read before, or its queries to the one of that name.
 
     `value` is `given` with its defaults; `places` says where each query, and each key of a criterion, was read.
     """
     for key in value["queries"]:
-        if criterion := next((known for known in together if key in together[known]["queries"]), None):
-            too = _too(places[key], place) or _too(criterion, name)
+        if criterion := next(
+            (criterion_name for criterion_name in by_name if key in by_name[criterion_name]["queries"]), None
+        ):
+            note = _also_in(places[key], place) or _also_in(criterion, name)
             raise BiasgridError(
-                f"{place}: {name}: query id {shown(key)} occurs twice{too}; ids are unique in a study"
+                f"{place}: {name}: query id {shown(key)} occurs twice{note}; ids are unique in a study"
             )
         places[key] = place
-    entry = together.setdefault(name, value)
-    for key in given:
+    entry = by_name.setdefault(name, value)
+    for key in content:
         if key == "queries":
             continue
         if (name, key) in places and entry[key] != value[key]:
-            other = places[name, key]
-            what = "two values" if other == place else f"another value in {other}"
+            former_place = places[name, key]
+            what = "two values" if former_place == place else f"another value in {former_place}"
             raise BiasgridError(f"{place}: {name}: {key}: has {what}; give it once")
         entry[key] = value[key]
         places.setdefault((name, key), place)
@@ -253,8 +255,8 @@ def _join(
         entry["queries"] |= value["queries"]
 
 
-def _too(other: str, place: str) -> str:
-    return f"; it is in {other}, too" if other != place else ""
+def _also_in(former_place: str, place: str) -> str:
+    return f"; it is in {former_place}, too" if former_place != place else ""
 
 
 def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
@@ -262,11 +264,12 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
 
     Raises BiasgridError for what is neither.
     """
-    if name in shipped():
-        return {name: copied(shipped()[name], name)}
+    if name in shipped_models():
+        return {name: copy_config(shipped_models()[name], name)}
     if not (root / Path(name).expanduser()).exists():
         raise BiasgridError(
-            f"{where}: {unknown('model', name, shipped(), 'biasgrid list models')}; or the path of a file of vectors"
+            f"{where}: {unknown('model', name, shipped_models(), 'biasgrid list models')}; or the path of a file "
+            "of vectors"
         )
     key = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z0-9]+", "-", Path(name).stem).lstrip("-") or "model"
     return {key: {"label": key, "source": {"type": "file", "path": name}}}
@@ -278,31 +281,35 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _query(given: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> Query:
-    if "file" in given:
-        targets, attributes = sentences(given, where, root), {}
+def _query(entry: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> Query:
+    if "file" in entry:
+        targets, attributes = sentences(entry, where, root), {}
     else:
         targets, attributes = (
-            {name: sets.words(words, f"{where}: {name}") for name, words in given.get(side, {}).items()}
+            {name: sets.words(words, f"{where}: {name}") for name, words in entry.get(side, {}).items()}
             for side in ("targets", "attributes")
         )
-    if "templates" in given:
-        targets, attributes = in_sentences(targets, attributes, given["templates"], f"{where}: templates")
+    if "templates" in entry:
+        targets, attributes = in_sentences(targets, attributes, entry["templates"], f"{where}: templates")
     try:
-        return Query(targets, attributes, name=given.get("name"))
+        return Query(targets, attributes, name=entry.get("name"))
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 
 
-def written(config: Mapping[str, Any]) -> str:
+def to_json_text(config: Mapping[str, Any]) -> str:
     """A complete config as the text that `read` reads.
 
     Sizes of downloads are left out: they describe a server's files and not the study.
     """
 
-    def of(part: str) -> dict[str, dict[str, Any]]:
+    def without_sizes(part: str) -> dict[str, dict[str, Any]]:
         entries = config[part].items()
         return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
 
-    parts = {part: of(part) for part in ("models", "benchmarks", "corpora", "encoders") if part in config}
+    parts = {
+        part: without_sizes(part)
+        for part in ("models", "benchmarks", "corpora", "encoders")
+        if part in config
+    }
     return json.dumps(stamped({**config, **parts}), ensure_ascii=False, indent=1) + "\n"

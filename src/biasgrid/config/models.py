@@ -18,7 +18,7 @@ from ..query import Query
 from ..validation import Strict, checked, field
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
-from .encoded import resolved as encoded
+from .encoded import resolve_model as resolve_encoded
 from .metrics import Words
 from .names import known
 
@@ -49,8 +49,8 @@ class Trained(Strict):
         except BiasgridError as error:
             raise BiasgridError(f"params: {error}") from None
         if (self.start is None) == (self.algorithm in LANGUAGE_MODELS):
-            said = "is missing" if self.start is None else "is not allowed"
-            raise BiasgridError(f"key 'start' {said} (algorithm: {self.algorithm})")
+            problem = "is missing" if self.start is None else "is not allowed"
+            raise BiasgridError(f"key 'start' {problem} (algorithm: {self.algorithm})")
         return self
 
 
@@ -67,25 +67,25 @@ MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
 
 
 def _source(values: Any) -> Any:
-    given = values.get("type") if isinstance(values, dict) else None
-    if isinstance(given, str) and given in MADE_HERE:
-        return checked(MADE_HERE[given], values)
-    return _registered(values, [*sources.REGISTRY, *MADE_HERE])
+    source_type = values.get("type") if isinstance(values, dict) else None
+    if isinstance(source_type, str) and source_type in MADE_HERE:
+        return checked(MADE_HERE[source_type], values)
+    return _check_source(values, [*sources.REGISTRY, *MADE_HERE])
 
 
 def _archive(values: Any) -> Any:
-    return _registered(values, sources.REGISTRY)
+    return _check_source(values, sources.REGISTRY)
 
 
-def _registered(values: Any, types: Iterable[str]) -> Any:
+def _check_source(values: Any, types: Iterable[str]) -> Any:
     """A source of a registered type, whose keys are right."""
     if not isinstance(values, dict):
         raise BiasgridError(f"{shown(values)} is not a mapping")
     if "type" not in values:
         raise BiasgridError("key 'type' is missing")
-    given = values["type"]
-    if not isinstance(given, str) or given not in sources.REGISTRY:
-        raise BiasgridError(f"type: {unknown('value', given, types)}")
+    source_type = values["type"]
+    if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
+        raise BiasgridError(f"type: {unknown('value', source_type, types)}")
     try:
         sources.check(values)
     except BiasgridError as error:
@@ -150,16 +150,18 @@ class Model(Strict):
         formats = readers.REGISTRY if kind.formats is None else kind.formats
         if self.format is not None and self.format not in formats:
             raise BiasgridError(f"format: {unknown('format', self.format, formats, 'biasgrid list formats')}")
-        for other in kinds.REGISTRY.values():
-            for key in set(other.keys) - set(kind.keys):
+        for other_kind in kinds.REGISTRY.values():
+            for key in set(other_kind.keys) - set(kind.keys):
                 if getattr(self, key) is not None:
                     raise BiasgridError(
-                        f"{key}: is for models of kind {other.name}, and this one is {kind.name}"
+                        f"{key}: is for models of kind {other_kind.name}, and this one is {kind.name}"
                     )
         if isinstance(self.source, Trained):
-            trained = SCORED if self.source.algorithm in LANGUAGE_MODELS else kinds.VECTORS
-            if kind.name != trained:
-                raise BiasgridError(f"source: {self.source.algorithm} trains {trained}, and no {kind.name}")
+            output_kind = SCORED if self.source.algorithm in LANGUAGE_MODELS else kinds.VECTORS
+            if kind.name != output_kind:
+                raise BiasgridError(
+                    f"source: {self.source.algorithm} trains {output_kind}, and no {kind.name}"
+                )
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
             raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
         if isinstance(self.source, Encoded) and kind.name not in (kinds.VECTORS, CONTEXTUAL):
@@ -171,13 +173,13 @@ class Model(Strict):
     @model_validator(mode="after")
     def _of_a_file(self):
         if isinstance(self.source, (Trained, Encoded)) and (self.format or self.vocab_prefix):
-            given = "format" if self.format else "vocab_prefix"
-            raise BiasgridError(f"{given}: is for files; a model that is {self.source.type} here has none")
+            key = "format" if self.format else "vocab_prefix"
+            raise BiasgridError(f"{key}: is for files; a model that is {self.source.type} here has none")
         if isinstance(self.source, Encoded) and self.sorted is not None:
             raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")
         if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
-            given = "format" if self.format else "window"
-            raise BiasgridError(f"{given}: a shuffled corpus has that of {self.source.corpus}; leave it out")
+            key = "format" if self.format else "window"
+            raise BiasgridError(f"{key}: a shuffled corpus has that of {self.source.corpus}; leave it out")
         return self
 
 
@@ -195,7 +197,7 @@ Models = Annotated[dict[Key, Model], Field(min_length=1)]
 Archives = dict[Key, Archive]
 
 
-def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
+def frequency_source_of(model: Mapping[str, Any], study_frequencies: str) -> str | None:
     """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
     say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
     reader, kind = readers.REGISTRY.get(model.get("format")), kinds.REGISTRY[model.get("kind", kinds.VECTORS)]
@@ -205,17 +207,17 @@ def frequency_source_of(model: Mapping[str, Any], declared: str) -> str | None:
         return COUNTS
     if reader and reader.counts:
         return COUNTS
-    return WORDFREQ if declared == WORDFREQ else RANK if model.get("sorted") else None
+    return WORDFREQ if study_frequencies == WORDFREQ else RANK if model.get("sorted") else None
 
 
-def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
+def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
     """A model of a checked config. The source of one that is made here of a corpus says all of that: its name and
     source, how its sentences are read, and the seed of their order where they are shuffled. A shuffled corpus has the
-    format and the window of the one that it is made of. For one that is encoded see `encoded.resolved`."""
+    format and the window of the one that it is made of. For one that is encoded see `encoded.resolve_model`."""
     model = config["models"][key]
     source = model["source"]
     if source["type"] == ENCODED:
-        return encoded(key, config, queries)
+        return resolve_encoded(key, config, queries)
     if source["type"] not in MADE_HERE:
         return {**model}
     name, models = source["corpus"], config["models"]
@@ -223,14 +225,18 @@ def resolved(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) 
     if name in models and models[name]["source"]["type"] == SHUFFLED:
         corpus["shuffle"] = models[name]["source"]["seed"]
         name = models[name]["source"]["corpus"]
-    counted = models.get(name)
-    corpus |= {"name": name, "source": (counted or config["corpora"][name])["source"]}
-    read = {key: counted[key] for key in ("format", "window") if key in counted} if counted else {}
+    corpus_model = models.get(name)
+    corpus |= {"name": name, "source": (corpus_model or config["corpora"][name])["source"]}
+    format_options = (
+        {key: corpus_model[key] for key in ("format", "window") if key in corpus_model}
+        if corpus_model
+        else {}
+    )
     if source["type"] == SHUFFLED:
-        return {**model, **read, "source": {**source, "corpus": corpus}}
+        return {**model, **format_options, "source": {**source, "corpus": corpus}}
     # a running text is trained on as any corpus is, and others by their sentences
-    if counted and not ("window" in read and read.get("format") == "tokens"):
-        corpus["format"] = read.get("format", DEFAULT)
+    if corpus_model and not ("window" in format_options and format_options.get("format") == "tokens"):
+        corpus["format"] = format_options.get("format", DEFAULT)
     made_of: dict[str, Any] = {"corpus": corpus}
     if name := source.get("start"):
         made_of["start"] = {"name": name, "source": config["encoders"][name]["source"]}
@@ -245,9 +251,9 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
     BiasgridError
         One line that begins with `where`.
     """
-    counted = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
-    whole = [key for key, model in counted.items() if model["source"]["type"] != SHUFFLED]
-    allowed = {TRAINED: [*config["corpora"], *counted], SHUFFLED: whole}
+    corpora = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
+    text_keys = [key for key, model in corpora.items() if model["source"]["type"] != SHUFFLED]
+    choices = {TRAINED: [*config["corpora"], *corpora], SHUFFLED: text_keys}
     check_encoders(config, where)
     for key, model in config["models"].items():
         source = model["source"]
@@ -256,5 +262,5 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
                 known(
                     "encoder", [source[part]], config.get("encoders", {}), f"{where}: models: {key}: source"
                 )
-        if source["type"] in allowed:
-            known("corpus", [source["corpus"]], allowed[source["type"]], f"{where}: models: {key}: source")
+        if source["type"] in choices:
+            known("corpus", [source["corpus"]], choices[source["type"]], f"{where}: models: {key}: source")

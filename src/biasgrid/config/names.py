@@ -1,4 +1,4 @@
-"""That names in a config are names of something."""
+"""A check that names in a config exist."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from ..errors import BiasgridError, unknown
 
 
-def known(what: str, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
+def known(what: str, names: Iterable[str], choices: Iterable[str], where: str) -> None:
     """Raises BiasgridError, which begins with `where`, for a name that is none of those allowed."""
     for name in names:
-        if name not in allowed:
-            raise BiasgridError(f"{where}: {unknown(what, name, allowed)}")
+        if name not in choices:
+            raise BiasgridError(f"{where}: {unknown(what, name, choices)}")

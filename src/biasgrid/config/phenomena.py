@@ -19,26 +19,26 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
     """
     owners: dict[str, str] = {}
     for group, of_group in phenomena["groups"].items():
-        owners |= dict.fromkeys(_folded(words(of_group, f"{where}: groups: {group}")), group)
-    found: dict[str, Any] = {}
+        owners |= dict.fromkeys(_lower_case(words(of_group, f"{where}: groups: {group}")), group)
+    by_id: dict[str, Any] = {}
     for name, entry in phenomena["sets"].items():
         place = f"{where}: {name}"
-        chosen = _chosen(entry, words, place)
-        for word in _folded(chosen):
+        phenomenon_words = _phenomenon_words(entry, words, place)
+        for word in _lower_case(phenomenon_words):
             if word in owners:
                 raise BiasgridError(
                     f"{place}: {shown(word)} is in {shown(owners[word])}, too; leave it out of one of them (without)"
                 )
             owners[word] = name
         key = query_id(criterion, name)
-        if key in found:
+        if key in by_id:
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {shown(key)}; name it otherwise"
             )
-        whole = chosen == words(entry["words"], place)
-        attributes = {name: entry["words"] if whole else chosen}
-        found[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
-    return found
+        is_whole_set = phenomenon_words == words(entry["words"], place)
+        attributes = {name: entry["words"] if is_whole_set else phenomenon_words}
+        by_id[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
+    return by_id
 
 
 def query_id(criterion: str, phenomenon: str) -> str:
@@ -46,22 +46,22 @@ def query_id(criterion: str, phenomenon: str) -> str:
     return f"{slug(criterion)}_{slug(phenomenon)}"
 
 
-def _folded(words: Iterable[str]) -> dict[str, None]:
+def _lower_case(words: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(word.lower() for word in words)
 
 
-def _chosen(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
+def _phenomenon_words(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
     """The words of a phenomenon, each once."""
-    own, left_out = words(entry["words"], where), entry.get("without", [])
-    of = words(entry["part_of"], f"{where}: part_of") if "part_of" in entry else own
-    for key, some, all_words in (("part_of", own, of), ("without", left_out, own)):
-        for word in some:
+    set_words, left_out = words(entry["words"], where), entry.get("without", [])
+    whole_set = words(entry["part_of"], f"{where}: part_of") if "part_of" in entry else set_words
+    for key, part, all_words in (("part_of", set_words, whole_set), ("without", left_out, set_words)):
+        for word in part:
             if word not in all_words:
                 raise BiasgridError(f"{where}: {key}: {shown(word)} is not in the word set")
-    chosen = list(dict.fromkeys(word for word in own if word not in left_out))
-    if not chosen:
+    phenomenon_words = list(dict.fromkeys(word for word in set_words if word not in left_out))
+    if not phenomenon_words:
         raise BiasgridError(f"{where}: without: leaves no word")
-    return chosen
+    return phenomenon_words
 
 
 def of_criteria(criteria: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:

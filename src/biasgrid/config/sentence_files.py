@@ -18,7 +18,7 @@ Rows = tuple[dict[str, str], ...]
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
 
-def sentences(given: Mapping[str, Any], where: str, root: Path = Path(".")) -> dict[str, WordSet]:
+def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> dict[str, WordSet]:
     """The target sets of a query of sentences.
 
     Parameters
@@ -40,41 +40,41 @@ def sentences(given: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
     BiasgridError
         One line: the file cannot be read, or lacks a column, a row or a sentence.
     """
-    path = located(given["file"], root)
+    path = located(entry["file"], root)
     try:
         rows = _rows(str(path), path.stat().st_mtime_ns)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BiasgridError(f"{where}: file: {given['file']}: cannot read it: {error}") from None
+        raise BiasgridError(f"{where}: file: {entry['file']}: cannot read it: {error}") from None
     except BiasgridError as error:
         raise BiasgridError(f"{where}: file: {error}") from None
     columns = list(rows[0]) if rows else []
-    for key, names in (("sets", given["sets"].values()), ("where", given.get("where", {}))):
+    for key, names in (("sets", entry["sets"].values()), ("where", entry.get("where", {}))):
         for name in names:
             if name not in columns:
-                raise BiasgridError(f"{where}: {key}: {given['file']}: {unknown('column', name, columns)}")
-    for column, value in given.get("where", {}).items():
-        chosen = tuple(row for row in rows if row[column] == value)
-        if not chosen:
+                raise BiasgridError(f"{where}: {key}: {entry['file']}: {unknown('column', name, columns)}")
+    for column, value in entry.get("where", {}).items():
+        selection = tuple(row for row in rows if row[column] == value)
+        if not selection:
             values = sorted({row[column] for row in rows})
             raise BiasgridError(
                 f"{where}: where: {column}: no such row has {shown(value)}; allowed: {listed(map(shown, values))}"
             )
-        rows = chosen
-    found = {}
-    for name, column in given["sets"].items():
+        rows = selection
+    word_sets = {}
+    for name, column in entry["sets"].items():
         texts = [row[column].strip() for row in rows]
         if "" in texts:
             raise BiasgridError(
-                f"{where}: sets: {given['file']}: {shown(column)} has a row without a sentence"
+                f"{where}: sets: {entry['file']}: {shown(column)} has a row without a sentence"
             )
-        found[name] = WordSet.unwarned(name, texts)
-    return found
+        word_sets[name] = WordSet.unwarned(name, texts)
+    return word_sets
 
 
 # several queries of a study are in one file
 @lru_cache(maxsize=8)
 def _rows(path: str, time: int) -> Rows:
-    """The rows of a file, of which each has all columns."""
+    """The rows of a file. Each has all columns."""
     if path.endswith(".json"):
         return _stereoset(path)
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -103,11 +103,11 @@ def _stereoset(path: str) -> Rows:
             for item in record["data"]["intrasentence"]
             if sorted(sentence["gold_label"] for sentence in item["sentences"]) == sorted(LABELS)
         )
-        whole = len(rows) == len(record["data"]["intrasentence"]) > 0
-        whole = whole and all(isinstance(value, str) for row in rows for value in row.values())
+        is_valid = len(rows) == len(record["data"]["intrasentence"]) > 0
+        is_valid = is_valid and all(isinstance(value, str) for row in rows for value in row.values())
     except (KeyError, TypeError):
-        whole = False
-    if not whole:
+        is_valid = False
+    if not is_valid:
         raise BiasgridError(
             f"{path}: not StereoSet's file: data.intrasentence must be a list of items with id, bias_type, target, "
             f"context and three sentences with the gold labels {', '.join(LABELS)}"

@@ -10,7 +10,7 @@ from ..resources import resource
 
 
 @cache
-def shipped() -> dict[str, dict[str, Any]]:
+def shipped_models() -> dict[str, dict[str, Any]]:
     """The models that can be named without saying where they come from, each with its source, format and licence."""
     entries: dict[str, dict[str, Any]] = {}
     for path in sorted(resource("config/models").glob("*.yaml")):

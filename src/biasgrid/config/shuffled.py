@@ -32,7 +32,7 @@ ShuffledText = Annotated[dict[Name, Beside], Field(min_length=1)]
 
 
 def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Check that models of shuffled text stand beside such of the same text in order, which were made alike.
+    """Check that models of shuffled text have counterparts of the same text in order, with the same parameters.
 
     Raises
     ------
@@ -43,14 +43,14 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
     for part in ("real", "shuffled"):
         known("model", entry[part], models, f"{where}: {part}")
         for key in entry[part]:
-            corpus, shuffled = _text(key, models, f"{where}: {part}")
-            if shuffled != (part == "shuffled"):
-                said = (
+            corpus, is_shuffled = _text(key, models, f"{where}: {part}")
+            if is_shuffled != (part == "shuffled"):
+                problem = (
                     "is of shuffled text"
-                    if shuffled
+                    if is_shuffled
                     else f"is of {corpus} as it is, and not of a shuffled corpus"
                 )
-                raise BiasgridError(f"{where}: {part}: {key} {said}")
+                raise BiasgridError(f"{where}: {part}: {key} {problem}")
             of_corpora.setdefault(corpus, {"real": [], "shuffled": []})[part].append(key)
     for corpus, parts in of_corpora.items():
         for part, keys in parts.items():
@@ -58,9 +58,9 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
                 raise BiasgridError(
                     f"{where}: {part}: no model is of {corpus}, of which the other list has one"
                 )
-        first, *others = (key for keys in parts.values() for key in keys)
-        for key in others:
-            if _made(models[key]) != _made(models[first]):
+        first, *rest = (key for keys in parts.values() for key in keys)
+        for key in rest:
+            if _training_of(models[key]) != _training_of(models[first]):
                 raise BiasgridError(
                     f"{where}: {key} and {first}, which are of {corpus}, must have the same algorithm and "
                     "parameters, but for the seed"
@@ -79,7 +79,7 @@ def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> tupl
     return corpus, False
 
 
-def _made(model: Mapping[str, Any]) -> Any:
+def _training_of(model: Mapping[str, Any]) -> Any:
     """How a model was made of its corpus, but for the seed."""
     source = model["source"]
     if source["type"] != TRAINED:

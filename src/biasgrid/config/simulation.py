@@ -13,7 +13,7 @@ from ..validation import Strict, field
 from .common import Distinct, Key, Params, Text
 from .metrics import Measured, partial
 from .models import Models
-from .study import Run, included
+from .study import Run, with_includes
 
 MOST = 10_000_000
 Kind = Literal["random", "coherent", "apart", "leaning", "mixed"]
@@ -165,13 +165,13 @@ class FrequencyTests(Strict):
     metrics: Annotated[dict[Key, BandedMetric], Field(min_length=1)] = field("metrics by key")
 
     @model_validator(mode="after")
-    def _found(self):
+    def _check_counts(self):
         for key, training in self.trainings.items():
             if training.params.get("min_count", 5) > self.least:
                 raise BiasgridError(f"trainings: {key}: min_count: is more than `least`, {self.least}")
-        both = self.unbiased.keys() & self.biased.keys()
-        if both:
-            raise BiasgridError(f"biased: {min(both)!r} is the name of an unbiased kind, too")
+        shared_names = self.unbiased.keys() & self.biased.keys()
+        if shared_names:
+            raise BiasgridError(f"biased: {min(shared_names)!r} is the name of an unbiased kind, too")
         return self
 
 
@@ -191,6 +191,6 @@ class SimulationConfig(Run):
     population: Population = field("where simulated words come from", Population)
     null: Null = field("permutation tests where there is nothing to find", Null)
     coverage: Coverage = field("how often intervals hold the true value", Coverage)
-    models: included(Models) = field("real models, by key", dict)
+    models: with_includes(Models) = field("real models, by key", dict)
     calibration: Calibration = field("both tests on queries that are drawn from real models", None)
     frequency: FrequencyTests = field("tests on vectors of shuffled corpora", None)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..options import Whole
 from ..validation import Strict, field
-from .common import Distinct, Includes, Key, Params, Text, included
+from .common import Distinct, Includes, Key, Params, Text, with_includes
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
@@ -18,7 +18,7 @@ from .models import Archives, Models
 from .shuffled import ShuffledText
 from .trainings import Trainings
 
-__all__ = ["Includes", "StudyConfig", "included"]
+__all__ = ["Includes", "StudyConfig", "with_includes"]
 
 
 Paths = Annotated[list[Text], Distinct]
@@ -66,12 +66,12 @@ class StudyConfig(Run):
         None,
     )
     word_sets: Text = field("folder of the word-set files", "data/word_sets")
-    models: included(Models) = field(
+    models: with_includes(Models) = field(
         "models by key. A list may also hold names of shipped models (`biasgrid list models`) and paths of files of "
         "vectors; a file's model has the file's name without its ending as key and label"
     )
     words: Words = field("how words are looked up", dict)
-    criteria: included(Criteria) = field(
+    criteria: with_includes(Criteria) = field(
         "criteria by name: the queries. Where several files have a criterion, its queries are put together; any "
         "other key of it is in one of the files, or the same in all"
     )
@@ -98,12 +98,14 @@ class StudyConfig(Run):
     debias: dict[str, Annotated[dict[Key, Debias], Field(min_length=1)]] = field(
         "criterion -> debias methods by key", dict
     )
-    benchmarks: included(Archives) = field("archives of benchmarks, by key", dict)
-    corpora: included(Archives) = field("corpora that models are trained on, by key", dict)
-    encoders: included(Archives) = field(
+    benchmarks: with_includes(Archives) = field("archives of benchmarks, by key", dict)
+    corpora: with_includes(Archives) = field("corpora that models are trained on, by key", dict)
+    encoders: with_includes(Archives) = field(
         "encoders that make vectors of words in sentences (`type: encoded`), by key", None
     )
-    quality: included(Quality) = field("benchmarks on which every model is evaluated (docs/quality.md)", dict)
+    quality: with_includes(Quality) = field(
+        "benchmarks on which every model is evaluated (docs/quality.md)", dict
+    )
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
     )

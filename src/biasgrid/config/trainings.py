@@ -47,8 +47,8 @@ def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str
         place = f"{where}: vary: {parameter}"
         known("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base[ALGORITHM]])], place)
         for key in keys:
-            other = _source(key, models, place)
-            differ = set(_differences(base, other))
+            source = _source(key, models, place)
+            differ = set(_differences(base, source))
             if parameter not in differ:
                 raise BiasgridError(
                     f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with another"
@@ -68,17 +68,19 @@ def _source(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> Ma
     return source
 
 
-def _differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterable[str]:
+def _differences(base: Mapping[str, Any], variant: Mapping[str, Any]) -> Iterable[str]:
     """In what two trainings differ. Of two algorithms only the parameters count that mean the same in both, and one
     that is left out has another default in each."""
-    first, second = base["params"], other["params"]
-    if base["corpus"] != other["corpus"]:
+    first, second = base["params"], variant["params"]
+    if base["corpus"] != variant["corpus"]:
         yield "corpus"
-    if base[ALGORITHM] == other[ALGORITHM]:
+    if base[ALGORITHM] == variant[ALGORITHM]:
         names = first.keys() | second.keys()
         yield from (name for name in names if first.get(name) != second.get(name))
     else:
         yield ALGORITHM
-        of_both = PARAMETERS[base[ALGORITHM]].keys() & PARAMETERS[other[ALGORITHM]].keys()  # PPMI has no seed
-        both = [name for name in SHARED if name in of_both]
-        yield from (name for name in both if name not in first or first[name] != second.get(name))
+        of_both = (
+            PARAMETERS[base[ALGORITHM]].keys() & PARAMETERS[variant[ALGORITHM]].keys()
+        )  # PPMI has no seed
+        common_names = [name for name in SHARED if name in of_both]
+        yield from (name for name in common_names if name not in first or first[name] != second.get(name))

@@ -32,10 +32,10 @@ TEXT_OR_END = re.compile(
 @cache
 def digest(*modules: str) -> str:
     """A digest of the import closure of these modules, 16 hex digits."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for module in sorted(closure(*modules)):
-        whole.update(f"{module} {_read(module)[0]}\n".encode())
-    return whole.hexdigest()[:16]
+        hasher.update(f"{module} {_read(module)[0]}\n".encode())
+    return hasher.hexdigest()[:16]
 
 
 def closure(*modules: str) -> frozenset[str]:
@@ -45,12 +45,12 @@ def closure(*modules: str) -> frozenset[str]:
 
 @cache
 def _closure(modules: tuple[str, ...]) -> frozenset[str]:
-    seen, ahead = set(), set(modules)
-    while ahead:
-        module = ahead.pop()
-        seen.add(module)
-        ahead |= _read(module)[1] - seen
-    return frozenset(seen)
+    members, queue = set(), set(modules)
+    while queue:
+        module = queue.pop()
+        members.add(module)
+        queue |= _read(module)[1] - members
+    return frozenset(members)
 
 
 @cache
@@ -60,7 +60,7 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
     tree = ast.parse(text)
     statements = list(_statements(tree))
     code = _bare(text, statements)
-    imports = (name for node in statements for name in _imported(node, module))
+    imports = (name for node in statements for name in _imports_of(node, module))
     return hashlib.sha256(code.encode()).hexdigest(), frozenset(imports)
 
 
@@ -74,19 +74,19 @@ def _file(module: str) -> Path:
 
 def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
     """The statements of a module, inner ones included; not those that are for type checkers only."""
-    ahead = [tree]
-    while ahead:
-        node = ahead.pop()
+    queue = [tree]
+    while queue:
+        node = queue.pop()
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            ahead += node.orelse
+            queue += node.orelse
             continue
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
             inner = getattr(node, part, None)
-            ahead += inner if isinstance(inner, list) else []
+            queue += inner if isinstance(inner, list) else []
         yield node
 
 
-def _imported(node: ast.AST, module: str) -> Iterable[str]:
+def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
     """The modules of biasgrid that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
@@ -101,10 +101,10 @@ def _imported(node: ast.AST, module: str) -> Iterable[str]:
         return
     for base, name in names:
         if base.partition(".")[0] == PACKAGE:
-            yield from _bound(base, name)
+            yield from _modules_behind(base, name)
 
 
-def _bound(module: str, name: str) -> Iterable[str]:
+def _modules_behind(module: str, name: str) -> Iterable[str]:
     """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
     package as a whole, in which things are discovered by name."""
     if not ROOT.joinpath(*module.split(".")[1:]).is_dir():
@@ -113,13 +113,15 @@ def _bound(module: str, name: str) -> Iterable[str]:
         inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
     else:
         tree = ast.parse(_file(module).read_text(encoding="utf-8"))
-        passed_on = [
+        reexports = [
             node
             for node in tree.body
             if isinstance(node, ast.ImportFrom) and name in {a.asname or a.name for a in node.names}
         ]
         # else a name that the package defines itself
-        inner = {other for node in passed_on for other in _imported(node, module)} if passed_on else {module}
+        inner = (
+            {source for node in reexports for source in _imports_of(node, module)} if reexports else {module}
+        )
     yield from inner - LEFT_OUT
 
 

@@ -65,7 +65,7 @@ def pool_step(study: Study, model: str) -> Step:
     return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
 
 
-def scored(study: Study) -> dict[tuple[str, str], list[Cell]]:
+def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
     """Language model and sentences that it scores in one step -> the cells that ask for them."""
     cells: dict[tuple[str, str], list[Cell]] = {}
     for cell in study.cells.values():
@@ -82,10 +82,10 @@ def sentences_of(study: Study, cell: Cell) -> str:
 
 def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
     """The step that scores what the metrics of a query, or of all queries of a file, ask a language model."""
-    cells = scored(study)[model, sentences]
+    cells = cells_by_sentences(study)[model, sentences]
     # each as often as cells differ in what they ask
-    asked = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
-    spec = {"model": model, "sentences": sentences, "asked": [asked[key] for key in sorted(asked)]}
+    requests = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
+    spec = {"model": model, "sentences": sentences, "asked": [requests[key] for key in sorted(requests)]}
     queries = dict.fromkeys(cell.query for cell in cells)
     numbers = {query: number for number, query in enumerate(queries)}
     for entry in spec["asked"]:
@@ -104,8 +104,10 @@ def frequency_step(study: Study, model: str) -> Step:
     options = ("preprocessors", "strategy")
     spec = {"model": model, "queries": []}
     for criterion, query in queries:
-        given = study.word_options(criterion, None, model)
-        spec["queries"].append([criterion, query, {name: given[name] for name in options if name in given}])
+        look_up = study.word_options(criterion, None, model)
+        spec["queries"].append(
+            [criterion, query, {name: look_up[name] for name in options if name in look_up}]
+        )
     if study.frequency_source(model) == WORDFREQ:
         spec |= {"source": WORDFREQ, "language": study.models[model].get("language", ENGLISH)}
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
@@ -131,7 +133,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         "debias": evaluation.debias,
         **evaluation.spec,
     }
-    raw, archives, tracked, places = study.embeddings / "raw", {}, [], {}
+    raw, archives, input_files, places = study.embeddings / "raw", {}, [], {}
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
         places[path] = str(place := located(path))
@@ -139,15 +141,15 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
             places[path] = str(raw / path.replace(":", "/", 1))
             archives[raw / archive] = study.config["benchmarks"][archive]["source"]
         elif place.is_file():  # if it is missing, the evaluation reports it
-            tracked.append(str(place))
+            input_files.append(str(place))
     inputs = {
         **_state(study, evaluation.model, evaluation.debias),
-        "files": [*(folder / "manifest.json" for folder in archives), *tracked],
+        "files": [*(folder / "manifest.json" for folder in archives), *input_files],
         "benchmarks": places,
         "archives": archives,
     }
-    used = evaluations.used(study.evaluation_specs[evaluation.criterion])
-    modules = tuple(sorted(evaluations.REGISTRY.module(e.name) for e in used))
+    entries = evaluations.used(study.evaluation_specs[evaluation.criterion])
+    modules = tuple(sorted(evaluations.REGISTRY.module(e.name) for e in entries))
     return Step(
         f"evaluation {evaluation.name}",
         inputs,
@@ -217,7 +219,7 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
         return _state(study, cell.model, cell.debias)
     sentences = sentences_of(study, cell)
     scores = study.sentence_scores_file(cell.model, sentences)
-    # a file that was copied from another model's place is none of this one's
+    # scores copied from another model's folder must not be read as this model's
     made_of = json.dumps({"model": cell.model, "sentences": sentences})
     return {"model": scores, "store": StoreOf(scores, made_of, study.kind(cell.model).name)}
 
@@ -225,5 +227,7 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
 def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
     """The modules of the cells' metrics (a key may be another metric in another criterion) and kinds of models."""
     functions = {metrics.metric(cell.spec["function"]).name for cell in cells}
-    used = {metrics.REGISTRY.module(name) for name in functions}
-    return tuple(sorted(used | {kinds.REGISTRY.module(study.kind(cell.model).name) for cell in cells}))
+    metric_modules = {metrics.REGISTRY.module(name) for name in functions}
+    return tuple(
+        sorted(metric_modules | {kinds.REGISTRY.module(study.kind(cell.model).name) for cell in cells})
+    )

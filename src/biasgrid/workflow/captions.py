@@ -18,23 +18,23 @@ class Caption:
     stale. The report also lists parameters: there it is the module of the declaration.
     """
 
-    of: Any
+    declaration: Any
     module: str
 
     @property
     def meaning(self) -> str:
         """What is shown, or what a row is."""
-        return rst(self.of.meaning)
+        return rst(self.declaration.meaning)
 
     @property
     def reading(self) -> str:
         """How a figure is read."""
-        return rst(self.of.reading)
+        return rst(self.declaration.reading)
 
     @property
     def columns(self) -> list[tuple[str, str]]:
         """A table's columns and what they mean."""
-        return [(rst(column.name), rst(column.meaning)) for column in self.of.columns]
+        return [(rst(column.name), rst(column.meaning)) for column in self.declaration.columns]
 
     def __str__(self) -> str:
         return self.module
@@ -42,15 +42,15 @@ class Caption:
 
 def of_figure(kind: str) -> Caption:
     """The caption of a kind of figure."""
-    return _of(figures.REGISTRY, kind)
+    return _caption(figures.REGISTRY, kind)
 
 
 def of_table(name: str) -> Caption:
     """The caption of a table."""
-    return _of(tables.REGISTRY, name)
+    return _caption(tables.REGISTRY, name)
 
 
-def _of(registry: Registry[Any], name: str) -> Caption:
+def _caption(registry: Registry[Any], name: str) -> Caption:
     return Caption(registry[name], registry.module(name))
 
 

@@ -1,4 +1,4 @@
-"""The last lines of a run: what came out, what has no value, what was reproduced, and where to read all of it."""
+"""The last lines of a run: results, scores without a value, published numbers reproduced, and where to read more."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def conclusions(study: Study) -> list[str]:
 def answer(study: Study) -> str:
     """Which untouched model each metric calls the least biased, by criterion, in a line; "" where there is nothing to
     compare."""
-    found = _answers(study)
-    if not found:
+    answers = _answers(study)
+    if not answers:
         return ""
     labels = _short(study)
-    if not any(answer.tested for answer in found):
-        sure = "how sure is unknown: no bootstrap"
+    if not any(answer.tested for answer in answers):
+        certainty = "how sure is unknown: no bootstrap"
     else:
-        sure = f"{DECIDED}: decided" if any(answer.decided for answer in found) else "none is decided"
-    fewer = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, found)) else ""
+        certainty = f"{DECIDED}: decided" if any(answer.decided for answer in answers) else "none is decided"
+    note = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, answers)) else ""
     by_criterion: dict[str, list[Answer]] = {}
-    for answer in found:
+    for answer in answers:
         by_criterion.setdefault(answer.criterion, []).append(answer)
     line = ""
-    for shown, by in ((_metrics, ""), (_count, " by number of metrics")):
-        each = (f"{name}: {_models(by_criterion[name], labels, shown)}" for name in by_criterion)
-        line = f"least biased models{by} ({sure}{fewer}): {'; '.join(each)}"
+    for describe, unit in ((_metrics, ""), (_count, " by number of metrics")):
+        parts = (f"{name}: {_models(by_criterion[name], labels, describe)}" for name in by_criterion)
+        line = f"least biased models{unit} ({certainty}{note}): {'; '.join(parts)}"
         if len(line) <= LONGEST:
             return line
     return f"{line[:LONGEST].rpartition('; ')[0]}; ..."
@@ -67,22 +67,24 @@ def _answers(study: Study) -> list[Answer]:
 
     pairs = PAIRS.read(study.table_file("pairs")) if "pairs" in study.tables else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    found = answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level(study))
-    ranked = [answer for answer in found if sum(not isnan(state.rank) for state in answer.models) > 1]
-    return [answer for criterion in study.ranked for answer in ranked if answer.criterion == criterion]
+    all_answers = answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level(study))
+    comparable = [
+        answer for answer in all_answers if sum(not isnan(state.rank) for state in answer.models) > 1
+    ]
+    return [answer for criterion in study.ranked for answer in comparable if answer.criterion == criterion]
 
 
 def _models(
     of_criterion: list[Answer],
     labels: Mapping[str, str],
-    shown: Callable[[list[Answer], Mapping[str, str]], str],
+    describe: Callable[[list[Answer], Mapping[str, str]], str],
 ) -> str:
     """The models that metrics of a criterion call the least biased, those that most metrics name first."""
     groups: dict[tuple[str, ...], list[Answer]] = {}
     for answer in of_criterion:
         groups.setdefault(tuple(state.model for state in answer.first), []).append(answer)
     return ", ".join(
-        f"{' and '.join(labels[model] for model in models)} by {shown(part, labels)}"
+        f"{' and '.join(labels[model] for model in models)} by {describe(part, labels)}"
         for models, part in sorted(groups.items(), key=lambda group: -len(group[1]))
     )
 
@@ -95,24 +97,24 @@ def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
 
 
 def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
-    decided = sum(answer.decided for answer in part)
-    marks = (f" ({decided}{DECIDED})" if decided else "") + FEWER * any(map(_is_short, part))
+    decided_count = sum(answer.decided for answer in part)
+    marks = (f" ({decided_count}{DECIDED})" if decided_count else "") + FEWER * any(map(_is_short, part))
     return f"{len(part)}{marks}"
 
 
 def _is_short(answer: Answer) -> bool:
     """Whether what comes first was ranked with fewer scores than another model."""
-    ranked = [state.missing for state in answer.models if not isnan(state.rank)]
-    return max(state.missing for state in answer.first) > min(ranked)
+    counts = [state.missing for state in answer.models if not isnan(state.rank)]
+    return max(state.missing for state in answer.first) > min(counts)
 
 
 def _short(study: Study) -> dict[str, str]:
-    """Labels; of models as many words of theirs as tell them apart."""
+    """Labels; those of models are cut to as many words as tell them apart."""
     labels = {model: study.labels.get(model, model).split() for model in study.models}
     short = {}
     for model, words in labels.items():
-        others = [other for key, other in labels.items() if key != model]
-        lengths = (n for n in range(1, len(words)) if all(other[:n] != words[:n] for other in others))
+        other_labels = [rival for key, rival in labels.items() if key != model]
+        lengths = (n for n in range(1, len(words)) if all(rival[:n] != words[:n] for rival in other_labels))
         short[model] = " ".join(words[: next(lengths, len(words))])
     return {**study.labels, **short}
 
@@ -127,8 +129,8 @@ def missing(study: Study) -> str:
     if not reasons:
         return f"scores: all {len(status):,} have a value"
     share = f"{len(reasons):,} of {len(status):,} scores have no value"
-    each = ", ".join(f"{REASONS.get(name, name)} ({n:,})" for name, n in Counter(reasons).most_common())
-    return f"{share}: {each}; column status of {path}"
+    counts = ", ".join(f"{REASONS.get(name, name)} ({n:,})" for name, n in Counter(reasons).most_common())
+    return f"{share}: {counts}; column status of {path}"
 
 
 def verdicts(study: Study) -> str:
@@ -140,10 +142,10 @@ def verdicts(study: Study) -> str:
 
     path = study.table_file("comparison")
     counts = COMPARISON.read(path)["verdict"].value_counts()
-    each = ", ".join(
+    texts = ", ".join(
         f"{counts[verdict]:,} {verdict}" for verdict in reversed(VERDICTS) if verdict in counts.index
     )
-    return f"{counts.sum():,} published numbers: {each or 'none is of a model of the study'}; {path}"
+    return f"{counts.sum():,} published numbers: {texts or 'none is of a model of the study'}; {path}"
 
 
 def where(study: Study) -> str:

@@ -1,4 +1,4 @@
-"""What a Snakefile has to know of Snakemake that is no part of its language, in one place.
+"""What the workflows use of Snakemake beyond its language, in one place.
 
 These names are Snakemake's own and may change: pyproject.toml bounds the versions.
 """
@@ -64,16 +64,16 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     They do in a dry run, with --printshellcmds, --verbose, --logger, --quiet all, and in the jobs of a cluster.
     """
     settings = workflow.output_settings
-    asked = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
+    wants_messages = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
     quiet = "all" in map(str, settings.quiet or ())
-    if asked or quiet or settings.log_handler_settings or workflow.remote_exec:
+    if wants_messages or quiet or settings.log_handler_settings or workflow.remote_exec:
         return None
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
-            shown = Progress(Path(downloads), handler.formatter)
+            progress = Progress(Path(downloads), handler.formatter)
             logger.removeHandler(handler)
-            logger.addHandler(shown)
-            return shown
+            logger.addHandler(progress)
+            return progress
     return None
 
 
@@ -100,13 +100,13 @@ def start_at_once(workflow: Any) -> None:
 
 def interrupt_in_a_line() -> None:
     """An interrupt before the steps begin ends this process in a line; Snakemake would show where it was."""
-    shown = sys.excepthook
+    former_hook = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             print(STOPPED, file=sys.stderr)
         else:
-            shown(kind, error, trace)
+            former_hook(kind, error, trace)
 
     sys.excepthook = show
 

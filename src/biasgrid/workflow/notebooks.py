@@ -28,7 +28,7 @@ def pages(folder: str) -> Callable[[Any], list[str]]:
     """An input function: the page of each notebook. It ends the run, before anything is measured, where there are no
     notebooks or what executes them is not installed."""
 
-    def listed(wildcards: Any) -> list[str]:
+    def page_files(wildcards: Any) -> list[str]:
         try:
             if not names():
                 raise BiasgridError("no notebooks here: they are in a checkout, and no part of the package")
@@ -38,10 +38,10 @@ def pages(folder: str) -> Callable[[Any], list[str]]:
             engine.stop(error)
         return [f"{folder}/{name}.html" for name in names()]
 
-    return listed
+    return page_files
 
 
-def studies(results: str, made: Iterable[str]) -> Callable[[Any], list[str]]:
+def studies(results: str, own_files: Iterable[str]) -> Callable[[Any], list[str]]:
     """An input function: the files of the studies that a notebook opens. It ends the run where one is not there.
 
     Parameters
@@ -53,18 +53,18 @@ def studies(results: str, made: Iterable[str]) -> Callable[[Any], list[str]]:
     """
 
     def files(wildcards: Any) -> list[str]:
-        path, found = FOLDER / f"{wildcards.notebook}.ipynb", []
+        path, inputs = FOLDER / f"{wildcards.notebook}.ipynb", []
         for folder in dict.fromkeys(OPENED.findall(_code(path))):
             if Path(folder) == Path(results):
-                found += made
+                inputs += own_files
             elif (study := Path(folder, "study.json")).is_file():
-                found.append(str(study))
+                inputs.append(str(study))
             else:
                 engine.stop(
                     f"{path} reads the study {folder}, which is not there: run that first, or run the notebooks with "
                     "--configfile config/embedded.yaml (make notebooks)"
                 )
-        return found
+        return inputs
 
     return files
 
@@ -77,5 +77,5 @@ def _code(path: Path) -> str:
 def depends_on() -> str:
     """A digest of all code of the package: a notebook may call any of it."""
     package = code.PACKAGE
-    modules = (found.name for found in pkgutil.walk_packages([str(code.ROOT)], f"{package}."))
+    modules = (info.name for info in pkgutil.walk_packages([str(code.ROOT)], f"{package}."))
     return code.digest(*(name for name in modules if not name.endswith("__main__")))

@@ -1,4 +1,4 @@
-"""What a run says in a line: what it is about to download, and which words only their capital letters lost."""
+"""One-line messages of a run: what it will download, and which words are lost only because of capital letters."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[st
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
         source = entry["source"]
-        there = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
-        if name in names and not there:
+        is_present = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
+        if name in names and not is_present:
             sizes[name] = entry.get("download_mb")
     return sizes
 
@@ -36,28 +36,32 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
     """What is downloaded (`download_sizes`), how much that is, and where it goes; None: nothing."""
     if not sizes:
         return None
-    known = [size for size in sizes.values() if size is not None]
-    total = f"{'at least ' * (len(known) < len(sizes))}{_text(sum(known))}" if known else "size not known"
-    each = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
-    line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {each}"
-    return f"{line}. {SMALL_STUDY}" if sum(known) > LARGE else line
+    known_sizes = [size for size in sizes.values() if size is not None]
+    total = (
+        f"{'at least ' * (len(known_sizes) < len(sizes))}{_text(sum(known_sizes))}"
+        if known_sizes
+        else "size not known"
+    )
+    texts = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
+    line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {texts}"
+    return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
 
 
 def lost_by_case(study: Study) -> str | None:
     """How many words of the cells that are there models lack only as they are written, with capital letters, and have
     in lower case; None: none."""
-    asked: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
+    look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
     for cell in study.cells.values():
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
         if study.kind(cell.model).name == VECTORS and study.cell_file(cell).is_file():
-            *_, words = asked.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
+            *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
             query = study.queries[cell.query]
-            for given in (*query.target_sets, *query.attribute_sets):
-                words.update(word for word in given.words if word != word.lower())
+            for word_set in (*query.target_sets, *query.attribute_sets):
+                words.update(word for word in word_set.words if word != word.lower())
     lost: dict[str, set[str]] = {}
-    for model, forms, words in asked.values():
+    for model, forms, words in look_ups.values():
         try:
             store = model_store(study, model).open()
             missing = words - entries_of(words, store, forms).keys()
@@ -68,9 +72,9 @@ def lost_by_case(study: Study) -> str | None:
     models = {model: len(words) for model, words in lost.items() if words}
     if not models:
         return None
-    each = ", ".join(f"{number} in {model}" for model, number in models.items())
+    counts = ", ".join(f"{number} in {model}" for model, number in models.items())
     return (
-        f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({each}); to look "
+        f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({counts}); to look "
         f"words up in lower case, too, set {BOTH_CASES}"
     )
 

@@ -130,25 +130,25 @@ class Progress(logging.Handler):
             self._names[job] for job in sorted(self._running, key=self._running.get) if job in self._names
         ]
         names = [" ".join(filter(None, name)) for name in at_work]
-        parts = [self._left()]
+        parts = [self._time_left()]
         if archives := [name for rule, name in at_work if rule == "archive"]:
-            parts.append(self._downloaded(archives))
+            parts.append(self._download_state(archives))
         parts.append(", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""))
         return "; ".join(filter(None, parts))
 
-    def _downloaded(self, archives: Iterable[str]) -> str:
+    def _download_state(self, archives: Iterable[str]) -> str:
         """Of all archives of this run, those that are there included."""
         self._received |= {name: _megabytes(self._downloads / name) for name in archives}
-        received = sum(self._received.values())
+        megabytes = sum(self._received.values())
         if self.to_download is None:
-            return f"{received:.0f} MB downloaded"
-        return f"{min(received, self.to_download):.0f} of {self.to_download} MB downloaded"
+            return f"{megabytes:.0f} MB downloaded"
+        return f"{min(megabytes, self.to_download):.0f} of {self.to_download} MB downloaded"
 
-    def _left(self) -> str:
-        """Mean times of each rule's steps so far; a rule of which none is finished is taken for one in the middle."""
-        elapsed = time.monotonic() - self._began
+    def _time_left(self) -> str:
+        """The time left, by mean times of each rule's steps so far; of a rule without a finished step, the median."""
+        run_seconds = time.monotonic() - self._began
         means = {rule: self._seconds[rule] / count for rule, count in self._finished.items() if count}
-        if elapsed < FIRST or not means:
+        if run_seconds < FIRST or not means:
             return ""
         middle = median(means.values())
         rest = sum(
@@ -156,7 +156,7 @@ class Progress(logging.Handler):
             for rule, count in self._planned.items()
         )
         # how many steps went side by side
-        seconds = rest * elapsed / max(sum(self._seconds.values()), elapsed)
+        seconds = rest * run_seconds / max(sum(self._seconds.values()), run_seconds)
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
     def _print(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A run of a workflow: its lock, its workers, what came out, and what failed in it."""
+"""A run of a workflow: its lock, its workers, its results, and its failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..study import Study
 from ..workers import Workers
 from . import conclusions, engine, notices, stores
 from .progress import Progress
-from .warned import Warned
+from .warning_log import WarningLog
 
 if TYPE_CHECKING:
     from ..factory import Factory
@@ -45,7 +45,7 @@ class Run:
         depends on did.
     progress
         What is shown meanwhile (`engine.show_progress`).
-    warned
+    warning_log
         Where warnings go, and the run's are written to logs/<name>/warnings.log.
     """
 
@@ -56,13 +56,13 @@ class Run:
         cores: int | None,
         study: str = "",
         progress: Progress | None = None,
-        warned: Warned | None = None,
+        warning_log: WarningLog | None = None,
     ):
         self.name, self.logs, self._progress = name, Path("logs") / name, progress
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins, cores)
-        self._warned, self._warnings = warned, self.logs / "warnings.log"
+        self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -89,8 +89,8 @@ class Run:
             )
         if self._study:
             write_text(self.study_file, self._study)
-        if self._warned is not None:
-            self._warned.begin(self._warnings)
+        if self._warning_log is not None:
+            self._warning_log.begin(self._warnings)
         engine.start_at_once(workflow)
         if study is not None:
             try:
@@ -115,9 +115,9 @@ class Run:
             return function(*arguments)
         except Exception as error:
             wrong_input = isinstance(error, BiasgridError)
-            why = str(error) if wrong_input else f"{type(error).__name__}: {error}"
-            Path(log).write_text(why if wrong_input else traceback.format_exc())
-            raise WorkflowError(f"{name} failed: {why}") from None
+            reason = str(error) if wrong_input else f"{type(error).__name__}: {error}"
+            Path(log).write_text(reason if wrong_input else traceback.format_exc())
+            raise WorkflowError(f"{name} failed: {reason}") from None
 
     def say(self, line: str | None) -> None:
         """Say something of the run, if there is something, between what is shown of its progress."""
@@ -135,25 +135,25 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
-        everything = engine.makes_all(workflow)
-        if everything and isinstance(study, Study):
+        makes_all = engine.makes_all(workflow)
+        if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
                 self.say(line)
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
-        warnings = self._counted_warnings() or ("warnings: none" if everything else None)
+        warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
-        if everything and isinstance(study, Study):
+        if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
-        elif everything:
+        elif makes_all:
             self.say(conclusions.tables_and_figures(study.results))
 
-    def _counted_warnings(self) -> str | None:
-        """How many warnings the last run of something had, and where they are; None: it had none."""
-        if self._warned is not None and self._warned.file is not None:
+    def _warning_line(self) -> str | None:
+        """How many warnings the last run that made something had, and their file; None where it had none."""
+        if self._warning_log is not None and self._warning_log.file is not None:
             for rule, name, text in self._logs():
                 for line in text.splitlines():
                     if line.startswith(WARNING):
-                        self._warned.note(f"{rule} {name}: {line.removeprefix(WARNING)}")
+                        self._warning_log.note(f"{rule} {name}: {line.removeprefix(WARNING)}")
         count = (
             len(self._warnings.read_text(encoding="utf-8").splitlines()) if self._warnings.is_file() else 0
         )
@@ -175,9 +175,9 @@ class Run:
                 yield rule, name, last.removeprefix("biasgrid: ")
 
     def report(self, local: Collection[str] = ()) -> None:
-        """Say what failed, a line each; `local` are the sources that are files of the user."""
+        """Say what failed, in a line each; `local` names the sources that are files of the user."""
         self.end()
-        self.say(self._counted_warnings())
+        self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
             print(engine.STOPPED, file=sys.stderr)
             return
@@ -187,15 +187,15 @@ class Run:
         if self._progress is not None and not failures:
             # a step failed outside what `call` runs
             self._progress.show_errors()
-        for rule, name, why in failures:
+        for rule, name, reason in failures:
             if rule == "archive" and name in local:
-                print(f"biasgrid: {why}", file=sys.stderr)
+                print(f"biasgrid: {reason}", file=sys.stderr)
             elif rule == "archive":
-                unreachable.setdefault(why.removeprefix(f"{name}: "), []).append(name)
+                unreachable.setdefault(reason.removeprefix(f"{name}: "), []).append(name)
             else:
-                print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {why}", file=sys.stderr)
+                print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
         if unreachable:
-            reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in unreachable.items())
+            reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
             print(
                 f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
                 "embedded study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",

@@ -50,27 +50,27 @@ def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
     The store itself is no output of a rule: the engine would delete it before it makes it again, and another run may
     be reading it in the folder that both share.
     """
-    count = remade(study, model)
+    count = store_changes(study, model)
     store = build_store(
         model, study.models[model], study.embeddings, study.shares_embeddings, study.store_folder(model)
     )
-    made = study.store_folder(model) / model / "model.json"
-    write_text(_note(study, model), f"{count} {_digest(made)}\n")
-    write_text(study.model_file(model), made.read_text(encoding="utf-8"))
+    record = study.store_folder(model) / model / "model.json"
+    write_text(_note(study, model), f"{count} {_digest(record)}\n")
+    write_text(study.model_file(model), record.read_text(encoding="utf-8"))
     return store
 
 
-def remade(study: Study | Simulation, model: str) -> int:
+def store_changes(study: Study | Simulation, model: str) -> int:
     """How often the store was found to be another than the one that the study was computed on, this time included.
 
     A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
     log, as the engine deletes outputs before it runs a step.
     """
     note, record = _note(study, model), study.model_file(model)
-    count, made = note.read_text().split() if note.is_file() else (0, _digest(record))
+    count, former_digest = note.read_text().split() if note.is_file() else (0, _digest(record))
     store = study.store_folder(model) / model
     present = _digest(store / "model.json") if _is_whole(study, model) else "damaged"
-    return int(count) + (made not in ("none", present))
+    return int(count) + (former_digest not in ("none", present))
 
 
 def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 
 from biasgrid.workers import Workers
-from biasgrid.workflow.warned import Warned
+from biasgrid.workflow.warning_log import WarningLog
 
 
 @pytest.fixture
-def warned():
+def warning_log():
     log = logging.getLogger("biasgrid")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        made = Warned()
+        made = WarningLog()
         yield made
     log.removeHandler(made)
     log.propagate = True
 
 
-def test_a_warning_is_shown_before_a_run_and_written_in_it(warned, tmp_path, capsys):
+def test_a_warning_is_shown_before_a_run_and_written_in_it(warning_log, tmp_path, capsys):
     warnings.warn("two words\nare the same", stacklevel=1)
-    warned.begin(tmp_path / "warnings.log")
+    warning_log.begin(tmp_path / "warnings.log")
     warnings.warn("two words\nare the same", stacklevel=1)
     warnings.warn("one is lost", stacklevel=1)
     logging.getLogger("biasgrid.embeddings").warning("%s: next attempt in %s s", "a.txt", 3)

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 
-class Warned(logging.Handler):
+class WarningLog(logging.Handler):
     """Takes every warning of this process, and what the package logs, as one line each and once.
 
     Until a run begins, a warning is shown at once. From then on it is written to the run's file.
