@@ -14,7 +14,7 @@ import numpy as np
 
 from biasgrid.embeddings.corpus.corpus import Corpus
 from biasgrid.folders import PLACE
-from biasgrid.resources import located
+from biasgrid.resources import find_file
 
 SEED, STRATA, OF_STRATUM = 1, 10, 25
 # a word is in the vocabulary of all models of config/trained/frequency.yaml
@@ -47,7 +47,7 @@ def main() -> None:
         counts[key] = dict(zip(corpus.words(), corpus.counts.tolist(), strict=True))
     excluded = names(folder / "raw" / "brown")
     for file, sets in GENDERED.items():
-        given = json.loads((located("data/word_sets") / f"{file}.json").read_text())["sets"]
+        given = json.loads((find_file("data/word_sets") / f"{file}.json").read_text())["sets"]
         excluded |= {word.lower() for name in sets for word in given[name]}
     pool = sorted(
         word

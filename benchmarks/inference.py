@@ -24,7 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.inference import Sampled, exchange_test, intervals
+from biasgrid.inference import Resampler, intervals, query_permutation_test
 from biasgrid.measure import look_up, subquery
 from biasgrid.metrics import Metric
 from biasgrid.words import WordOptions
@@ -54,7 +54,7 @@ seeds = count(1)
 
 def sampler(
     metric: Metric, names: tuple[str, ...], store: EmbeddingStore, parameters
-) -> Callable[[], Sampled]:
+) -> Callable[[], Resampler]:
     """The metric on WEAT's sets, made anew at each call: all that comes after the look-up."""
     attributes = 1 if metric.template[1] == 1 else 2
     query = Query.of([SETS[n] for n in names[:2]], [SETS[n] for n in names[2 : 2 + attributes]])
@@ -62,7 +62,7 @@ def sampler(
     targets, attributes, status = subquery(metric, query, look_up(metric, query, store, words), words)
     if status != "ok":
         raise SystemExit(f"{store.path}: {status}")
-    return lambda: Sampled.of(metric, query, targets, attributes, parameters, words, 0)
+    return lambda: Resampler.of(metric, query, targets, attributes, parameters, words, 0)
 
 
 def best_of(runs: int, function: Callable[[], object]) -> float:
@@ -75,11 +75,11 @@ def best_of(runs: int, function: Callable[[], object]) -> float:
     return 1000 * min(times)
 
 
-def exchanged(made: Callable[[], Sampled], draws: int, exact: int) -> None:
-    exchange_test(made(), seed=next(seeds), draws=draws, exact=exact)
+def exchanged(made: Callable[[], Resampler], draws: int, exact: int) -> None:
+    query_permutation_test(made(), seed=next(seeds), draws=draws, exact=exact)
 
 
-def drawn(made: Callable[[], Sampled]) -> None:
+def drawn(made: Callable[[], Resampler]) -> None:
     sampled = made()
     samples = sampled.bootstrap(SAMPLES, next(seeds))
     intervals(samples, sampled.value, sampled.by_set, 0.95)
@@ -103,7 +103,7 @@ def against_a_product(store: EmbeddingStore) -> None:
         print(f"{f'{sizes[0]} + {sizes[1]} words':28} {test:9.2f} {product:11.2f} {test / product:6.2f}x")
 
 
-def against_loops(store: EmbeddingStore, what: str, run: Callable[[Callable[[], Sampled]], None]) -> None:
+def against_loops(store: EmbeddingStore, what: str, run: Callable[[Callable[[], Resampler]], None]) -> None:
     print(f"\n{what:28} {'at once ms':>11} {'loop ms':>9} {'ratio':>7}")
     for name, parameters, runs in CASES:
         metric = metrics.metric(name).under(parameters)

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import metrics
 from biasgrid.statistics.aggregation import groups
-from biasgrid.statistics.pairs import compared_pairs
+from biasgrid.statistics.pairs import compare_pairs
 from biasgrid.statistics.ranks import RESAMPLED, aggregates_of_resamples
 
 
@@ -38,9 +38,9 @@ def compared(name, of_units, true, words, rng):
     )
     expected = np.array([true[key[2]].mean() for key, _ in parts])
     first, second = np.triu_indices(len(parts), 1)
-    pairs = compared_pairs(values, resampled, LEVEL)
+    pairs = compare_pairs(values, resampled, LEVEL)
     single = [
-        compared_pairs(values[[i, j]], resampled[[i, j]], LEVEL).p_adjusted[0]
+        compare_pairs(values[[i, j]], resampled[[i, j]], LEVEL).p_adjusted[0]
         for i, j in zip(first, second, strict=True)
     ]
     return pairs, np.array(single), expected[first] - expected[second]

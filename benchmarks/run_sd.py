@@ -38,7 +38,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in study.compared:
+    for path in study.comparison_files:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         changed = measured(study, rows, args.runs)

@@ -184,7 +184,7 @@ def _p_value(metric: Metric, drawn: str) -> str:
 
 def item(text: str) -> str:
     """A point of a list."""
-    return textwrap.indent(docstrings.wrapped(text, 118), "  ").replace("  ", "- ", 1)
+    return textwrap.indent(docstrings.wrap(text, 118), "  ").replace("  ", "- ", 1)
 
 
 def seen(metric: Metric) -> str:
@@ -462,7 +462,7 @@ def debias_page(name: str) -> str:
 
 def method_facts(method: Method) -> Iterator[str]:
     yield from ("| | |", "| --- | --- |")
-    needs = [f"`{name}`" for name in method.required] or [
+    needs = [f"`{name}`" for name in method.required_words] or [
         "one of `classes`, `bias_representation` and `definitional_pairs`"
         if "classes" in method.words
         else "no words"
@@ -583,7 +583,7 @@ def prose(text: str) -> str:
 
 
 def filled(text: str) -> str:
-    return docstrings.wrapped(" ".join(text.split()), 120)
+    return docstrings.wrap(" ".join(text.split()), 120)
 
 
 def linked(text: str, own: str) -> str:

@@ -3,8 +3,8 @@
 A picture `images/<stem>.png` is drawn from `images/<stem>.csv` (of several tables, the others are
 `images/<stem>.<table>.csv`; of a figure that is drawn from other files, these are .json or .npz) and the study's
 config alone. The tables are the rows of results that it shows, so that a test can draw it again
-(tests/test_pictures.py). To add a picture, add an entry to PICTURES. Pictures of the gallery are `gallery-<kind>`;
-the page itself is written from the declarations of the figures (docs/gallery.py).
+(tests/figures/test_pictures.py). To add a picture, add an entry to PICTURES. Pictures of the gallery are
+`gallery-<kind>`; the page itself is written from the declarations of the figures (docs/gallery.py).
 
     python docs/pictures.py [STEM ...]      takes the tables from results/ and draws; without a stem, all of them
 """

@@ -20,7 +20,7 @@ import configuration
 
 import biasgrid
 from biasgrid import cli, debias, metrics, tables
-from biasgrid.api.docstrings import sections, wrapped
+from biasgrid.api.docstrings import sections, wrap
 from biasgrid.embeddings.model import Model
 from biasgrid.factory import claims
 from biasgrid.factory import recovery as factory
@@ -116,11 +116,11 @@ def tables_page() -> str:
     )
     for name, table in declared:
         key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
-        parts.append(f"## {name}\n\n{wrapped(table.meaning + key, 120)}\n")
+        parts.append(f"## {name}\n\n{wrap(table.meaning + key, 120)}\n")
         parts += columns_table((*table.columns, *table.ends))
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():
-        parts.append(f"### {file}\n\n{wrapped(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
+        parts.append(f"### {file}\n\n{wrap(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
         parts += columns_table(columns)
     return "\n".join(parts)
 

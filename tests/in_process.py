@@ -7,7 +7,7 @@ from pathlib import Path
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
 from biasgrid.plan import steps
-from biasgrid.report.planned import report_step
+from biasgrid.report.report_step import report_step
 from biasgrid.study import Study
 
 
@@ -40,7 +40,10 @@ def make_tables(study: Study, *names: str) -> None:
     files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
     if "bootstrap" in study.config["inference"]:
         files[study.ranks_file] = steps.rank_samples_step(study)
-    files |= {study.frequency_file(model): steps.frequency_step(study, model) for model in study.counted}
+    files |= {
+        study.frequency_file(model): steps.frequency_step(study, model)
+        for model in study.models_with_frequencies
+    }
     made: set[Path] = set()
 
     def make(file: Path) -> None:

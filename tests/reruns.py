@@ -13,7 +13,7 @@ from conftest import ROOT
 from biasgrid.figures import null
 from biasgrid.plan import code, steps
 from biasgrid.plan.step import Step
-from biasgrid.report.planned import report_step
+from biasgrid.report.report_step import report_step
 from biasgrid.study import Study
 
 
@@ -34,7 +34,7 @@ def steps_of(study: Study) -> Iterable[Step]:
             yield steps.pool_step(study, model)
     for model, sentences in steps.cells_by_sentences(study):
         yield steps.sentence_scores_step(study, model, sentences)
-    for model in study.counted:
+    for model in study.models_with_frequencies:
         yield steps.frequency_step(study, model)
     for group in study.inference_groups.values():
         yield steps.inference_step(study, group)

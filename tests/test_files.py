@@ -21,7 +21,7 @@ from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
 from biasgrid.embeddings.saving import materialize
 from biasgrid.errors import BiasgridError
-from biasgrid.files import replacing, write_bytes, write_text, writing
+from biasgrid.files import open_to_write, replace_file, write_bytes, write_text
 
 WRITE = """
 import sys
@@ -103,7 +103,7 @@ def test_what_a_killed_writer_left_goes_with_the_next_and_a_living_ones_stays(tm
         assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -signal.SIGKILL
     other = tmp_path / ".a.json.mine"
     other.write_text("kept")
-    with replacing(path) as part:
+    with replace_file(path) as part:
         part.write_text("living")
         write_text(path, "next")
         assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([part.name, "a.json", other.name])
@@ -119,7 +119,7 @@ def test_an_error_leaves_what_was_there(tmp_path):
         yield b"half"
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), writing(tmp_path / "a") as file:
+    with pytest.raises(ZeroDivisionError), open_to_write(tmp_path / "a") as file:
         file.writelines(pieces())
     assert (tmp_path / "a").read_text() == "former"
     assert os.listdir(tmp_path) == ["a"]

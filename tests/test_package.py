@@ -108,10 +108,11 @@ def test_resources_are_found_from_anywhere_and_the_users_own_go_first(tmp_path, 
     embedded = Study.read(resources.resource("config/embedded.yaml"))
     assert embedded.to_json() == Study.read(ROOT / "config" / "embedded.yaml", root=ROOT).to_json()
     assert (
-        resources.located("config/queries/case_study.yaml") == ROOT / "config" / "queries" / "case_study.yaml"
+        resources.find_file("config/queries/case_study.yaml")
+        == ROOT / "config" / "queries" / "case_study.yaml"
     )
     # missing in both places: named as it was given
-    assert resources.located("config/none.yaml") == Path("config/none.yaml")
+    assert resources.find_file("config/none.yaml") == Path("config/none.yaml")
     config = yaml.safe_load((ROOT / "config" / "embedded.yaml").read_text())
     own = tmp_path / "data" / "word_sets" / "weat.json"
     own.parent.mkdir(parents=True)

@@ -8,7 +8,7 @@ import pytest
 import biasgrid as bg
 from biasgrid import BiasgridError, metrics
 from biasgrid import registry as registries
-from biasgrid.errors import SHOWN, listed, unknown
+from biasgrid.errors import SHOWN, join_names, unknown_name
 
 TOY = """
 from biasgrid.metrics import Metric, Score
@@ -77,14 +77,14 @@ def test_a_plugin_that_is_missing_is_one_line(tmp_path):
 
 def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
     assert (
-        unknown("metric", "weta", ["weat", "rnd"])
+        unknown_name("metric", "weta", ["weat", "rnd"])
         == "unknown metric 'weta'; did you mean 'weat'? allowed: weat, rnd"
     )
-    assert unknown("metric", 7, []) == "unknown metric 7; allowed: none"
-    long = listed(range(10_000), "biasgrid list metrics")
+    assert unknown_name("metric", 7, []) == "unknown metric 7; allowed: none"
+    long = join_names(range(10_000), "biasgrid list metrics")
     assert len(long) < SHOWN + 60
     assert long.endswith("more (biasgrid list metrics)")
-    assert len(unknown("metric", "x" * 5000, ["y" * 5000] * 9)) < 600
+    assert len(unknown_name("metric", "x" * 5000, ["y" * 5000] * 9)) < 600
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_a_version_that_is_not_read_is_one_line(study, version):
 def test_a_record_of_an_evaluation_has_one_too(tmp_path, random_model):
     path = tmp_path / "evaluation.json"
     record = evaluate(random_model(0), None, {}, 0)
-    path.write_text(json.dumps(schema.stamped({"model": "m", "debias": "none", "seed": 0} | record)))
+    path.write_text(json.dumps(schema.with_version({"model": "m", "debias": "none", "seed": 0} | record)))
     assert read_evaluation(path)["model"] == "m"
     rewritten(path, schema=2)
     with pytest.raises(BiasgridError, match="results of schema 2"):

@@ -36,7 +36,7 @@ NPY_ENTRY = re.compile(
 )
 
 
-def allowed(size: int) -> int:
+def expansion_limit(size: int) -> int:
     """Bytes that compressed content of `size` bytes may expand to: BIASGRID_EXPANSION (50) times as many."""
     text = os.environ.get(EXPANSION) or str(FACTOR)
     if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
@@ -55,7 +55,7 @@ def too_large(where: Path | str, limit: int) -> BiasgridError:
 
 
 @contextmanager
-def damaged(where: Path | str, what: str) -> Iterator[None]:
+def parser_errors(where: Path | str, what: str) -> Iterator[None]:
     """Turns whatever a parser raises into a BiasgridError; an error of the disk (one with a number) stays one.
 
     For calls of a parser only: around other code it would hide that code's own errors.
@@ -72,7 +72,7 @@ def damaged(where: Path | str, what: str) -> Iterator[None]:
         raise BiasgridError(f"{where}: {what}: {reason}") from None
 
 
-class Expanded(io.RawIOBase):
+class LimitedFile(io.RawIOBase):
     """What a decompressor's file object gives, up to `limit` bytes; more is a BiasgridError, as is damage."""
 
     def __init__(self, file: IO[bytes], where: Path | str, what: str, limit: int):
@@ -83,7 +83,7 @@ class Expanded(io.RawIOBase):
         return True
 
     def readinto(self, buffer) -> int:
-        with damaged(self.where, self.what):
+        with parser_errors(self.where, self.what):
             content = self.file.read(min(len(buffer), BLOCK))
         self.done += len(content)
         if self.done > self.limit:
@@ -106,15 +106,15 @@ def zip_member(
     where: Path | str,
     limit: int,
     what: str = "a damaged zip archive",
-) -> Expanded:
+) -> LimitedFile:
     """A member's content. Raises BiasgridError for compression other than deflate: Python sets it no limit."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
             f"({zipfile.compressor_names.get(info.compress_type, 'unknown')}); stored and deflated members are read"
         )
-    with damaged(where, what):
-        return Expanded(archive.open(info), where, what, limit)
+    with parser_errors(where, what):
+        return LimitedFile(archive.open(info), where, what, limit)
 
 
 def read_npy(path: Path | str, mapped: bool = False) -> np.ndarray:
@@ -153,10 +153,10 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
     path = Path(path)
     arrays = {}
     with path.open("rb") as file:
-        limit = allowed(os.fstat(file.fileno()).st_size)
+        limit = expansion_limit(os.fstat(file.fileno()).st_size)
         if file.read(4) != b"PK\x03\x04":
             raise BiasgridError(f"{path}: is no archive of NumPy files (.npz)")
-        with damaged(path, "a damaged zip archive"):
+        with parser_errors(path, "a damaged zip archive"):
             archive = zipfile.ZipFile(file)
         for info in archive.infolist():
             member = zip_member(archive, info, path, limit)

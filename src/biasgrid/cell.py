@@ -14,7 +14,7 @@ from .embeddings.store_of import StoreOf
 from .files import write_text
 from .measure import as_json, dumps, measure
 from .query import Query
-from .schema import stamped
+from .schema import with_version
 from .words import WordOptions
 
 
@@ -38,7 +38,7 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
         spec["seed"],
     )
     record = {**spec, "results": [as_json(result) for result in results]}
-    write_text(output, dumps(stamped(record), separators=(",", ":")) + "\n")
+    write_text(output, dumps(with_version(record), separators=(",", ":")) + "\n")
 
 
 def query_of(path: Path) -> Query:

@@ -150,8 +150,8 @@ def canonical(record: Any) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def ordered(record: Any) -> Any:
+def sort_keys(record: Any) -> Any:
     """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
     if isinstance(record, dict):
-        return {key: ordered(record[key]) for key in sorted(record)}
-    return [ordered(part) for part in record] if isinstance(record, (list, tuple)) else record
+        return {key: sort_keys(record[key]) for key in sorted(record)}
+    return [sort_keys(part) for part in record] if isinstance(record, (list, tuple)) else record

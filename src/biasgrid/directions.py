@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .errors import BiasgridError, unknown
+from .errors import BiasgridError, unknown_name
 from .geometry import BLOCK, FLAT, means_of_groups, unit
 
 PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS = ("pca", "pair", "mean", "sum", "all_pairs")
@@ -114,7 +114,9 @@ def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float
     }
 
 
-def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False) -> Along:
+def cosines_with_axes(
+    pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False
+) -> Along:
     """(groups, others) -> for each of `others`, unit vectors (m, d), their cosines with the axes of every sample of
     the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups but where direction is
     pca.
@@ -142,7 +144,7 @@ def along(pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False
     return cosines
 
 
-def redrawn(
+def axes_of_draws(
     pool: np.ndarray,
     places: Sequence[np.ndarray],
     direction: str,
@@ -320,4 +322,4 @@ def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: boo
 def check(direction: Any) -> None:
     """Raises BiasgridError for an unknown direction."""
     if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {unknown('value', direction, DIRECTIONS)}")
+        raise BiasgridError(f"direction: {unknown_name('value', direction, DIRECTIONS)}")

@@ -40,7 +40,7 @@ class WordError(BiasgridError, KeyError):
         return str(self.args[0])
 
 
-def unknown(what: str, name: object, choices: Iterable[object], hint: str = "") -> str:
+def unknown_name(what: str, name: object, choices: Iterable[object], hint: str = "") -> str:
     """A message's text for a name that does not exist: what was given, a likely name, and all names.
 
     `hint` says how to see the rest of a long list, which is cut.
@@ -48,18 +48,18 @@ def unknown(what: str, name: object, choices: Iterable[object], hint: str = "") 
     names = list(map(str, choices))
     (likely_name,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
     return (
-        f"unknown {what} {shown(name)}; "
+        f"unknown {what} {quote(name)}; "
         + (f"did you mean {likely_name!r}? " if likely_name else "")
-        + f"allowed: {listed(names, hint)}"
+        + f"allowed: {join_names(names, hint)}"
     )
 
 
 def not_allowed(name: str, value: object, choices: str) -> str:
     """A message's text for a value that is not allowed, and what is."""
-    return f"{name}: {shown(value)} is not allowed; allowed: {choices}"
+    return f"{name}: {quote(value)} is not allowed; allowed: {choices}"
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """A value as Python writes it; a long one is cut."""
     try:
         text = repr(value)
@@ -68,7 +68,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 
-def listed(names: Iterable[object], hint: str = "") -> str:
+def join_names(names: Iterable[object], hint: str = "") -> str:
     """Names with commas between; a long list is cut, and `hint` says how to see the rest."""
     text, texts = "", list(map(str, names))
     for count, name in enumerate(texts):

@@ -50,12 +50,12 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_bytes(path: Path | str, content: bytes) -> None:
     """Write bytes to `path`, as `writing` does."""
-    with writing(path) as file:
+    with open_to_write(path) as file:
         file.write(content)
 
 
 @contextmanager
-def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
+def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
     """A binary file to write. It appears at `path` when it is complete, and not at all after an error.
 
     A link is followed. A device or a pipe that something reads is written to, and not replaced.
@@ -77,7 +77,7 @@ def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
     path = Path(path)
     try:
         if _replaceable(path):
-            with replacing(path) as part, part.open("wb") as file:
+            with replace_file(path) as part, part.open("wb") as file:
                 yield file
                 if sync:
                     to_disk(file)
@@ -93,7 +93,7 @@ def writing(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[Path]:
+def replace_file(path: Path | str) -> Iterator[Path]:
     """A new, empty file beside `path`, for functions that want a name to write to; at the end it becomes `path`.
 
     Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
@@ -137,7 +137,7 @@ def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[None]:
+def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
     """Hold a lock, which ends with this process however that ends. The file `path` is there while it is held, or if
     a process was killed, and means nothing by itself. Raises BlockingIOError for one that is held unless `wait`."""
     while True:

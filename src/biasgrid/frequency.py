@@ -17,7 +17,7 @@ from .cell import model_of, query_of
 from .embeddings.frequencies import Frequency
 from .files import write_text
 from .measure import as_finite, dumps
-from .schema import stamped
+from .schema import with_version
 from .words import WordOptions, entries_and_rows
 
 
@@ -58,7 +58,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
         "sets": sets,
         "words": _words(entries, frequency.counts, ranks, logs),
     }
-    write_text(output, dumps(stamped(as_finite(record)), separators=(",", ":")) + "\n")
+    write_text(output, dumps(with_version(as_finite(record)), separators=(",", ":")) + "\n")
 
 
 def _sets(file: Path) -> Iterable[Any]:

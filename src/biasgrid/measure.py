@@ -13,7 +13,7 @@ import numpy as np
 
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
-from .errors import BiasgridError, InputError, listed, not_allowed, shown
+from .errors import BiasgridError, InputError, join_names, not_allowed, quote
 from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
@@ -152,7 +152,7 @@ class Result:
             raise InputError(
                 "a Result is no mapping: "
                 + (
-                    f"WEFE's result[{shown(key)}] is {replacement}"
+                    f"WEFE's result[{quote(key)}] is {replacement}"
                     if replacement
                     else "say result.value, result.detail, ..."
                 )
@@ -170,7 +170,7 @@ class Result:
             return ""
         failed_sets = f";{self.status.removeprefix('lost_words:')};"
         sets = [
-            f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({listed(map(shown, lost))})"
+            f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({join_names(map(quote, lost))})"
             for name, lost in self.lost.items()
             if lost and f";{name};" in failed_sets  # a name may have a semicolon
         ]
@@ -287,7 +287,7 @@ def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) 
     template = metric.under(parameters).template
     if not query.exactly(template):
         raise BiasgridError(
-            f"{metric.name} has template {template} and query {shown(query.name)} {query.template}; "
+            f"{metric.name} has template {template} and query {quote(query.name)} {query.template}; "
             f"take its sub-queries: query.subqueries({template})"
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .embeddings.model import remembered
+from .embeddings.model import remember
 from .embeddings.store import DebiasedModel, EmbeddingStore
 from .errors import BiasgridError, not_allowed
 from .geometry import unit
@@ -30,7 +30,7 @@ def nearest(
 
 
 # metrics of neighbours, and their tests, ask for those of the same words one after the other
-@remembered(4)
+@remember(4)
 def _nearest(
     model: EmbeddingStore | DebiasedModel, words: tuple[str, ...], count: int, vocabulary: int
 ) -> tuple[np.ndarray, list[str], np.ndarray]:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, WrapValidator
 
-from .errors import BiasgridError, unknown
-from .validation import Strict, checked, field
+from .errors import BiasgridError, unknown_name
+from .validation import Strict, field, validate
 
 
 def _as_whole_number(value: Any) -> Any:
@@ -129,7 +129,7 @@ PARTS = {
 }
 
 
-def checked_options(part: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def complete_options(part: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a part of inference (one of `PARTS`).
 
     Returns
@@ -143,10 +143,10 @@ def checked_options(part: str, options: Mapping[str, Any]) -> dict[str, Any]:
         For an unknown option, and a value that is not allowed.
     """
     options = dict(options) if isinstance(options, Mapping) else options
-    return checked(PARTS[part], options, part).model_dump()
+    return validate(PARTS[part], options, part).model_dump()
 
 
 def check_interval(interval: str) -> None:
     """Raises BiasgridError for an unknown interval."""
     if interval not in INTERVALS:
-        raise BiasgridError(unknown("interval", interval, INTERVALS))
+        raise BiasgridError(unknown_name("interval", interval, INTERVALS))

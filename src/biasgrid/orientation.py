@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-from .errors import BiasgridError, unknown
+from .errors import BiasgridError, unknown_name
 
 PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
 ORIENTATIONS = (PAPER, WEFE_BENCHMARK)
@@ -29,12 +29,12 @@ def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple
     return (targets, attributes) if orientation == PAPER else (attributes, targets)
 
 
-def chosen(words: Sets, orientation: str) -> Sets:
+def sets_of_value(words: Sets, orientation: str) -> Sets:
     """The sets of words that the metric's value is of."""
     return words if orientation == PAPER else words[:1]
 
 
-def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
+def fields_of_orientation(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
     """The fields of a metric (`Metric.variant`) that its orientation decides: `template` is the paper's."""
     if orientation == PAPER:
         return {"template": template}
@@ -49,4 +49,4 @@ def oriented(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:
 def check(orientation: str) -> None:
     """Raises BiasgridError for an unknown orientation."""
     if orientation not in ORIENTATIONS:
-        raise BiasgridError(f"orientation: {unknown('value', orientation, ORIENTATIONS)}")
+        raise BiasgridError(f"orientation: {unknown_name('value', orientation, ORIENTATIONS)}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .configs import read_json
-from .errors import BiasgridError, shown, unknown
+from .errors import BiasgridError, quote, unknown_name
 from .files import write_text
 from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
@@ -85,7 +85,7 @@ class Query:
         attributes = word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
         duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if duplicates:
-            raise BiasgridError(f"query: two sets are named {shown(duplicates[0])}; set names must differ")
+            raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
         self._set(
             line_of_text("query's name", generated_name(targets, attributes) if name is None else name),
             targets,
@@ -172,11 +172,11 @@ class Query:
         template = _template(template)
         if template == ("k", "k") and len(set(self.template)) > 1:
             raise BiasgridError(
-                f"query {shown(self.name)} has template {self.template}; it needs as many target as attribute sets"
+                f"query {quote(self.name)} has template {self.template}; it needs as many target as attribute sets"
             )
         if not self.fits(template):
             raise BiasgridError(
-                f"query {shown(self.name)} has template {self.template}; {template} needs more sets than it has"
+                f"query {quote(self.name)} has template {self.template}; {template} needs more sets than it has"
             )
         if self.exactly(template):
             return (self,)
@@ -223,7 +223,7 @@ class Query:
             raise BiasgridError(f"{where}: expected an object with target_sets and attribute_sets")
         keys = ("name", "target_sets", "attribute_sets")
         for key in record.keys() - keys:
-            raise BiasgridError(f"{where}: {unknown('key', key, keys)}")
+            raise BiasgridError(f"{where}: {unknown_name('key', key, keys)}")
         sides = []
         for side in ("target_sets", "attribute_sets"):
             sets = record.get(side)
@@ -262,7 +262,7 @@ class Query:
             raise BiasgridError(f"{path}: cannot write it: {error.strerror}") from None
 
     def __repr__(self) -> str:
-        lines = [f"Query {shown(self.name)}"]
+        lines = [f"Query {quote(self.name)}"]
         for role, sets in (("target", self.target_sets), ("attribute", self.attribute_sets)):
             for s in sets[:MOST_LINES]:
                 lines.append(f"  {role:<9}  {shorten(s.name)} ({len(s)}): {first_words(s.words)}")
@@ -305,7 +305,7 @@ def _join_names(sets: Sequence[WordSet]) -> str:
 def _path(path: Path | str) -> Path | str:
     if isinstance(path, (str, os.PathLike)) and "\0" not in str(path):
         return path
-    raise BiasgridError(f"query: a query file's path must be text or a path, not {shown(path)}")
+    raise BiasgridError(f"query: a query file's path must be text or a path, not {quote(path)}")
 
 
 def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
@@ -317,7 +317,7 @@ def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:
         if _is_arity(targets) and (_is_arity(attributes) or attributes == 0):
             return targets, attributes
     raise BiasgridError(
-        f"query: {shown(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
+        f"query: {quote(template)} is no template; allowed: a pair of numbers of sets, such as (2, 1), "
         'or "n" for all'
     )
 

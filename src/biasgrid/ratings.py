@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from .errors import BiasgridError
-from .resources import located
+from .resources import find_file
 
 METHODS = ("pearson", "spearman")  # how words' biases are correlated with them
 
@@ -19,7 +19,7 @@ def read(path: Path | str) -> dict[str, float]:
     word.
     """
     try:
-        with open(located(path), encoding="utf-8", newline="") as file:
+        with open(find_file(path), encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BiasgridError(f"{path}: cannot read the ratings: {error}") from None

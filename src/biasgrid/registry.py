@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import BiasgridError, unknown
+from .errors import BiasgridError, unknown_name
 
 T = TypeVar("T")
 GROUP = "biasgrid"  # of entry points
@@ -81,7 +81,7 @@ class Registry(Mapping[str, T]):
         for entry in self.values():
             if plain_name in map(_normalise, (entry.name, *getattr(entry, "aliases", ()))):
                 return entry
-        raise BiasgridError(unknown(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
+        raise BiasgridError(unknown_name(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
     def add(self, entry: T) -> None:
         """Have an entry that was made in this session, such as in a notebook's cell, as long as the session lasts.

@@ -29,7 +29,7 @@ def resource(relative: str | Path) -> Path:
     return root / relative
 
 
-def located(path: str | Path, root: Path = Path(".")) -> Path:
+def find_file(path: str | Path, root: Path = Path(".")) -> Path:
     """The file or folder that a config means by a path: the user's own, else the one that comes with biasgrid.
 
     Parameters

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import BiasgridError, shown
+from .errors import BiasgridError, quote
 from .in_memory import File, InMemory
 
 SCHEMA = 1
 READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
 
 
-def stamped(record: Mapping[str, Any]) -> dict[str, Any]:
+def with_version(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record for a file of results, which says its version first."""
     return {"schema": SCHEMA, **record}
 
@@ -30,7 +30,7 @@ def without_version(record: Any, where: Path | str) -> Any:
     version = record.get("schema", 0)
     if type(version) is not int or version not in READABLE:
         raise BiasgridError(
-            f"{where}: results of schema {shown(version)}, which this biasgrid does not read (it reads "
+            f"{where}: results of schema {quote(version)}, which this biasgrid does not read (it reads "
             f"{' and '.join(map(str, READABLE))}); use the biasgrid that wrote them, or delete the file and run again"
         )
     return {key: value for key, value in record.items() if key != "schema"}
@@ -56,6 +56,6 @@ def notice(results: Path) -> str | None:
     if version == SCHEMA:
         return None
     return (
-        f"{results} has results of schema {shown(version)}, this biasgrid writes {SCHEMA}: what other code made is "
+        f"{results} has results of schema {quote(version)}, this biasgrid writes {SCHEMA}: what other code made is "
         "computed again (snakemake --dry-run lists it); archives, stores and all else are kept"
     )

@@ -25,7 +25,7 @@ from .errors import BiasgridError
 from .files import write_text
 from .measure import dumps, look_up, subquery
 from .query import Query
-from .schema import stamped
+from .schema import with_version
 from .words import WordOptions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
@@ -102,7 +102,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
 
 
 def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:
-    write_text(path, dumps(stamped({**facts, "scores": entries(scores)}), separators=(",", ":")) + "\n")
+    write_text(path, dumps(with_version({**facts, "scores": entries(scores)}), separators=(",", ":")) + "\n")
 
 
 def sentences_of(

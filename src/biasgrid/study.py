@@ -15,14 +15,14 @@ from .config.check import check
 from .config.common import one_language
 from .config.models import MADE_HERE, frequency_source_of, resolve_model
 from .config.phenomena import of_criteria
-from .configs import ordered
+from .configs import sort_keys
 from .debias import UNTOUCHED
 from .embeddings.frequencies import ENGLISH, WORDFREQ
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.kinds import VECTORS, Kind
-from .errors import BiasgridError, unknown
+from .errors import BiasgridError, unknown_name
 from .evaluation.spec import Spec
-from .figures import Drawing, planned
+from .figures import Drawing, plan_figures
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
 from .options import BY_FREQUENCY, OF_WORDS
@@ -65,7 +65,7 @@ class Study(Folders):
         return [m for m in self.models if self.kind(m).name == kind and one_language(entry, self.models[m])]
 
     @cached_property
-    def trained(self) -> list[str]:
+    def trained_models(self) -> list[str]:
         """The models that are trained or encoded here."""
         return [
             key for key, model in self.models.items() if model["source"]["type"] in ("trained", "encoded")
@@ -110,7 +110,7 @@ class Study(Folders):
         return self.results / "rank_samples.npy"
 
     @property
-    def compared(self) -> list[str]:
+    def comparison_files(self) -> list[str]:
         """Files of the numbers that the study is compared with: published ones, and ones of other code."""
         return [*self.config["published"], *self.config["computed"]]
 
@@ -126,10 +126,10 @@ class Study(Folders):
     @cached_property
     def figures(self) -> dict[str, Drawing]:
         """The figures by name, and what each is drawn from."""
-        return planned(self, self.config["figures"])
+        return plan_figures(self, self.config["figures"])
 
     @property
-    def ranked(self) -> list[str]:
+    def ranked_criteria(self) -> list[str]:
         """The criteria that rankings, correlations and the overall scores are made of."""
         return [name for name, entry in self.config["criteria"].items() if entry["ranked"]]
 
@@ -199,7 +199,7 @@ class Study(Folders):
                     "params": entry["params"],
                     "seed": seed_of(self.config["seed"], f"{model}/{key}"),
                 }
-                fits[model, key] = Fit(criterion, key, model, ordered(spec))
+                fits[model, key] = Fit(criterion, key, model, sort_keys(spec))
         return fits
 
     @cached_property
@@ -237,7 +237,7 @@ class Study(Folders):
         """The spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
         order = {} if self.models[model].get("sorted", True) else {"sorted": False}
-        return ordered({"spec": entry | order, "seed": seed})
+        return sort_keys({"spec": entry | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -245,7 +245,7 @@ class Study(Folders):
         labels = {key: model["label"] for key, model in self.models.items()}
         for key, (_, entry) in self.debias.items():
             labels[key] = entry.get("label") or debias.method(entry["method"]).label
-        for criterion in sorted(self.config["criteria"], key=self.ranked.__contains__):
+        for criterion in sorted(self.config["criteria"], key=self.ranked_criteria.__contains__):
             # ranked criteria last: where two criteria use a key for different metrics, the ranked one's label counts
             for key, entry in self.metrics(criterion).items():
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
@@ -254,7 +254,11 @@ class Study(Folders):
     @cached_property
     def neutral(self) -> dict[str, float]:
         """The value that means no bias, by the metric keys of the ranked criteria."""
-        return {key: value for (criterion, key), value in self.neutrals.items() if criterion in self.ranked}
+        return {
+            key: value
+            for (criterion, key), value in self.neutrals.items()
+            if criterion in self.ranked_criteria
+        }
 
     @property
     def neutrals(self) -> dict[tuple[str, str], float]:
@@ -266,12 +270,12 @@ class Study(Folders):
         }
 
     @cached_property
-    def questioned(self) -> list[Evaluation]:
+    def analogy_evaluations(self) -> list[Evaluation]:
         """The evaluations that ask analogy questions."""
         return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
 
     @property
-    def counted(self) -> list[str]:
+    def models_with_frequencies(self) -> list[str]:
         """The measured models whose words' frequencies are known."""
         models = dict.fromkeys(cell.model for cell in self.cells.values())
         return [model for model in models if self.frequency_source(model)]
@@ -281,7 +285,7 @@ class Study(Folders):
         return frequency_source_of(self.models[model], self.config["frequencies"])
 
     @cached_property
-    def directed(self) -> list[Cell]:
+    def direction_cells(self) -> list[Cell]:
         """The cells of Direct Bias of pairs, which say how far apart directions lie."""
         return [
             cell
@@ -297,21 +301,21 @@ class Study(Folders):
         return of_criteria(self.config["criteria"])
 
     @cached_property
-    def worded(self) -> list[Cell]:
+    def word_cells(self) -> list[Cell]:
         """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
         criteria = self.config["criteria"].items()
         names = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
         return [cell for cell in self.cells.values() if cell.criterion in names]
 
     @cached_property
-    def leaning(self) -> list[Cell]:
+    def two_group_cells(self) -> list[Cell]:
         """The cells of `worded` in which a word's value says which of two groups it is nearer to."""
-        return [cell for cell in self.worded if self.poles(cell)]
+        return [cell for cell in self.word_cells if self.poles(cell)]
 
     @cached_property
-    def rated(self) -> list[Cell]:
+    def rating_cells(self) -> list[Cell]:
         """The cells of `leaning` whose criterion has ratings of the words by people."""
-        return [cell for cell in self.leaning if "ratings" in self.config["criteria"][cell.criterion]]
+        return [cell for cell in self.two_group_cells if "ratings" in self.config["criteria"][cell.criterion]]
 
     def poles(self, cell: Cell) -> tuple[str, str] | None:
         """The two groups by name that a cell's words are nearer to, the one that positive values mean first; None
@@ -370,7 +374,7 @@ class Study(Folders):
     def ranking(self) -> dict[str, Any]:
         """What `tables.rankings` needs besides the scores."""
         return {
-            "ranked": sorted(self.ranked),
+            "ranked": sorted(self.ranked_criteria),
             "neutral": self.neutral,
             "aggregation": self.config["aggregation"],
             **self.config["ranking"],
@@ -394,9 +398,9 @@ class Study(Folders):
             for key, metric in self.metrics(criterion).items():
                 template = self.metric(criterion, key).template
                 queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
-                params = ordered(metric.get("params", {}))
-                for model in self.fitting(criterion, key):
-                    words = ordered(self.word_options(criterion, key, model))
+                params = sort_keys(metric.get("params", {}))
+                for model in self.suitable_models(criterion, key):
+                    words = sort_keys(self.word_options(criterion, key, model))
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
                         seed = seed_of(self.config["seed"], f"{model}/{UNTOUCHED}/{key}/{query}")
@@ -411,7 +415,7 @@ class Study(Folders):
         """The kind of a model."""
         return KINDS[self.models[model].get("kind", VECTORS)]
 
-    def fitting(self, criterion: str, key: str) -> list[str]:
+    def suitable_models(self, criterion: str, key: str) -> list[str]:
         """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
         models = self.of_kind(self.metric(criterion, key).needs, criterion)
         return [m for m in self.config["criteria"][criterion].get("models", models) if m in models]
@@ -427,7 +431,7 @@ class Study(Folders):
     def _ranked_states(self) -> list[tuple[str, str]]:
         """Model and debias key of what ranks beside each other: the models (without a ranked criterion: all), and
         those under a debias method that are measured on all ranked criteria (as in `tables.rankings`)."""
-        ranked_criteria = set(self.ranked)
+        ranked_criteria = set(self.ranked_criteria)
         criteria: dict[str, set[str]] = {}
         criteria_of_state: dict[tuple[tuple[str, str], str], set[str]] = {}
         for cell in self.cells.values():
@@ -447,10 +451,10 @@ class Study(Folders):
         for name in self.config["null_distributions"]:
             inference = self.inferences.get(name)
             if name not in self.cells:
-                raise BiasgridError(f"{where}: null_distributions: {unknown('cell', name, self.cells)}")
+                raise BiasgridError(f"{where}: null_distributions: {unknown_name('cell', name, self.cells)}")
             cell = self.cells[name]
             metric = self.metric(cell.criterion, cell.metric)
-            if reason := metric.untested(inference.spec["inference"] if inference else ()):
+            if reason := metric.reason_without_test(inference.spec["inference"] if inference else ()):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         try:
             self.figures  # noqa: B018

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from .errors import BiasgridError, shown, unknown
+from .errors import BiasgridError, quote, unknown_name
 
 LONGEST = 300  # characters of a message
 M = TypeVar("M")
@@ -45,7 +45,7 @@ def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -
     return Field(description=description, json_schema_extra={"unit": unit}, **factory, **limits)
 
 
-def checked(model: type[M], values: Any, where: str = "", context: Any = None) -> M:
+def validate(model: type[M], values: Any, where: str = "", context: Any = None) -> M:
     """Values as an instance of a model.
 
     Parameters
@@ -126,15 +126,15 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
             if isinstance(k, type) and issubclass(k, BaseModel)
             for name, info in k.model_fields.items()
         ]
-        return unknown("key", error["loc"][-1], keys, "docs/reference/configuration.md")
+        return unknown_name("key", error["loc"][-1], keys, "docs/reference/configuration.md")
     if kind == "missing":
         return f"key {error['loc'][-1]!r} is missing"
     if kind == "value_error":
         return str(context["error"])
-    value = shown(error["input"])
+    value = quote(error["input"])
     if kind in ("literal_error", "enum"):
         choices = [name.strip("'") for name in re.split(", | or ", context["expected"])]
-        return unknown("key" if error["loc"][-1] == "[key]" else "value", error["input"], choices)
+        return unknown_name("key" if error["loc"][-1] == "[key]" else "value", error["input"], choices)
     expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
     if all(expected):
         return f"{value} is not {' or '.join(dict.fromkeys(expected))}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from .callers import stacklevel
-from .errors import BiasgridError, listed, shown
+from .errors import BiasgridError, join_names, quote
 
 # what a side of a query is given as: sets in order, or by name
 Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
@@ -43,7 +43,7 @@ class WordSet(Sequence[str]):
     def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
         name = line_of_text(f"{role} set's name", name)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "words", _words(f"{role} set {shown(name)}", words))
+        object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words))
         return self
 
     @classmethod
@@ -111,7 +111,7 @@ def word_sets(
         for words in sets:
             if isinstance(words, str):
                 raise BiasgridError(
-                    f"query: each {role} set must be a list of words, not the string {shown(words)}; "
+                    f"query: each {role} set must be a list of words, not the string {quote(words)}; "
                     f"one set alone is [[word, ...]], and names go to {role}_sets_names"
                 )
     if not sets and role == "target":
@@ -142,11 +142,11 @@ def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
         are_words = False
     if not are_words:
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(f"query: {label}: {shown(wrong)} is not a word (a non-empty string)")
+        raise BiasgridError(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
     if len(set(words)) < len(words):
         duplicates = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
-            f"{label} repeats {listed(map(shown, duplicates))}; it counts once, but for metrics of pairs",
+            f"{label} repeats {join_names(map(quote, duplicates))}; it counts once, but for metrics of pairs",
             stacklevel=stacklevel(),
         )
     return tuple(map(str, words))
@@ -171,14 +171,14 @@ def _list(values: Iterable[Any], must: str) -> list[Any]:
 
 def _describe(value: object) -> str:
     return (
-        shown(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
+        quote(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__name__
     )
 
 
 def line_of_text(what: str, text: str) -> str:
     """A name that was checked. Raises BiasgridError for what is no line of text."""
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
-        raise BiasgridError(f"query: a {what} must be a line of text, not {shown(text)}")
+        raise BiasgridError(f"query: a {what} must be a line of text, not {quote(text)}")
     return str(text)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .embeddings.model import remembered
+from .embeddings.model import remember
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError, not_allowed, shown, unknown
+from .errors import BiasgridError, not_allowed, quote, unknown_name
 from .geometry import unit
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
@@ -60,7 +60,7 @@ class WordOptions:
         bare = (p if callable(p) else p.get(FUNCTION, p) for p in self.preprocessors)
         object.__setattr__(self, "preprocessors", tuple(bare))
         if self.strategy not in ("first", "all"):
-            raise BiasgridError(f"strategy: {unknown('value', self.strategy, ('first', 'all'))}")
+            raise BiasgridError(f"strategy: {unknown_name('value', self.strategy, ('first', 'all'))}")
         if not isinstance(self.normalize, bool):
             raise BiasgridError(not_allowed("normalize", self.normalize, "true, false"))
         threshold = self.lost_vocabulary_threshold
@@ -114,7 +114,7 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
         word = function(word)
         if not isinstance(word, str):
             raise BiasgridError(
-                f"preprocessor {shown(function)} returned {shown(word)}, which is not a string"
+                f"preprocessor {quote(function)} returned {quote(word)}, which is not a string"
             )
         return vocab_prefix + word
     for option, change in CASES.items():
@@ -192,7 +192,7 @@ def _look_up(
 
 
 # a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
-@remembered(128)
+@remember(128)
 def _find_entries(
     store: EmbeddingStore,
     words: tuple[str, ...],
@@ -260,7 +260,7 @@ def _check_preprocessor(preprocessor: Preprocessor) -> None:
         choices = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
         if choices is None:
             raise BiasgridError(
-                f"preprocessors: {unknown('option', option, [*CASES, 'strip_accents', FUNCTION])}"
+                f"preprocessors: {unknown_name('option', option, [*CASES, 'strip_accents', FUNCTION])}"
             )
         if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
             raise BiasgridError(

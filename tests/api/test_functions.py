@@ -55,7 +55,10 @@ def test_the_signature_is_the_methods_own(method):
     parameters = inspect.signature(getattr(debias, method.name)).parameters
     seed = {"seed"} if method.seeded else set()
     assert set(parameters) == {"model", *method.words, *method.parameters} | seed
-    assert {name for name, p in parameters.items() if p.default is p.empty} == {"model", *method.required}
+    assert {name for name, p in parameters.items() if p.default is p.empty} == {
+        "model",
+        *method.required_words,
+    }
 
 
 @pytest.mark.parametrize("function", BOTH, ids=by_name)

@@ -596,10 +596,10 @@ def test_a_model_that_cannot_be_fetched(tmp_path, server, monkeypatch):
 
 def test_shipped_models_are_whole():
     from biasgrid.config.models import Models
-    from biasgrid.validation import checked
+    from biasgrid.validation import validate
 
     models = shipped.shipped_models()
-    checked(Models, models)
+    validate(Models, models)
     assert {"glove-6b-50d", "word2vec-google-news-300", "glove-twitter-25"} <= set(models)
     assert all(model["download_mb"] for model in models.values())
 

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from biasgrid import BiasgridError
-from biasgrid.validation import Strict, checked, field
+from biasgrid.validation import Strict, field, validate
 
 
 class Part(Strict):
@@ -69,7 +69,7 @@ class Whole(Strict):
 )
 def test_the_line_names_the_key_and_what_is_allowed(values, says):
     with pytest.raises(BiasgridError) as error:
-        checked(Whole, values, "study.yaml")
+        validate(Whole, values, "study.yaml")
     assert str(error.value).startswith(f"study.yaml: {says}")
 
 
@@ -78,13 +78,13 @@ def test_a_long_value_makes_no_long_line(long):
     for values in ({"name": long}, {"name": "a", "parts": long}, {"name": "a", "either": long, "flag": long}):
         if values != {"name": "x" * 10_000}:
             with pytest.raises(BiasgridError) as error:
-                checked(Whole, values)
+                validate(Whole, values)
             assert len(str(error.value)) < 400
 
 
 def test_what_is_right_comes_back_as_it_is():
-    whole = checked(Whole, {"name": "a", "part": {"words": ("he", "she"), "share": 0.25}})
+    whole = validate(Whole, {"name": "a", "part": {"words": ("he", "she"), "share": 0.25}})
     assert (whole.part.words, whole.part.share, whole.part.size) == (("he", "she"), 0.25, 3)
-    assert checked(Whole, whole) is whole
+    assert validate(Whole, whole) is whole
     assert Whole.model_fields["flag"].description == "yes or no"
     assert Part.model_json_schema()["properties"]["size"]["unit"] == "words"

@@ -520,7 +520,7 @@ def test_the_registry_is_complete():
         assert method.reference
         files = source_files(method.name)
         assert {"registry.py", "transform.py", "lookup.py"} < set(files)
-        assert set(method.required) <= set(method.words)
+        assert set(method.required_words) <= set(method.words)
     assert debias.method("HardDebias") is debias.method("Hard") is debias.REGISTRY["hard"]
     assert debias.method("half-sibling regression") is debias.REGISTRY["hsr"]
     files = source_files("linear_projection")

@@ -276,11 +276,11 @@ def test_what_is_fetched_is_the_corpus_and_not_the_model(root):
 
 def test_the_study_of_text8_says_what_its_models_are():
     study = Study.read(ROOT / "config" / "text8.yaml", root=ROOT)
-    assert study.trained == list(study.models)
+    assert study.trained_models == list(study.models)
     assert {model["source"]["algorithm"] for model in study.models.values()} == {"word2vec", "fasttext"}
     assert all("trained here on text8" in model["label"] for model in study.models.values())
     assert "text8" in study.sources
-    assert set(study.trained).isdisjoint(study.sources)
+    assert set(study.trained_models).isdisjoint(study.sources)
     assert len(study.queries) == 25
     assert len(study.cells) == len(study.models) * 25 * 4
 

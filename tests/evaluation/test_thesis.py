@@ -30,7 +30,7 @@ from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.word_set_map import word_set_map
-from biasgrid.inference.results import inferred
+from biasgrid.inference.results import add_inference
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
 from biasgrid.query import Query
@@ -495,7 +495,7 @@ def test_a_weat_of_single_words_is_always_2_and_tests_nothing(random_model, seed
     weat_es = metric("weat_es")
     asked = {"permutation": {"draws": 10, "exact": 100, "alternative": "greater"}}
     results = measure(weat_es, query, model, {}, {}, 0)
-    (result,) = inferred(results, weat_es, query, model, {}, {}, 0, asked, "jackknife")
+    (result,) = add_inference(results, weat_es, query, model, {}, {}, 0, asked, "jackknife")
     assert abs(result.value) == pytest.approx(2)
     # two partitions: a strict > gives 0 or .5, and the 0 is no evidence
     assert result.inference["permutation"]["partitions"] == 2

@@ -27,10 +27,10 @@ def study(request):
 @pytest.fixture(scope="module")
 def tables(study):
     """Tables of the study's size: ranks by place, intervals of one rank to either side."""
-    cells = [cell for cell in study.cells.values() if cell.criterion in study.ranked]
+    cells = [cell for cell in study.cells.values() if cell.criterion in study.ranked_criteria]
     units = sorted({(cell.model, cell.debias) for cell in cells})
     metrics = sorted({cell.metric for cell in cells})
-    criteria = [*study.ranked, "Overall"]
+    criteria = [*study.ranked_criteria, "Overall"]
     ranked = [
         (c, metric, *unit, float(i + 1), 0)
         for c, metric in product(criteria, metrics)
@@ -72,7 +72,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
         assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
         heads = [axes.get_title(loc="left") for axes in figure.axes]
         shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
-    criteria = {*study.ranked, "Overall"}
+    criteria = {*study.ranked_criteria, "Overall"}
     metrics = {study.labels[key] for key in tables["rankings"]["metric"]}
     if kind in ("rank-intervals", "order"):
         assert {c: sorted(found) for c, found in shown.items()} == dict.fromkeys(criteria, sorted(metrics))

@@ -12,10 +12,10 @@ from conftest import biasgrid, make_store, printed
 
 from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import sampled
+from biasgrid.inference import resampler
 from biasgrid.measure import as_json
 from biasgrid.metrics import Metric, Score
-from biasgrid.options import checked_options
+from biasgrid.options import complete_options
 from biasgrid.study import Study
 
 WORDS = [f"w{i}" for i in range(40)]
@@ -89,7 +89,7 @@ def resampled_spread(words, attributes, *, power=2):
 @pytest.mark.parametrize("block", [None, 100])
 def test_a_metric_of_ones_own_with_and_without_samples_at_once(random_model, monkeypatch, block):
     if block:
-        monkeypatch.setattr(sampled, "BLOCK", block)
+        monkeypatch.setattr(resampler, "BLOCK", block)
     plain = Metric("spread", "Spread", spread, (2, "n"), (0.0, math.inf), 0.0, "none")
     at_once = replace(plain, resampled=resampled_spread)
     one, other = (metric(QUERY, random_model(0), power=3, **ASKED) for metric in (plain, at_once))
@@ -164,7 +164,7 @@ def test_options_are_those_of_a_study(root):
     }
     settings = Study.of(config, root=root).config["inference"]
     for part, given in config["inference"].items():
-        assert checked_options(part, given) == settings[part]
+        assert complete_options(part, given) == settings[part]
     assert inspect.signature(metrics.rnd).parameters["interval"].default == settings["interval"]
 
 

@@ -282,7 +282,7 @@ def test_parameters_are_those_of_the_training():
 def test_a_study_fetches_the_corpus_and_the_weights(root):
     study = Study.of(config_with(), root=root)
     assert set(study.sources) == {"one", "two", "made", "tiny"}
-    assert study.trained == ["lm"]
+    assert study.trained_models == ["lm"]
     # the resolved config can be read again
     assert Study.of(json.loads(study.to_json()), root=root).models == study.models
 

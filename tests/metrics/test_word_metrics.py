@@ -205,7 +205,7 @@ def test_groups_that_do_not_differ_have_no_direction(direction):
     same = np.array([[1.0, 0, 0], [0, 1, 0]])
     assert np.isnan(directions.axis(same, same, direction)).all()
     assert np.isnan(directions.axis(same, 0 * same, direction)).all()
-    cosines = directions.along(np.concatenate([same, same]), direction)
+    cosines = directions.cosines_with_axes(np.concatenate([same, same]), direction)
     once = np.repeat(np.eye(2), 2, axis=1)
     assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
@@ -214,7 +214,7 @@ def test_of_two_components_of_one_length_none_is_the_first():
     first = np.array([[1.0, 0, 0], [0, 1, 0]])
     assert np.isnan(directions.axis(first, -first, "pca")).all()
     once = np.repeat(np.eye(2), 2, axis=1)
-    cosines = directions.along(np.concatenate([first, -first]), "pca")
+    cosines = directions.cosines_with_axes(np.concatenate([first, -first]), "pca")
     assert np.isnan(cosines([once[:1], once[1:]], [np.eye(3)])[0]).all()
 
 

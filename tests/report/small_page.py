@@ -12,7 +12,7 @@ from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import comparison
 from biasgrid.plan import steps
-from biasgrid.report.planned import report_step
+from biasgrid.report.report_step import report_step
 from biasgrid.study import Study
 
 

@@ -81,7 +81,7 @@ def letters_of(answer):
 
 def test_a_model_that_differs_from_all_others_is_the_least_biased():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.01, ("a", "c"): 0.002, ("b", "c"): 0.7})
-    assert answer.decided
+    assert answer.is_decided
     assert letters_of(answer) == {"a": "a", "b": "b", "c": "b"}
     assert of_metric(answer, NAMES) == (
         "By WEAT, Alpha is the least biased model on Gender: it differs significantly from all others (adjusted p ≤ "
@@ -91,7 +91,7 @@ def test_a_model_that_differs_from_all_others_is_the_least_biased():
 
 def test_a_first_place_that_nothing_decides_is_no_answer():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.3, ("a", "c"): 0.06})
-    assert not answer.decided
+    assert not answer.is_decided
     assert letters_of(answer) == {"a": "a", "b": "a", "c": "a"}
     assert of_metric(answer, NAMES) == (
         "By WEAT, no model can be called the least biased on Gender: Alpha comes first, but does not differ "

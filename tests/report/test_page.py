@@ -9,7 +9,7 @@ import pytest
 
 from biasgrid import open_study, tables
 from biasgrid.report.names import number
-from biasgrid.report.planned import report_step
+from biasgrid.report.report_step import report_step
 from biasgrid.report.step import SECTIONS
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}

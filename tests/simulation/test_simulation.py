@@ -22,7 +22,7 @@ from biasgrid.cli import main
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.layout import save
 from biasgrid.files import write_bytes
-from biasgrid.inference import exchange_test
+from biasgrid.inference import query_permutation_test
 from biasgrid.inference.pool import make_pool
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.plan import code
@@ -156,10 +156,10 @@ def test_wrong_p_values_are_found_out(monkeypatch, wrong):
     draws = 19
 
     def test(sampled, **options):
-        tested = exchange_test(sampled, **options)
+        tested = query_permutation_test(sampled, **options)
         return dataclasses.replace(tested, p_value=float(wrong(tested.p_value, draws)))
 
-    monkeypatch.setattr(null, "exchange_test", test)
+    monkeypatch.setattr(null, "query_permutation_test", test)
     rng = np.random.default_rng(3)
     found = under_null(
         metrics.metric("weat"), POPULATION, 5, 0, {}, rng, repetitions=300, draws=draws, exact=0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import studentized_range
 
-from biasgrid.statistics.pairs import compared_pairs, letters
+from biasgrid.statistics.pairs import compare_pairs, letters
 
 
 def differing(count, pairs):
@@ -68,7 +68,7 @@ def test_simultaneous_intervals_are_tukeys_for_independent_normal_units():
     rng = np.random.default_rng(1)
     values = np.array([0.0, 0.1, 2.0, 2.2, 7.0])
     resampled = values[:, None] + rng.normal(size=(5, 200_000))
-    pairs = compared_pairs(values, resampled, 0.95)
+    pairs = compare_pairs(values, resampled, 0.95)
     reach = studentized_range.ppf(0.95, 5, np.inf)
     assert (pairs.high - pairs.difference) == pytest.approx(np.full(10, reach), rel=0.02)
     expected = studentized_range.sf(np.abs(pairs.difference), 5, np.inf)
@@ -78,8 +78,8 @@ def test_simultaneous_intervals_are_tukeys_for_independent_normal_units():
 def test_units_that_vary_together_are_told_apart_by_less():
     rng = np.random.default_rng(2)
     values, common = np.array([0.0, 1.0, 1.0]), rng.normal(size=500)
-    alone = compared_pairs(values, values[:, None] + rng.normal(size=(3, 500)))
-    together = compared_pairs(values, values[:, None] + common + 0.1 * rng.normal(size=(3, 500)))
+    alone = compare_pairs(values, values[:, None] + rng.normal(size=(3, 500)))
+    together = compare_pairs(values, values[:, None] + common + 0.1 * rng.normal(size=(3, 500)))
     assert alone.p_adjusted[0] > 0.05
     assert together.p_adjusted[0] == pytest.approx(1 / 501)
     # no p-value is lower than draws allow
@@ -93,7 +93,7 @@ def test_no_two_equal_units_are_told_apart_more_often_than_promised():
     for _ in range(400):
         sample = rng.normal(size=(5, 25)) + rng.normal(size=25)
         drawn = rng.integers(25, size=(300, 25))
-        pairs = compared_pairs(sample.mean(axis=1), sample[:, drawn].mean(axis=2))
+        pairs = compare_pairs(sample.mean(axis=1), sample[:, drawn].mean(axis=2))
         wrong += bool((pairs.p_adjusted <= 0.05).any())
     # .05, and what a bootstrap of 25 values and 400 simulations may add
     assert wrong / 400 <= 0.1
@@ -104,14 +104,14 @@ def test_units_without_a_value_and_resamples_without_one_are_left_out():
     values = np.array([0.0, np.nan, 9.0])
     resampled = values[:, None] + rng.normal(size=(3, 300))
     resampled[0, :100] = np.nan
-    pairs = compared_pairs(values, resampled)
+    pairs = compare_pairs(values, resampled)
     assert np.isnan(pairs.p_adjusted).tolist() == [True, False, True]
     assert pairs.p_adjusted[1] < 0.05
-    assert np.isnan(compared_pairs(np.full(3, np.nan), resampled).p_adjusted).all()
-    assert len(compared_pairs(np.array([1.0]), resampled[:1]).p_adjusted) == 0
+    assert np.isnan(compare_pairs(np.full(3, np.nan), resampled).p_adjusted).all()
+    assert len(compare_pairs(np.array([1.0]), resampled[:1]).p_adjusted) == 0
 
 
 def test_what_does_not_vary_is_equal_or_not():
     values = np.array([1.0, 1.0, 2.0])
-    pairs = compared_pairs(values, np.repeat(values[:, None], 99, axis=1))
+    pairs = compare_pairs(values, np.repeat(values[:, None], 99, axis=1))
     assert pairs.p_adjusted.tolist() == [1.0, 0.01, 0.01]

@@ -51,7 +51,7 @@ def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays)
     english = found[(set(found) - set(other)).pop()]
     assert sum(len(queries) for queries in english.values()) == 25
     # a rank is among models that were asked the same, and MEN is a list of English words
-    assert set(study.ranked) == ENGLISH
+    assert set(study.ranked_criteria) == ENGLISH
     assert {evaluation.model for evaluation in study.quality.values()} == set(found) - set(other)
 
 

@@ -23,7 +23,7 @@ from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, table_step
 from biasgrid.statistics.correlation import with_interval
 from biasgrid.study import Study
-from biasgrid.tables.words import of_cell, place_of
+from biasgrid.tables.words import cell_words, place_of
 
 pytestmark = pytest.mark.slow
 
@@ -161,7 +161,7 @@ def test_directions_need_two_groups_of_pairs():
 def test_correlations_with_ratings(study):
     """As scipy has them; .684, as printed, where the occupation that nobody rated counts as 0."""
     found = table(study, "ratings").set_index(["metric", "method"])
-    biases = of_cell(table(study, "words"), place_of(study, study.cells[SAME])).set_index("word")["value"]
+    biases = cell_words(table(study, "words"), place_of(study, study.cells[SAME])).set_index("word")["value"]
     known = professions()
     both = [word for word in biases.index if word in known]
     pair = biases[both].to_numpy(), [known[word] for word in both]
@@ -251,11 +251,11 @@ def test_no_poles_of_components_and_three_groups():
     targets = criterion["queries"]["occupations"]["targets"]
     config |= {"figures": [], "null_distributions": [], "published": []}
     two = Study.of(config, root=ROOT)
-    assert [cell.metric for cell in two.leaning] == ["same"]
+    assert [cell.metric for cell in two.two_group_cells] == ["same"]
     criterion["queries"]["occupations"]["targets"] = targets | {
         "Other terms": [f"person{i}" for i in range(10)]
     }
-    assert Study.of(config, root=ROOT).leaning == []
+    assert Study.of(config, root=ROOT).two_group_cells == []
 
 
 # figures

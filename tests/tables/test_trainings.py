@@ -190,7 +190,7 @@ def test_an_algorithm_without_a_seed_may_be_compared(project, monkeypatch):
     more["models"] |= trained("ppmi", "ppmi")
     for name in ("seed", "sg", "epochs"):
         del more["models"]["ppmi"]["source"]["params"][name]
-    assert "ppmi" in Study.of(more).trained
+    assert "ppmi" in Study.of(more).trained_models
 
 
 def test_the_shipped_study_varies_one_parameter_at_a_time():
@@ -201,6 +201,6 @@ def test_the_shipped_study_varies_one_parameter_at_a_time():
         assert {"vector_size", "window", "epochs", "min_count"} <= training["vary"].keys()
     named = {key for t in study.config["trainings"].values() for keys in t["vary"].values() for key in keys}
     bases = {training["base"] for training in study.config["trainings"].values()}
-    assert named | bases == set(study.trained)
+    assert named | bases == set(study.trained_models)
     # a corpus has no vectors whose quality there would be
-    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained)
+    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained_models)

@@ -139,7 +139,7 @@ def test_a_long_answer_counts_metrics_and_stays_a_line(root):
     assert line.endswith("; Criterion number 3: GloVe 6B by 3, GloVe 840B by 2, word2vec by 2")
     assert len(line) <= LONGEST
     many = study_of(root, metrics, [f"Criterion number {i}" for i in range(30)])
-    rank(many, {(name, metric): models for name in many.ranked for metric in metrics})
+    rank(many, {(name, metric): models for name in many.ranked_criteria for metric in metrics})
     line = conclusions(many)[0]
     assert len(line) <= LONGEST
     assert line.endswith("; ...")

@@ -13,7 +13,7 @@ rule store:
     log:
         f"{LOGS}/store/{{model}}.txt",
     wildcard_constraints:
-        model=one_of(model for model in STUDY.models if model not in STUDY.trained),
+        model=one_of(model for model in STUDY.models if model not in STUDY.trained_models),
     resources:
         mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 60 * attempt,
@@ -36,7 +36,7 @@ rule train:
     benchmark:
         f"{LOGS}/benchmark/train/{{model}}.tsv"
     wildcard_constraints:
-        model=one_of(STUDY.trained),
+        model=one_of(STUDY.trained_models),
     conda:
         "../../environment.yml"
     resources:

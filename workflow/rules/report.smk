@@ -1,5 +1,5 @@
 # Tables, cells and their inference -> one page with the results.
-from biasgrid.report.planned import report_step
+from biasgrid.report.report_step import report_step
 
 
 rule report:

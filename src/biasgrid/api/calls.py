@@ -121,12 +121,12 @@ def measured(
     }
     if parts or interval != INTERVAL:
         # imported late: scipy.stats takes a second
-        from ..inference.results import inferred
+        from ..inference.results import add_inference
         from ..options import check_interval
 
         check_interval(interval)
         if parts:
-            results = inferred(results, metric, query, model, parameters, words, seed, parts, interval)
+            results = add_inference(results, metric, query, model, parameters, words, seed, parts, interval)
     warn_lost(query, model, results[0])
     return results[0]
 
@@ -175,7 +175,7 @@ def _docstring(metric: Metric, signature: inspect.Signature) -> str:
     metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measured)
     texts = docstrings.parameters(measured) | docstrings.parameters(metric.function)
     sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
-    texts["query"] = docstrings.wrapped(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
+    texts["query"] = docstrings.wrap(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
     returns = metric_sections.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
     parts = {
         "": metric_sections[""] or f"{metric.label}.",
@@ -183,7 +183,7 @@ def _docstring(metric: Metric, signature: inspect.Signature) -> str:
         "Returns": f"Result\n{returns}\n    {shared['Returns'].partition(chr(10))[2].strip()}",
         "Raises": shared["Raises"],
         "Notes": metric_sections.get("Notes", ""),
-        "References": docstrings.wrapped(metric.reference),
+        "References": docstrings.wrap(metric.reference),
         "Examples": metric_sections.get("Examples", ""),
     }
     return docstrings.docstring(parts)

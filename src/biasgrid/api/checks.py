@@ -10,7 +10,7 @@ import numpy as np
 
 from ..debias.transform import Transform
 from ..embeddings.kinds import VECTORS
-from ..errors import InputError, not_allowed, shown
+from ..errors import InputError, not_allowed, quote
 from ..query import Query
 
 
@@ -40,7 +40,7 @@ def check_query(query: Any) -> None:
     if _is_model(query):
         raise InputError("the query comes first, then the model: metrics.weat(query, model)")
     if isinstance(query, (str, os.PathLike)):
-        raise InputError(f"query: {shown(query)} is text; read a query file with Query.read(path)")
+        raise InputError(f"query: {quote(query)} is text; read a query file with Query.read(path)")
     if isinstance(query, dict):
         raise InputError("query: a mapping is no query; make one of it with Query.from_dict(mapping)")
     raise InputError(
@@ -67,7 +67,7 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         raise InputError(f"model: the class {model.__name__} is no model; load one: biasgrid.load(...)")
     if isinstance(model, (str, os.PathLike)):
         raise InputError(
-            f"model: {shown(str(model))} is text; load the model: biasgrid.load({shown(str(model))})"
+            f"model: {quote(str(model))} is text; load the model: biasgrid.load({quote(str(model))})"
         )
     if isinstance(model, Query):
         # a debias method takes no query
@@ -93,4 +93,4 @@ def _kind(value: Any) -> str:
     """What a thing is, in a message."""
     kind = type(value)
     package = kind.__module__.partition(".")[0]
-    return shown(value) if package == "builtins" else f"a {kind.__name__} of {package}"
+    return quote(value) if package == "builtins" else f"a {kind.__name__} of {package}"

@@ -10,7 +10,7 @@ from ..embeddings.corpus.corpus import MODEL, Corpus
 from ..embeddings.corpus.counting import make_corpus
 from ..embeddings.corpus.formats import DEFAULT, FORMATS
 from ..embeddings.readers import check_sha256, suffixless
-from ..errors import BiasgridError, InputError, shown, unknown
+from ..errors import BiasgridError, InputError, quote, unknown_name
 from .temporary import working_folder
 
 
@@ -39,7 +39,7 @@ def corpus_of(
         What is no corpus: unreadable, without words, or not what `sha256` says.
     """
     if format is not None and format not in FORMATS:
-        raise InputError(f"format: {unknown('format', format, FORMATS)}")
+        raise InputError(f"format: {unknown_name('format', format, FORMATS)}")
     if isinstance(source, Path) and (source / MODEL).exists():
         return Corpus.open(source, name)
     with working_folder() as folder:
@@ -60,5 +60,5 @@ def corpus_of(
 
 def _line(sentence: Any) -> str:
     if not isinstance(sentence, str):
-        raise InputError(f"a corpus is a list of sentences as text, and {shown(sentence)} is none")
+        raise InputError(f"a corpus is a list of sentences as text, and {quote(sentence)} is none")
     return " ".join(sentence.split())

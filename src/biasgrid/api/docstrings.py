@@ -67,7 +67,7 @@ def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) ->
     )
 
 
-def wrapped(text: str, width: int = 112) -> str:
+def wrap(text: str, width: int = 112) -> str:
     """A paragraph in lines of so many characters."""
     return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 

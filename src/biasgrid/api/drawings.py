@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import figures, tables
-from ..errors import BiasgridError, DiskError, listed, not_allowed, shown, unknown
+from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, unknown_name
 from ..figures import Drawing
 from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
 from ..study import Study
-from .measured import MeasuredStudy
+from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def plot_study(
 ) -> Figure:
     """`Grid.plot`."""
     if kind not in figures.REGISTRY:
-        raise BiasgridError(unknown("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
+        raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
     if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
         raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
     of_kind = figures.REGISTRY[kind]
@@ -120,17 +120,17 @@ def compare_with(
     for place, entry in enumerate(sources):
         if not isinstance(entry, (str, Path)) and not hasattr(entry, "itertuples"):
             raise BiasgridError(
-                f"published: expected files or DataFrames of published numbers, not {shown(entry)}"
+                f"published: expected files or DataFrames of published numbers, not {quote(entry)}"
             )
         files.append(entry if isinstance(entry, (str, Path)) else InMemory((f"published[{place}]",), entry))
     for name, models in (("published_as", published_as), ("beside", beside)):
         if models is not None and not isinstance(models, Mapping):
             raise BiasgridError(
-                f"{name}: expected a mapping of models to published models, not {shown(models)}"
+                f"{name}: expected a mapping of models to published models, not {quote(models)}"
             )
         for key in models or {}:
             if key not in study.models:
-                raise BiasgridError(f"{name}: {unknown('model', key, study.models)}")
+                raise BiasgridError(f"{name}: {unknown_name('model', key, study.models)}")
     comparison_study = _with_published(study, published_as, beside)
     return COMPARISON.frame(
         {**COMPARISON.inputs(comparison_study), "published": files, "computed": []},
@@ -189,7 +189,7 @@ def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any])
 
 def _describe(study: Study, drawings: list[Drawing]) -> str:
     places = (_place(study, drawing) for drawing in drawings)
-    return listed(
+    return join_names(
         " and ".join(f"{name}={value!r}" for name, value in place.items()) or "all" for place in places
     )
 

@@ -18,7 +18,7 @@ from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
-from ..errors import InputError, not_allowed, shown, unknown
+from ..errors import InputError, not_allowed, quote, unknown_name
 from ..query import Query
 from ..resources import resource
 from ..termination import tidy_termination
@@ -106,7 +106,7 @@ def encode(
     """
     texts = _texts(words)
     if pool not in POOLS:
-        raise InputError(f"pool: {unknown('value', pool, POOLS)}")
+        raise InputError(f"pool: {unknown_name('value', pool, POOLS)}")
     if isinstance(layer, bool) or not isinstance(layer, int):
         raise InputError(not_allowed("layer", layer, "whole numbers"))
     in_templates = Templates.of(templates)
@@ -125,7 +125,7 @@ def encode(
 
 def _texts(words: Any) -> list[str]:
     if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
-        raise InputError(f"{shown(words)}: expected a list of words, or queries")
+        raise InputError(f"{quote(words)}: expected a list of words, or queries")
     entries = [words] if isinstance(words, Query) else list(words)
     queries = [query for query in entries if isinstance(query, Query)]
     of_queries = (s for query in queries for s in (*query.target_sets, *query.attribute_sets))
@@ -134,20 +134,20 @@ def _texts(words: Any) -> list[str]:
         raise InputError("expected at least one word; or queries alone")
     for text in texts:
         if not isinstance(text, str) or not text:
-            raise InputError(f"{shown(text)} is no word; expected a list of words, or queries")
+            raise InputError(f"{quote(text)} is no word; expected a list of words, or queries")
     return texts
 
 
 def _folder(encoder: Any) -> tuple[str, Path]:
     """The name of an encoder, and its folder."""
     if not isinstance(encoder, (str, os.PathLike)) or not os.fspath(encoder):
-        raise InputError(f"encoder: expected a folder or a name, not {shown(encoder)}")
+        raise InputError(f"encoder: expected a folder or a name, not {quote(encoder)}")
     path = Path(os.fspath(encoder)).expanduser()
     if path.is_dir():
         return path.resolve().name, path
     encoders = read_yaml(resource("config/encoders.yaml"))
     if str(encoder) not in encoders:
-        raise InputError(f"{path}: no such folder, and {unknown('encoder', str(encoder), encoders)}")
+        raise InputError(f"{path}: no such folder, and {unknown_name('encoder', str(encoder), encoders)}")
     # imported late: to fetch takes an HTTP client
     from ..embeddings.sources import fetch
 

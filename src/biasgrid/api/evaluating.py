@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, shown
-from ..resources import located
-from .measured import MeasuredStudy
+from ..errors import BiasgridError, quote
+from ..resources import find_file
+from .measured_study import MeasuredStudy
 
 
 def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
         return {}
     if not isinstance(options, Mapping):
         raise BiasgridError(
-            f"evaluation: expected a mapping such as {{'hidden': {{...}}}}, not {shown(options)}"
+            f"evaluation: expected a mapping such as {{'hidden': {{...}}}}, not {quote(options)}"
         )
     if not has_debias:
         raise BiasgridError(
@@ -39,9 +39,9 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
     except BiasgridError as error:
         raise BiasgridError(f"evaluation: {error}") from None
     for path in files:
-        if not located(path).is_file():
+        if not find_file(path).is_file():
             hint = "; archives of benchmarks are fetched in studies only" if ":" in path else ""
-            raise BiasgridError(f"evaluation: {shown(path)}: no such file{hint}")
+            raise BiasgridError(f"evaluation: {quote(path)}: no such file{hint}")
     return {"similarity": {}, "analogies": {}, **options}
 
 
@@ -68,7 +68,7 @@ def evaluate_models(
         study.evaluations.items(), desc="evaluating", unit="model", disable=not progress
     ):
         spec = evaluation.spec["spec"]
-        spec = Spec.of(spec, {path: str(located(path)) for path in Spec.of(spec).files})
+        spec = Spec.of(spec, {path: str(find_file(path)) for path in Spec.of(spec).files})
         transform = None
         if evaluation.debias != UNTOUCHED:
             transform = models[evaluation.model, evaluation.debias].transform

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import metrics as registry
-from ..errors import BiasgridError, not_allowed, shown, unknown
+from ..errors import BiasgridError, not_allowed, quote, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ class Examination:
         from .drawings import shown_in_notebooks, write
 
         if kind not in KINDS:
-            raise BiasgridError(unknown("kind of figure", kind, KINDS))
+            raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
         if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
             raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
         from ..properties import figures
@@ -166,7 +166,7 @@ def examine(metrics: Any = None) -> Examination:
     if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     if not isinstance(metrics, Iterable):
-        raise BiasgridError(f"metrics: expected names of metrics, not {shown(metrics)}")
+        raise BiasgridError(f"metrics: expected names of metrics, not {quote(metrics)}")
     by_name = {}
     for entry in metrics:
         metric: Any = getattr(entry, "metric", entry)

@@ -11,7 +11,7 @@ from ..debias.registry import Method
 from ..debias.transform import Transform
 from ..embeddings.model import Model
 from ..embeddings.store import DebiasedModel
-from ..errors import InputError, unknown
+from ..errors import InputError, unknown_name
 from . import docstrings, wefe
 from .checks import check_model, check_plain, plain
 
@@ -56,7 +56,7 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
     wefe.check_names(options, names, wefe.DEBIASING, f"debias.{method.name}")
     for name in options:
         if name not in (*names, "seed"):
-            raise InputError(unknown(f"{method.name} parameter", name, names))
+            raise InputError(unknown_name(f"{method.name} parameter", name, names))
     options = {name: plain(value) for name, value in options.items()}
     for name in {*options} & {*method.parameters} - {"preprocessors"}:  # among which may be functions
         check_plain(name, options[name])
@@ -102,7 +102,7 @@ def _signature(method: Method) -> inspect.Signature:
 
 def _docstring(method: Method, signature: inspect.Signature) -> str:
     method_sections, shared = docstrings.sections(method.function), docstrings.sections(fit)
-    texts = {name: docstrings.wrapped(text, 108) for name, text in SHARED.items()}
+    texts = {name: docstrings.wrap(text, 108) for name, text in SHARED.items()}
     texts |= docstrings.parameters(fit) | docstrings.parameters(method.function)
     parts = {
         "": method_sections[""] or f"{method.label}.",
@@ -110,7 +110,7 @@ def _docstring(method: Method, signature: inspect.Signature) -> str:
         "Returns": shared["Returns"],
         "Raises": shared["Raises"],
         "Notes": method_sections.get("Notes", ""),
-        "References": docstrings.wrapped(method.reference),
+        "References": docstrings.wrap(method.reference),
         "Examples": method_sections.get("Examples", ""),
     }
     return docstrings.docstring(parts)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..callers import stacklevel
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, listed, not_allowed, shown
+from ..errors import BiasgridError, join_names, not_allowed, quote
 from . import grid_config, wefe
 from .checks import plain
 from .evaluating import evaluate_models
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
-from .measured import Outcome, left_out
+from .measured_study import Outcome, left_out
 from .measuring import measure_cells
 
 if TYPE_CHECKING:
@@ -188,6 +188,6 @@ def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:
     return (
         f"words are lost in {len(lost_words)} {pairs} of query and model, "
         f"{len(pairs_without_value)} of them without a value "
-        f"for it; the first: {shown(query)} on {shown(model)} lacks {listed(map(shown, words))}; the grid's "
+        f"for it; the first: {quote(query)} on {quote(model)} lacks {join_names(map(quote, words))}; the grid's "
         "lost_words has all"
     )

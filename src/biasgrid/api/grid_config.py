@@ -10,15 +10,15 @@ from .. import metrics as registry
 from ..config.check import check_subquery_names, metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
-from ..errors import BiasgridError, not_allowed, shown, unknown
-from ..options import PARTS, TESTS, check_interval, checked_options
+from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..options import PARTS, TESTS, check_interval, complete_options
 from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..words import WordOptions
 from . import wefe
 from .evaluating import evaluation_config
-from .measured import MeasuredStudy
+from .measured_study import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
@@ -83,7 +83,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
             models = [models]
         if isinstance(models, (str, bytes)) or not isinstance(models, Iterable):
             raise BiasgridError(
-                f"models: expected a list of models, not {shown(models)}; biasgrid.load(...) loads one"
+                f"models: expected a list of models, not {quote(models)}; biasgrid.load(...) loads one"
             )
         entries = [(getattr(model, "name", None), model) for model in models]
     if not entries:
@@ -95,7 +95,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
                 raise BiasgridError(
                     "models: a transform is no model; the model under it is model.under(transform)"
                 )
-            what = shown(model) if isinstance(model, str) else f"a {type(model).__name__}"
+            what = quote(model) if isinstance(model, str) else f"a {type(model).__name__}"
             raise BiasgridError(f"models: {what} is no model; load it first: biasgrid.load(...)")
         if not isinstance(name, str) or not name.strip():
             raise BiasgridError(
@@ -103,7 +103,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
             )
         if name in by_name:
             raise BiasgridError(
-                f"models: two models are named {shown(name)}; name them apart, with a mapping of names to models"
+                f"models: two models are named {quote(name)}; name them apart, with a mapping of names to models"
             )
         by_name[name] = model
     return by_name
@@ -115,17 +115,17 @@ def debiased_models(
     """The models under the transforms of `measure_grid`'s `debias`, by model and debias key."""
     if not isinstance(debias or {}, Mapping):
         raise BiasgridError(
-            f"debias: expected a mapping of names to functions of a model, not {shown(debias)}"
+            f"debias: expected a mapping of names to functions of a model, not {quote(debias)}"
         )
     debiased = {}
     for key, fit in (debias or {}).items():
         if not isinstance(key, str) or not key.strip():
-            raise BiasgridError(f"debias: {shown(key)} cannot be a debias method's name; allowed: text")
+            raise BiasgridError(f"debias: {quote(key)} cannot be a debias method's name; allowed: text")
         if key == UNTOUCHED or key in models:
-            raise BiasgridError(f"debias: {shown(key)} stands for a model; name the debias method otherwise")
+            raise BiasgridError(f"debias: {quote(key)} stands for a model; name the debias method otherwise")
         for name in fit if isinstance(fit, Mapping) else ():
             if name not in models:
-                raise BiasgridError(f"debias: {shown(key)}: {unknown('model', name, models)}")
+                raise BiasgridError(f"debias: {quote(key)}: {unknown_name('model', name, models)}")
         for name, model in models.items():
             if isinstance(fit, Mapping):
                 transform = fit.get(name)
@@ -133,14 +133,14 @@ def debiased_models(
                 transform = fit(model)
             else:
                 raise BiasgridError(
-                    f"debias: {shown(key)}: expected a function of a model, or a mapping of models' names to "
-                    f"transforms, not {shown(fit)}"
+                    f"debias: {quote(key)}: expected a function of a model, or a mapping of models' names to "
+                    f"transforms, not {quote(fit)}"
                 )
             if transform is None:
                 continue
             if not isinstance(transform, Transform):
                 raise BiasgridError(
-                    f"debias: {shown(key)} gave {shown(transform)} for {name}, which is no transform"
+                    f"debias: {quote(key)} gave {quote(transform)} for {name}, which is no transform"
                 )
             debiased[name, key] = model.under(transform)
     return debiased
@@ -154,22 +154,22 @@ def kind_of(model: Any) -> str:
 def check_ranking(by: str, ties: str) -> None:
     """Raises BiasgridError for a way to rank that does not exist."""
     if by not in BY:
-        raise BiasgridError(f"by: {unknown('value', by, BY)}")
+        raise BiasgridError(f"by: {unknown_name('value', by, BY)}")
     if ties not in TIES:
-        raise BiasgridError(f"ties: {unknown('value', ties, TIES)}")
+        raise BiasgridError(f"ties: {unknown_name('value', ties, TIES)}")
 
 
 def part_options(part: str, options: Any) -> dict[str, Any] | None:
     """The options of a part of inference: True is its defaults, None and False no such part."""
     if options is None or options is False:
         return None
-    return checked_options(part, {} if options is True else options)
+    return complete_options(part, {} if options is True else options)
 
 
 def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
     check_interval(interval)
     if adjust not in ADJUST:
-        raise BiasgridError(f"adjust: {unknown('method', adjust, ADJUST)}")
+        raise BiasgridError(f"adjust: {unknown_name('method', adjust, ADJUST)}")
     options = {part: part_options(part, parts[part]) for part in PARTS}
     parts_used = {part: settings for part, settings in options.items() if settings is not None}
     return {**parts_used, "interval": interval, "adjust": adjust}
@@ -194,12 +194,12 @@ def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]
         where = f"queries: {criterion}" if isinstance(queries, Mapping) else "queries"
         if not isinstance(criterion, str) or not criterion.strip() or criterion == OVERALL:
             raise BiasgridError(
-                f"queries: {shown(criterion)} cannot be a criterion's name; allowed: text other than {OVERALL!r}"
+                f"queries: {quote(criterion)} cannot be a criterion's name; allowed: text other than {OVERALL!r}"
             )
         ids = _by_id(part, criterion, where, by_id)
         for key in ids:
             if key in by_id:
-                raise BiasgridError(f"{where}: query id {shown(key)} occurs twice; ids are unique in a grid")
+                raise BiasgridError(f"{where}: query id {quote(key)} occurs twice; ids are unique in a grid")
         by_id |= ids
         # what metrics say of each word is a table in memory, at no cost
         criteria[criterion] = {"queries": {key: {} for key in ids}, "ranked": True, "word_table": True}
@@ -211,23 +211,23 @@ def _by_id(part: Any, criterion: str, where: str, former_queries: Mapping[str, Q
     if isinstance(part, Query):
         part = [part]
     if isinstance(part, str) or not isinstance(part, Iterable):
-        raise BiasgridError(f"{where}: expected a list of queries, not {shown(part)}")
+        raise BiasgridError(f"{where}: expected a list of queries, not {quote(part)}")
     queries = list(part.values() if isinstance(part, Mapping) else part)
     if not queries:
         raise BiasgridError(f"{where}: there are no queries; at least one is needed")
     for query in queries:
         if not isinstance(query, Query):
-            raise BiasgridError(f"{where}: {shown(query)} is a {type(query).__name__}, not a Query")
+            raise BiasgridError(f"{where}: {quote(query)} is a {type(query).__name__}, not a Query")
     names = [query.name for query in queries]
     for name in names:
         if names.count(name) > 1:
             raise BiasgridError(
-                f"{where}: two queries are named {shown(name)}; give them names of their own (name=)"
+                f"{where}: two queries are named {quote(name)}; give them names of their own (name=)"
             )
     if isinstance(part, Mapping):
         for key in part:
             if not isinstance(key, str) or not key.strip():
-                raise BiasgridError(f"{where}: {shown(key)} cannot be a query's id; allowed: text")
+                raise BiasgridError(f"{where}: {quote(key)} cannot be a query's id; allowed: text")
         return dict(part)
     return {f"{criterion}/{q.name}" if q.name in former_queries else q.name: q for q in queries}
 
@@ -238,7 +238,7 @@ def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
         metrics = [metrics]
     entries = metrics.items() if isinstance(metrics, Mapping) else metrics
     if not isinstance(entries, Iterable):
-        raise BiasgridError(f"metrics: expected a list of names, not {shown(metrics)}")
+        raise BiasgridError(f"metrics: expected a list of names, not {quote(metrics)}")
     by_key: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
@@ -248,14 +248,14 @@ def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
         key = getattr(name_or_metric, "name", name_or_metric)
         if not isinstance(key, str) or not isinstance(options or {}, Mapping):
             raise BiasgridError(
-                f"metrics: {shown(entry)}: expected a metric's name, or a name and a mapping of options"
+                f"metrics: {quote(entry)}: expected a metric's name, or a name and a mapping of options"
             )
         name = dict(options or {}).pop("metric", key)
         metric = registry.metric(name)
         key = metric.name if key == name else key
         if key in by_key:
             raise BiasgridError(
-                f"metrics: {shown(key)} occurs twice; give each a key: {{'first': {{'metric': {key!r}, ...}}, ...}}"
+                f"metrics: {quote(key)} occurs twice; give each a key: {{'first': {{'metric': {key!r}, ...}}, ...}}"
             )
         by_key[key] = _metric(metric, key, dict(options or {}))
     if not by_key:
@@ -278,7 +278,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[
         metric.check_parameters(options, ["label", *LOOK_UP, *TESTS])
         WordOptions(**words)
         for part, settings in tests.items():
-            full = checked_options(part, settings)
+            full = complete_options(part, settings)
             tests[part] = {name: full[name] for name in settings}
     except BiasgridError as error:
         raise BiasgridError(f"metrics: {key}: {str(error).removeprefix(f'{key}: ')}") from None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import BiasgridError, not_allowed, shown, unknown
+from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..study import Study
 from . import wefe
-from .measured import frame_of, left_out, states_of
+from .measured_study import frame_of, left_out, states_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ class Grid:
     @property
     def models(self) -> list[str]:
         """The models' names; "<model> under <debias method>" for a debiased one."""
-        from ..comparison.ours import unit
+        from ..comparison.study_values import unit
 
         return [unit(*state) for state in states_of(self.study)]
 
@@ -137,7 +137,7 @@ class Grid:
         from ..tables.aggregates import aggregates
 
         how = self.study.config["aggregation"] if how is None else how
-        long = aggregates(self.scores, sorted(self.study.ranked), [how])
+        long = aggregates(self.scores, sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)
 
     @wefe.answers(wefe.RANKING)
@@ -228,7 +228,7 @@ class Grid:
         from ..tables.correlations import METHODS, correlations
 
         if not callable(method) and method not in METHODS:
-            raise BiasgridError(unknown("method", method, METHODS, "or a function of two arrays"))
+            raise BiasgridError(unknown_name("method", method, METHODS, "or a function of two arrays"))
         long = correlations(self._rankings(aggregation, by, ties), [method])
         names = self._criterion_names(criterion, overall=True)
         long = long[long["criterion"].isin(names)]
@@ -386,7 +386,7 @@ class Grid:
         if isinstance(table, str):
             return self.table(table)
         if not hasattr(table, "columns"):
-            raise BiasgridError(f"table: expected a metric's key or a DataFrame, not {shown(table)}")
+            raise BiasgridError(f"table: expected a metric's key or a DataFrame, not {quote(table)}")
         return table
 
     @staticmethod
@@ -412,7 +412,7 @@ class Grid:
     ) -> pd.DataFrame:
         import pandas as pd
 
-        from ..comparison.ours import unit
+        from ..comparison.study_values import unit
 
         states = states_of(self.study)
         wide = long.pivot(index=["model", "debias"], columns=list(columns), values=value)
@@ -433,4 +433,4 @@ class Grid:
     @staticmethod
     def _check(what: str, name: Any, names: Iterable[str]) -> None:
         if name not in (names := list(names)):
-            raise BiasgridError(unknown(what, name, names))
+            raise BiasgridError(unknown_name(what, name, names))

@@ -12,7 +12,7 @@ from ..embeddings.language.formats import FORMATS, SCORES
 from ..embeddings.language.model import MODEL, LanguageModel
 from ..embeddings.language.sentence import check_text
 from ..embeddings.readers import check_sha256, suffixless
-from ..errors import BiasgridError, InputError, unknown
+from ..errors import BiasgridError, InputError, unknown_name
 from .temporary import working_folder
 
 
@@ -39,7 +39,7 @@ def language_model_of(
         What is no language model: unreadable, of no known format, or not what `sha256` says.
     """
     if format is not None and format not in FORMATS:
-        raise InputError(f"format: {unknown('format', format, FORMATS)}")
+        raise InputError(f"format: {unknown_name('format', format, FORMATS)}")
     if (path / MODEL).exists():
         return LanguageModel.open(path, name)
     if not path.exists():

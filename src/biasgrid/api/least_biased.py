@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
-from .measured import states_of
+from .measured_study import states_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.Data
     import numpy as np
     import pandas as pd
 
-    from ..comparison.ours import unit
+    from ..comparison.study_values import unit
     from ..figures.figure import level
     from ..figures.order import pair_shares, resampled_pairs
 

@@ -22,7 +22,7 @@ from ..embeddings.readers import convert, suffixless
 from ..embeddings.store import MODEL, EmbeddingStore
 from ..embeddings.store_of import open_folder
 from ..embeddings.subwords import SubwordModel, Subwords
-from ..errors import InputError, shown, unknown
+from ..errors import InputError, quote, unknown_name
 from .corpora import corpus_of
 from .language_models import language_model_of, model_of_scores
 from .shipped import by_name
@@ -147,9 +147,9 @@ def load(
         "vocab_prefix": vocab_prefix,
     }.items():
         if value is not None and not isinstance(value, str):
-            raise InputError(f"{option}: expected a text, not {shown(value)}")
+            raise InputError(f"{option}: expected a text, not {quote(value)}")
     if kind not in (None, *KINDS):
-        raise InputError(f"kind: {unknown('value', kind, KINDS)}")
+        raise InputError(f"kind: {unknown_name('value', kind, KINDS)}")
     if kind == "corpus":
         return _corpus(source, name, format, sha256, trust_pickle or vocab_prefix or subwords)
     if kind == LANGUAGE_MODEL:
@@ -199,7 +199,7 @@ def _corpus(
         return corpus_of(source, name, format)
     if not isinstance(source, (str, os.PathLike)):
         raise InputError(
-            f"{shown(source)} is no corpus; allowed: a path, a corpus' name, a list of sentences"
+            f"{quote(source)} is no corpus; allowed: a path, a corpus' name, a list of sentences"
         )
     path = Path(os.fspath(source)).expanduser()
     if not os.fspath(source):
@@ -226,7 +226,7 @@ def _language_model(
         return model_of_scores(source, name or "measured")
     if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
         raise InputError(
-            f"{shown(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
+            f"{quote(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
             "score"
         )
     path = Path(os.fspath(source)).expanduser()
@@ -251,7 +251,7 @@ def _contextual(source: Any, name: str | None) -> ContextualVectors:
         source = list(source), list(source.values())
     if not _is_pair(source):
         raise InputError(
-            f"cannot load {type(source).__name__} {shown(source):.60} as {CONTEXTUAL}; allowed: a folder, a mapping "
+            f"cannot load {type(source).__name__} {quote(source):.60} as {CONTEXTUAL}; allowed: a folder, a mapping "
             "word -> vectors, (words, array)"
         )
     words, vectors = _read_pair(source)
@@ -262,7 +262,7 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:  # too long for a name
-        raise InputError(f"{shown(str(path))}: no such file or folder: {error.strerror}") from None
+        raise InputError(f"{quote(str(path))}: no such file or folder: {error.strerror}") from None
 
 
 def _refuse(what: str, format: str | None, sha256: str | None, vocab_prefix: str, subwords: bool) -> None:
@@ -313,7 +313,7 @@ def _from_object(source: Any, name: str | None, prefix: str, subwords: bool) -> 
             return MemoryModel.of(words, array, name=name, vocab_prefix=prefix)
     if isinstance(source, np.ndarray):
         raise InputError("an array has no words: give load((words, array))")
-    raise InputError(f"cannot load {type(source).__name__} {shown(source):.60}; allowed: {LISTED}")
+    raise InputError(f"cannot load {type(source).__name__} {quote(source):.60}; allowed: {LISTED}")
 
 
 def _text(value: Any) -> str | None:
@@ -359,7 +359,7 @@ def _read_mapping(vectors: Mapping[str, Any]) -> tuple[Sequence[str], NDArray[An
         shape = np.shape(vector)
         if len(shape) != 1 or shape != first.shape:
             raise InputError(
-                f"the vector of {shown(word)} has shape {shape}: expected numbers, as many as the first word's "
+                f"the vector of {quote(word)} has shape {shape}: expected numbers, as many as the first word's "
                 f"{first.shape}"
             )
     return list(vectors), _array(list(vectors.values()))
@@ -369,7 +369,7 @@ def _read_pair(pair: Sequence[Any]) -> tuple[Sequence[str], NDArray[Any]]:
     try:
         words = list(pair[0])
     except TypeError:
-        raise InputError(f"a pair is (words, array), and {shown(pair[0])} is no list of words") from None
+        raise InputError(f"a pair is (words, array), and {quote(pair[0])} is no list of words") from None
     return words, _array(pair[1])
 
 

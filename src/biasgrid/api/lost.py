@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..callers import stacklevel
-from ..errors import listed, shown
+from ..errors import join_names, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,13 +45,15 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         What the metric said: its `lost`, `found` and `status` are read.
     """
     of_model = getattr(model, "name", type(model).__name__)  # a model need not have one
-    where = f"query {shown(query.name)} on {shown(of_model)}"
+    where = f"query {quote(query.name)} on {quote(of_model)}"
     lost = dict.fromkeys(word for words in result.lost.values() for word in words)
     if lost:
         word_count = sum(map(len, result.found.values())) + sum(map(len, result.lost.values()))
-        message = f"{where}: {result.words_lost} of {word_count} words are lost: {listed(map(shown, lost))}"
+        message = (
+            f"{where}: {result.words_lost} of {word_count} words are lost: {join_names(map(quote, lost))}"
+        )
         if failed_sets := _failed_sets(result):
-            message += f"; the value is NaN, for too many are lost of {listed(failed_sets)}"
+            message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
         _warn_once(message, LostWordsWarning)
     if result.status == "degenerate":
         metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
@@ -64,7 +66,7 @@ def _failed_sets(result: Result) -> list[str]:
     """The sets that lost too many words, and how many."""
     sets = f";{result.status.removeprefix('lost_words:')};"
     return [
-        f"{shown(name)} ({len(lost)} of {len(lost) + len(result.found[name])})"
+        f"{quote(name)} ({len(lost)} of {len(lost) + len(result.found[name])})"
         for name, lost in result.lost.items()
         if f";{name};" in sets and result.status != "ok"
     ]

@@ -15,7 +15,7 @@ from ..measure import as_json, measure
 from ..options import POOLED
 from ..query import Query
 from ..words import WordOptions
-from .measured import MeasuredStudy, Outcome
+from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process: what keeps all of them at work to the end
 Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it

@@ -11,7 +11,7 @@ from ..config.shipped import shipped_models
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
-from ..errors import BiasgridError, DiskError, InputError, unknown
+from ..errors import BiasgridError, DiskError, InputError, unknown_name
 from ..extras import require
 from ..folders import PLACE
 from ..resources import resource
@@ -58,7 +58,8 @@ def by_name(name: str, label: str | None = None) -> Model:
         if Path(name).name == name and (folder / name / MODEL).is_file():
             return cast(Model, open_folder(folder / name, label))
         raise InputError(
-            f"{name!r:.80}: no such file or folder, and {unknown('model', name, shipped_models(), 'docs/data.md')}"
+            f"{name!r:.80}: no such file or folder, and "
+            f"{unknown_name('model', name, shipped_models(), 'docs/data.md')}"
         )
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, store_of

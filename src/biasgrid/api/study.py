@@ -10,9 +10,9 @@ from typing import Any
 
 from ..config import load
 from ..config.study import StudyConfig
-from ..errors import BiasgridError, InputError, listed, shown
+from ..errors import BiasgridError, InputError, join_names, quote
 from ..query import Query
-from ..resources import located
+from ..resources import find_file
 from ..schema import without_version
 from ..study import Study
 from .grid_frames import Grid
@@ -61,7 +61,7 @@ def open_study(study: Path | str) -> Grid:
     missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
     if missing:
         raise BiasgridError(
-            f"{study}: not a finished study: it has no {listed(f'{name}.csv' for name in missing)}; run it again"
+            f"{study}: not a finished study: it has no {join_names(f'{name}.csv' for name in missing)}; run it again"
         )
     return Grid(finished_study)
 
@@ -69,8 +69,8 @@ def open_study(study: Path | str) -> Grid:
 def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
-        raise InputError(f"study: {shown(study)} is no path; expected a folder such as results/embedded")
-    path = located(study)
+        raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
+    path = find_file(study)
     if path.is_file() and path.name != CONFIG:
         folder = Study.read(path).results
         if not folder.is_dir():

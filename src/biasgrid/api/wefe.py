@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from ..debias.registry import Method
-from ..errors import InputError, unknown
+from ..errors import InputError, unknown_name
 from ..metrics.registry import Metric
 
 P = ParamSpec("P")
@@ -90,7 +90,7 @@ def answers(names: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, 
             check_names(options, parameters, names, function.__name__)
             for name in options:
                 if name not in parameters:
-                    raise InputError(unknown(f"{function.__name__} option", name, parameters))
+                    raise InputError(unknown_name(f"{function.__name__} option", name, parameters))
             return function(*args, **options)
 
         return answer
@@ -108,7 +108,7 @@ def replacement_of_metric(metric: Metric, name: str) -> str:
 
 def replacement_of_method(method: Method, name: str) -> str:
     """What to write in place of `debias.HardDebias`."""
-    words = [f"{word}=..." for word in method.required]
+    words = [f"{word}=..." for word in method.required_words]
     return (
         f"say debias.{method.name}, a function: model.under(debias.{method.name}({', '.join(['model', *words])})) is "
         f"WEFE's {name}().fit(...).transform(model)"

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, overload
 
 from ..configs import read_json
-from ..errors import BiasgridError, WordError, not_allowed, unknown
+from ..errors import BiasgridError, WordError, not_allowed, unknown_name
 from ..resources import resource
 
 FOLDER = "data/word_sets"
@@ -39,7 +39,7 @@ class WordSets(dict[str, Any]):
     notes: list[str]
 
     def __missing__(self, key: object) -> Any:
-        raise WordError(f"word sets {self.name!r}: {unknown('word set', key, self)}")
+        raise WordError(f"word sets {self.name!r}: {unknown_name('word set', key, self)}")
 
     def __repr__(self) -> str:
         # a name and its number stay in one line
@@ -77,7 +77,7 @@ class Collections(dict[str, str]):
         return "\n".join(f"{name:<{width}}  {what}" for name, what in self.items())
 
     def __missing__(self, key: object) -> str:
-        raise WordError(unknown("collection of word sets", key, self))
+        raise WordError(unknown_name("collection of word sets", key, self))
 
 
 @overload
@@ -134,7 +134,7 @@ def word_sets(
         records = {name: read_json(folder / f"{name}.json") for name in names}
         return Collections({name: f"{len(r['sets'])} sets. {r['title']}" for name, r in records.items()})
     if collection not in names:
-        raise WordError(unknown("collection of word sets", collection, names))
+        raise WordError(unknown_name("collection of word sets", collection, names))
     record = read_json(folder / f"{collection}.json")
     sets = WordSets(record["sets"])
     sets.name = collection

@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, shown
-from ..resources import located
+from ..errors import BiasgridError, quote
+from ..resources import find_file
 
 LONGEST = 250  # characters of a message of the parser
 STUDY = {
     "required": True,
-    "type": located,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
+    "type": find_file,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
     "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
 }
 MODEL = {
@@ -156,7 +156,7 @@ def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise BiasgridError(f"{flag} {shown(pair)}: expected KEY=VALUE")
+            raise BiasgridError(f"{flag} {quote(pair)}: expected KEY=VALUE")
         if key in values:
             raise BiasgridError(f"{flag} {key}: given twice")
         values[key] = _value(f"{flag} {key}", value)
@@ -175,9 +175,9 @@ def _value(where: str, text: str) -> Any:
         try:
             check_nesting(value)
         except ValueError as error:
-            raise BiasgridError(f"{where}: {shown(text)}: {error}") from None
+            raise BiasgridError(f"{where}: {quote(text)}: {error}") from None
         return value
     try:
         return parse_yaml(text)
     except ValueError as error:
-        raise BiasgridError(f"{where}: {shown(text)} is neither JSON nor YAML: {error}") from None
+        raise BiasgridError(f"{where}: {quote(text)} is neither JSON nor YAML: {error}") from None

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, unknown
-from ..resources import located
+from ..errors import BiasgridError, unknown_name
+from ..resources import find_file
 from .arguments import FILE, STUDY, Commands, read_study
 
 
@@ -43,7 +43,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
     study = Study.read(args.config)
     if args.model not in study.models:
-        raise BiasgridError(f"{args.config}: {unknown('model', args.model, study.models)}")
+        raise BiasgridError(f"{args.config}: {unknown_name('model', args.model, study.models)}")
     store = build_store(
         args.model,
         study.models[args.model],
@@ -62,8 +62,10 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
     from ..workflow.stores import make_store
 
     study = read_study(args.study)
-    if args.model not in study.trained:
-        raise BiasgridError(f"{args.study}: {unknown('trained model', args.model, study.trained)}")
+    if args.model not in study.trained_models:
+        raise BiasgridError(
+            f"{args.study}: {unknown_name('trained model', args.model, study.trained_models)}"
+        )
     store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata}
 
@@ -84,6 +86,6 @@ def add(commands: Commands) -> None:
     commands.add(
         fetch,
         model={"required": True, "help": "the model's key in the config"},
-        config={"required": True, "type": located, "help": "the study's config"},
+        config={"required": True, "type": find_file, "help": "the study's config"},
     )
     commands.add(train, study=STUDY, model={"required": True, "help": "the model's key"})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..resources import located
+from ..resources import find_file
 from .arguments import Commands, read_study
 
 # topic -> the package whose registry has it
@@ -67,7 +67,7 @@ def _default() -> Any:
     from ..config.shipped import shipped_models
     from ..study import Study
 
-    config = load.read(located(DEFAULT))
+    config = load.read(find_file(DEFAULT))
     models = shipped_models() | load.merge_part(config["models"], "models", str(DEFAULT), Path("."))
     # benchmarks need gensim; models of other languages have no criterion here
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
@@ -105,7 +105,7 @@ def add(commands: Commands) -> None:
         show,
         "list",
         study={
-            "type": located,
+            "type": find_file,
             "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
         },
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, listed, shown
-from ..options import INTERVALS, P_VALUES, PARTS, checked_options
+from ..errors import BiasgridError, join_names, quote
+from ..options import INTERVALS, P_VALUES, PARTS, complete_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parts = {
-        part: checked_options(part, key_values(getattr(args, part), f"--{part.replace('_', '-')}"))
+        part: complete_options(part, key_values(getattr(args, part), f"--{part.replace('_', '-')}"))
         for part in PARTS
         if getattr(args, part) is not None
     }
@@ -63,10 +63,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         results = measure_query(metric, query, model, parameters, words, args.seed)
         if parts:
             # imported late: scipy.stats takes a second
-            from ..inference.results import inferred
+            from ..inference.results import add_inference
 
             record["asked"] = parts | {"interval": args.interval}
-            results = inferred(
+            results = add_inference(
                 results, metric, query, model, parameters, words, args.seed, parts, args.interval
             )
     if args.table or (not args.json and sys.stdout.isatty()):
@@ -132,7 +132,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     method = methods.method(args.method)
     words = read_json(args.words)
     if not isinstance(words, dict):
-        raise BiasgridError(f"{args.words}: not a mapping of {listed(method.words)} to words")
+        raise BiasgridError(f"{args.words}: not a mapping of {join_names(method.words)} to words")
     options = key_values(args.param)
     if args.materialize:
         # refused before anything is fitted
@@ -152,7 +152,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
         for name, lost in transform.fitted_on["lost"].items():
             if lost and method.words.get(name) == "sets":
                 warnings.warn(
-                    f"{name}: left out, as {model.name} lacks a word of each: {listed(lost)}", stacklevel=1
+                    f"{name}: left out, as {model.name} lacks a word of each: {join_names(lost)}",
+                    stacklevel=1,
                 )
         record = {"transform": str(args.output), **transform.summary()}
         if args.materialize:
@@ -174,7 +175,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     pairs = [pair.split(":") for pair in args.pairs]
     for text, pair in zip(args.pairs, pairs, strict=True):
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
-            raise BiasgridError(f"--pairs {shown(text)}: expected two different words such as he:she")
+            raise BiasgridError(f"--pairs {quote(text)}: expected two different words such as he:she")
     if (args.method == GENERATED) == bool(args.word):
         raise BiasgridError(f"--word: every method needs it but {GENERATED}, which looks for pairs of words")
     if args.best < 1:
@@ -189,7 +190,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
             record["debias"] = transform.method
         words = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
         if lost := [word for word in words if model.vocab_prefix + word not in model]:
-            warnings.warn(f"{model.name} lacks {listed(map(shown, lost))}", stacklevel=1)
+            warnings.warn(f"{model.name} lacks {join_names(map(quote, lost))}", stacklevel=1)
         questions = answers(
             model,
             pairs,

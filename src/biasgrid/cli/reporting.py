@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..errors import listed
+from ..errors import join_names
 from .arguments import Commands, check_output
 
 HELP = "its folder of results, such as results/embedded, or its config"
@@ -28,7 +28,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     step = replace(step, output=args.output or step.output)
     check_output(step.output, [Path(file) for file in step.files])
     if missing:
-        files = listed(f"{name}.csv" for name in missing)
+        files = join_names(f"{name}.csv" for name in missing)
         reason = next(iter(missing.values()))
         print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
     return {"report": str(step.output), "bytes": step.run()}

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import BiasgridError, shown
+from ..errors import BiasgridError, quote
 from ..extras import require
-from ..resources import located, resource
+from ..resources import find_file, resource
 from .arguments import Commands
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
@@ -39,9 +39,9 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     from ..config.common import Key
     from ..config.load import merge_part
-    from ..validation import checked
+    from ..validation import validate
 
-    name = checked(Key, args.name.name.removesuffix(".yaml"), "init")
+    name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
     keys = list(merge_part(args.models, "models", "init", Path(".")))
     models = yaml.safe_dump(args.models, allow_unicode=True, width=110)
@@ -141,7 +141,7 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "configs",
         nargs="+",
-        type=located,
+        type=find_file,
         metavar="CONFIG",
         help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
         "found anywhere",
@@ -157,5 +157,5 @@ def add(commands: Commands) -> None:
 
 def _cores(text: str) -> str:
     if text != "all" and not (text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no number from 1 on, nor 'all'")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no number from 1 on, nor 'all'")
     return text

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from .arguments import STUDY, Commands, read_study
 
 CELLS = "model/debias/metric/query"  # how cells are named
@@ -105,7 +105,7 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
     if (args.model, args.debias) not in study.fits:
         keys = [key for model, key in study.fits if model == args.model]
         what = f"debias method of {args.model!r}"
-        raise BiasgridError(f"{args.study}: {unknown(what, args.debias, keys)}")
+        raise BiasgridError(f"{args.study}: {unknown_name(what, args.debias, keys)}")
     step = fit_step(study, args.model, args.debias)
     return {"transform": str(step.output), **step.run().summary()}
 
@@ -158,7 +158,7 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     if args.table == "rankings" and "bootstrap" in study.config["inference"]:
         rank_samples_step(study).run()
     if args.table == "frequency":
-        for model in study.counted:
+        for model in study.models_with_frequencies:
             frequency_step(study, model).run()
     step = table_step(study, args.table)
     return {"table": str(step.output), "rows": step.run()}
@@ -185,7 +185,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
 def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
     if name not in things:
-        raise BiasgridError(f"{args.study}: {unknown(what, name, things, MORE.get(what, ''))}")
+        raise BiasgridError(f"{args.study}: {unknown_name(what, name, things, MORE.get(what, ''))}")
     return things[name]
 
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, unknown
-from ..resources import located
+from ..errors import BiasgridError, unknown_name
+from ..resources import find_file
 from .arguments import Commands
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
     simulation = Simulation.read(args.config)
     if args.model is not None:
         if args.model not in simulation.models:
-            raise BiasgridError(f"{args.config}: {unknown('model', args.model, simulation.models)}")
+            raise BiasgridError(f"{args.config}: {unknown_name('model', args.model, simulation.models)}")
         stores.make_folder(simulation)
         store = stores.make_store(simulation, args.model)
         if simulation.models[args.model].get("kind") == "corpus":  # no random groups are made of it
@@ -45,7 +45,7 @@ def simulate(args: argparse.Namespace) -> dict[str, Any]:
         step = steps.cell_step(simulation, simulation.cells[args.cell])
     else:
         cells = [*simulation.cells, *simulation.real_cells, *simulation.frequency_cells]
-        raise BiasgridError(f"{args.config}: {unknown('cell', args.cell, cells)}")
+        raise BiasgridError(f"{args.config}: {unknown_name('cell', args.cell, cells)}")
     step.run()
     return {"cell": str(step.output)}
 
@@ -62,7 +62,7 @@ def factory(args: argparse.Namespace) -> dict[str, Any]:
     if args.model is None:
         return {"results": _run_steps(steps.table_steps(benchmark), steps.figure_steps(benchmark))}
     if args.model not in benchmark.models:
-        raise BiasgridError(f"{args.config}: {unknown('model', args.model, benchmark.models)}")
+        raise BiasgridError(f"{args.config}: {unknown_name('model', args.model, benchmark.models)}")
     benchmark.check_files()
     model = benchmark.models[args.model]
     if "start" in model.spec:
@@ -85,12 +85,12 @@ def _run_steps(tables: Mapping[str, Step], figures: Mapping[str, Step]) -> list[
 def add(commands: Commands) -> None:
     commands.add(
         simulate,
-        config={"required": True, "type": located, "help": "the simulation's config"},
+        config={"required": True, "type": find_file, "help": "the simulation's config"},
         cell={"help": "metric/words/bias, model/kind, or training/corpora/number"},
         model={"help": "fetch this model, and make its store and its pool of random groups"},
     )
     commands.add(
         factory,
-        config={"required": True, "type": located, "help": "the planted-bias benchmark's config"},
+        config={"required": True, "type": find_file, "help": "the planted-bias benchmark's config"},
         model={"help": "trainer/mu/sigma/replicate"},
     )

@@ -1,8 +1,8 @@
 """Comparison of a study's numbers with published ones, and with ones that other code computed."""
 
 from .compare import COMPARISON, compare
-from .ours import LOWEST, at
 from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read
+from .study_values import LOWEST, number_at
 from .verdict import NO_VALUE, NOT_ASKED, OTHER_VECTORS, UNJUDGED, VERDICTS, verdict
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "TESTED",
     "UNJUDGED",
     "VERDICTS",
-    "at",
     "compare",
+    "number_at",
     "read",
     "verdict",
 ]

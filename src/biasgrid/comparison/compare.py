@@ -13,8 +13,8 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .ours import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
 from .published import HALVED, MEASURE, RATED, TESTED
+from .study_values import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
 from .verdict import MISSES, NO_VALUE, NOT_ASKED, OTHER_VECTORS, WITHIN, rounding_error, verdict
 
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]

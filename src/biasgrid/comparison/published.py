@@ -13,7 +13,7 @@ import pandas as pd
 from .. import ratings
 from ..errors import BiasgridError
 from ..in_memory import File, InMemory
-from ..resources import located
+from ..resources import find_file
 from ..statistics.aggregation import AGGREGATIONS
 
 # a file of published numbers; data/published/README.md says what each column holds
@@ -57,7 +57,7 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
             lines, path = _lines(path.content), path.parts[-1]
         else:
             try:
-                with open(located(path), encoding="utf-8", newline="") as file:
+                with open(find_file(path), encoding="utf-8", newline="") as file:
                     lines = list(csv.reader(file))
             except (OSError, UnicodeDecodeError, csv.Error) as error:
                 raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None

@@ -11,17 +11,17 @@ from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import WORDFREQ
 from ..embeddings.kinds import VECTORS
-from ..errors import BiasgridError, listed, shown, unknown
+from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
 from ..files import slug
 from ..grid import QUALITY
 from ..options import PARTS
 from ..query import Arity, Query
-from ..resources import located
+from ..resources import find_file
 from .common import one_language
 from .models import check_corpora
-from .names import known
+from .names import check_names
 from .shuffled import check_shuffled
 from .trainings import check_training
 
@@ -48,12 +48,12 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     if config["frequencies"] == WORDFREQ:
         require("wordfreq", f"{where}: frequencies: wordfreq")
     check_corpora(config, where)
-    known("model", config["beside"], config["models"], f"{where}: beside")
+    check_names("model", config["beside"], config["models"], f"{where}: beside")
     for key, published in config["beside"].items():
         names = {key, config["models"][key].get("published_as", key)}
         for name in names.intersection([published] if isinstance(published, str) else published):
             raise BiasgridError(
-                f"{where}: beside: {key}: {shown(name)} are the model's own numbers, which are judged; "
+                f"{where}: beside: {key}: {quote(name)} are the model's own numbers, which are judged; "
                 "name a model of other vectors"
             )
     for name, training in config.get("trainings", {}).items():
@@ -97,8 +97,8 @@ def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
     }
     if needs and not kinds & needs:
         raise BiasgridError(
-            f"{where}: {criterion}: its metrics need models of kind {listed(sorted(needs))}, and its models are of "
-            f"kind {listed(sorted(kinds))} (biasgrid list metrics)"
+            f"{where}: {criterion}: its metrics need models of kind {join_names(sorted(needs))}, and its models are "
+            f"of kind {join_names(sorted(kinds))} (biasgrid list metrics)"
         )
 
 
@@ -106,17 +106,17 @@ def _check_seed_lists(
     lists: Mapping[str, str], query_ids: Iterable[str], queries: Mapping[str, Query], where: str
 ) -> None:
     """That lists of words for one concept are in queries that ask the same."""
-    known("query", lists.values(), query_ids, where)
+    check_names("query", lists.values(), query_ids, where)
     first, *rest = lists
     for name in rest:
         if list(lists.values()).count(lists[name]) > 1:
             raise BiasgridError(
-                f"{where}: {shown(lists[name])} occurs twice; every list has a query of its own"
+                f"{where}: {quote(lists[name])} occurs twice; every list has a query of its own"
             )
         if queries[lists[name]].template != queries[lists[first]].template:
             raise BiasgridError(
-                f"{where}: {shown(lists[name])} has template {queries[lists[name]].template}, "
-                f"{shown(lists[first])} {queries[lists[first]].template}; they must ask the same"
+                f"{where}: {quote(lists[name])} has template {queries[lists[name]].template}, "
+                f"{quote(lists[first])} {queries[lists[first]].template}; they must ask the same"
             )
 
 
@@ -125,7 +125,7 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
     language."""
     models, criteria = config["models"], config["criteria"]
     for criterion, entry in criteria.items():
-        known("model", entry.get("models", []), models, f"{where}: {criterion}: models")
+        check_names("model", entry.get("models", []), models, f"{where}: {criterion}: models")
         for key in entry.get("models", []):
             if not one_language(entry, models[key]):
                 languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
@@ -156,7 +156,7 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
             raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
         if labels.count(model["label"]) > 1:
             raise BiasgridError(
-                f"{where}: models: {key}: another model has the label {shown(model['label'])}"
+                f"{where}: models: {key}: another model has the label {quote(model['label'])}"
             )
     by_key: dict[str, dict] = {}
     for criterion in (name for name, entry in criteria.items() if entry["ranked"]):
@@ -173,15 +173,15 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
     keys = [key for entries in config["debias"].values() for key in entries]
     labels: dict[str, str] = {}
     for criterion, entries in config["debias"].items():
-        known("criterion", [criterion], criteria, f"{where}: debias")
+        check_names("criterion", [criterion], criteria, f"{where}: debias")
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
                 reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
                 raise BiasgridError(f"{place}: this key {reason}; name it otherwise")
-            known("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
-            known("model", entry.get("models", []), models, f"{place}: models")
-            known("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
+            check_names("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
+            check_names("model", entry.get("models", []), models, f"{place}: models")
+            check_names("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
             try:
                 method = debias.method(entry["method"])
                 method.check_words(entry["words"])
@@ -191,14 +191,14 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
             label = entry.get("label", method.label)
             if label in labels:
                 raise BiasgridError(
-                    f"{place}: {labels[label]} is labelled {shown(label)}, too; give it a label"
+                    f"{place}: {labels[label]} is labelled {quote(label)}, too; give it a label"
                 )
             labels[label] = key
 
 
 def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
     quality = config["quality"]
-    known("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
+    check_names("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
     for criterion in config["evaluation"]:
         if quality and slug(criterion) == QUALITY:
             raise BiasgridError(
@@ -220,15 +220,17 @@ def _check_files(config: Mapping[str, Any], where: str) -> None:
     for place, entry in _evaluation_entries(config, where):
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
-            if archive == "gensim" and colon and not _ships(file, f"{place}: {shown(path)}"):
-                raise BiasgridError(f"{place}: {shown(path)}: gensim ships no such file")
+            if archive == "gensim" and colon and not _ships(file, f"{place}: {quote(path)}"):
+                raise BiasgridError(f"{place}: {quote(path)}: gensim ships no such file")
             source = archives.get(archive, {}).get("source", {})
             members = [Path(member).name for member in source.get("members", [])]
             if members and file not in members:
-                raise BiasgridError(f"{place}: {shown(path)}: {unknown(f'file of {archive}', file, members)}")
-            if colon and not source and archive != "gensim" and not located(path).exists():
                 raise BiasgridError(
-                    f"{place}: {shown(path)}: {unknown('archive', archive, ['gensim', *archives])}"
+                    f"{place}: {quote(path)}: {unknown_name(f'file of {archive}', file, members)}"
+                )
+            if colon and not source and archive != "gensim" and not find_file(path).exists():
+                raise BiasgridError(
+                    f"{place}: {quote(path)}: {unknown_name('archive', archive, ['gensim', *archives])}"
                 )
 
 
@@ -257,7 +259,7 @@ def _check_metric(
     suitable_queries = [query for query in queries if query.fits(metric.template)]
     if not suitable_queries:
         raise BiasgridError(
-            f"{where}: no query of {shown(criterion)} has the template {metric.template} or sub-queries that have it"
+            f"{where}: no query of {quote(criterion)} has the template {metric.template} or sub-queries that have it"
         )
     check_subquery_names(suitable_queries, metric.template, f"{where}: {criterion}")
 
@@ -268,5 +270,5 @@ def check_subquery_names(queries: Iterable[Query], template: tuple[Arity, Arity]
     for sub in (s for query in queries for s in query.subqueries(template)):
         if by_name.setdefault(sub.name, sub) != sub:
             raise BiasgridError(
-                f"{where}: two (sub-)queries are named {shown(sub.name)} but their words differ; name the sets apart"
+                f"{where}: two (sub-)queries are named {quote(sub.name)} but their words differ; name the sets apart"
             )

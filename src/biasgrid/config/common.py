@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from ..errors import BiasgridError, shown
-from ..validation import checked
+from ..errors import BiasgridError, quote
+from ..validation import validate
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -41,7 +41,7 @@ def _language(text: str) -> str:
 def _distinct(values: list[Any]) -> list[Any]:
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise ValueError(f"duplicate {shown(value)}; allowed: each once")
+            raise ValueError(f"duplicate {quote(value)}; allowed: each once")
     return values
 
 
@@ -57,7 +57,7 @@ def _check_includes(value: Any) -> Any:
     """What `load.merge_part` merges, and checks part by part."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
-            raise BiasgridError(f"{shown(entry)} is not a mapping or a file's path")
+            raise BiasgridError(f"{quote(entry)} is not a mapping or a file's path")
     return value
 
 
@@ -78,7 +78,7 @@ def one_language(*entries: Mapping[str, Any]) -> bool:
     return len({entry["language"] for entry in entries if "language" in entry}) < 2
 
 
-def filled(model: Any, values: Any, where: str) -> Any:
+def fill_defaults(model: Any, values: Any, where: str) -> Any:
     """Values that a model allows, as a config has them.
 
     Returns
@@ -91,7 +91,7 @@ def filled(model: Any, values: Any, where: str) -> Any:
     BiasgridError
         One line that begins with `where`: the keys, what is wrong, what is allowed.
     """
-    return _plain(checked(model, values, where), values)
+    return _plain(validate(model, values, where), values)
 
 
 def _plain(value: Any, source: Any) -> Any:

@@ -19,7 +19,7 @@ from ..query import Query
 from ..validation import Strict, field
 from ..words import WordOptions, variant
 from .common import Key, Text, one_language
-from .names import known
+from .names import check_names
 
 ENCODED = "encoded"
 UNSAID = "not stated"  # the licence of what says none
@@ -111,7 +111,7 @@ def in_sentences(
         One line that begins with `where`.
     """
     if isinstance(templates, Mapping):
-        known("set", templates, [*targets, *attributes], where)
+        check_names("set", templates, [*targets, *attributes], where)
         of_set = {name: Templates.of(texts, f"{where}: {name}") for name, texts in templates.items()}
     else:
         of_set = dict.fromkeys([*targets, *attributes], Templates.of(templates, where))

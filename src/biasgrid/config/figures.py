@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..figures import REGISTRY
 from .common import Distinct
 
@@ -29,7 +29,7 @@ def kinds() -> list[str]:
 
 def _kind(name: str) -> str:
     if name not in kinds():
-        raise BiasgridError(unknown("kind of figure", name, kinds(), "biasgrid list figures"))
+        raise BiasgridError(unknown_name("kind of figure", name, kinds(), "biasgrid list figures"))
     return name
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
-from ..errors import BiasgridError, shown, unknown
+from ..errors import BiasgridError, quote, unknown_name
 from ..query import Query
 from ..registry import load_plugins
-from ..resources import located, resource
-from ..schema import stamped, without_version
-from ..validation import checked
-from .common import filled
+from ..resources import find_file, resource
+from ..schema import with_version, without_version
+from ..validation import validate
+from .common import fill_defaults
 from .criteria import Criteria, PhenomenonSets
 from .debias import Quality
 from .encoded import in_sentences
@@ -74,11 +74,13 @@ class WordSets:
         """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
         stem, _, name = reference.partition(".")
         if self.file(stem) is None:
-            raise BiasgridError(f"{where}: {shown(reference)}: {unknown('word-set file', stem, self.names)}")
+            raise BiasgridError(
+                f"{where}: {quote(reference)}: {unknown_name('word-set file', stem, self.names)}"
+            )
         sets = self.sets_of(stem)
         if sets.get(name) is None:
             raise BiasgridError(
-                f"{where}: {stem}.json: {unknown('word set', name, sets, 'biasgrid list word-sets')}"
+                f"{where}: {stem}.json: {unknown_name('word set', name, sets, 'biasgrid list word-sets')}"
             )
         return sets[name]
 
@@ -88,7 +90,7 @@ class WordSets:
             return value
         words = self.find(value, where)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise BiasgridError(f"{where}: {shown(value)} is not a list of words; a query's sets are")
+            raise BiasgridError(f"{where}: {quote(value)} is not a list of words; a query's sets are")
         return words
 
     def replace_names(self, value: Any, where: str) -> Any:
@@ -152,14 +154,14 @@ def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
     """A config that a model allows, with its defaults and with the files that it includes; its plugins are loaded."""
     config = copy_config(config, where)
     if isinstance(config, dict) and "plugins" in config:
-        if paths := checked(Paths, config["plugins"], f"{where}: plugins"):
+        if paths := validate(Paths, config["plugins"], f"{where}: plugins"):
             try:
                 load_plugins([root / path for path in paths])
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: {error}") from None
         else:
             del config["plugins"]
-    config = filled(model, config, where)
+    config = fill_defaults(model, config, where)
     for part in PARTS:
         if part in config and (config[part] != {} or model.model_fields[part].is_required()):
             config[part] = merge_part(config[part], part, where, root)
@@ -179,7 +181,7 @@ def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: s
             for key, query in queries_of_phenomena(name, entry["phenomena"], sets.words, place).items():
                 if places.setdefault(key, name) != name or entry["queries"].setdefault(key, query) != query:
                     raise BiasgridError(
-                        f"{place}: query id {shown(key)} occurs twice; ids are unique in a study"
+                        f"{place}: query id {quote(key)} occurs twice; ids are unique in a study"
                     )
 
 
@@ -212,16 +214,16 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
         if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
             content = named_model(entry, root, place)
         elif isinstance(entry, str):
-            place, content = entry, copy_config(read_yaml(located(entry, root)), entry)
-        for name, value in filled(kind, content, place).items():
+            place, content = entry, copy_config(read_yaml(find_file(entry, root)), entry)
+        for name, value in fill_defaults(kind, content, place).items():
             if part == "criteria":
                 _join(name, value, content[name], place, by_name, places)
             elif name in by_name:
-                raise BiasgridError(f"{place}: {shown(name)} is defined twice{_also_in(places[name], place)}")
+                raise BiasgridError(f"{place}: {quote(name)} is defined twice{_also_in(places[name], place)}")
             else:
                 by_name[name], places[name] = value, place
     if not by_name:
-        checked(kind, by_name, f"{where}: {part}")
+        validate(kind, by_name, f"{where}: {part}")
     return by_name
 
 
@@ -238,7 +240,7 @@ def _join(
         ):
             note = _also_in(places[key], place) or _also_in(criterion, name)
             raise BiasgridError(
-                f"{place}: {name}: query id {shown(key)} occurs twice{note}; ids are unique in a study"
+                f"{place}: {name}: query id {quote(key)} occurs twice{note}; ids are unique in a study"
             )
         places[key] = place
     entry = by_name.setdefault(name, value)
@@ -268,8 +270,8 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
         return {name: copy_config(shipped_models()[name], name)}
     if not (root / Path(name).expanduser()).exists():
         raise BiasgridError(
-            f"{where}: {unknown('model', name, shipped_models(), 'biasgrid list models')}; or the path of a file "
-            "of vectors"
+            f"{where}: {unknown_name('model', name, shipped_models(), 'biasgrid list models')}; or the path of a "
+            "file of vectors"
         )
     key = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z0-9]+", "-", Path(name).stem).lstrip("-") or "model"
     return {key: {"label": key, "source": {"type": "file", "path": name}}}
@@ -312,4 +314,4 @@ def to_json_text(config: Mapping[str, Any]) -> str:
         for part in ("models", "benchmarks", "corpora", "encoders")
         if part in config
     }
-    return json.dumps(stamped({**config, **parts}), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(with_version({**config, **parts}), ensure_ascii=False, indent=1) + "\n"

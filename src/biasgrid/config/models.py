@@ -12,15 +12,15 @@ from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.language.contextual import KIND as CONTEXTUAL
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
-from ..errors import BiasgridError, shown, unknown
+from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, checked, field
+from ..validation import Strict, field, validate
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
 from .metrics import Words
-from .names import known
+from .names import check_names
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
@@ -69,7 +69,7 @@ MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
 def _source(values: Any) -> Any:
     source_type = values.get("type") if isinstance(values, dict) else None
     if isinstance(source_type, str) and source_type in MADE_HERE:
-        return checked(MADE_HERE[source_type], values)
+        return validate(MADE_HERE[source_type], values)
     return _check_source(values, [*sources.REGISTRY, *MADE_HERE])
 
 
@@ -80,12 +80,12 @@ def _archive(values: Any) -> Any:
 def _check_source(values: Any, types: Iterable[str]) -> Any:
     """A source of a registered type, whose keys are right."""
     if not isinstance(values, dict):
-        raise BiasgridError(f"{shown(values)} is not a mapping")
+        raise BiasgridError(f"{quote(values)} is not a mapping")
     if "type" not in values:
         raise BiasgridError("key 'type' is missing")
     source_type = values["type"]
     if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
-        raise BiasgridError(f"type: {unknown('value', source_type, types)}")
+        raise BiasgridError(f"type: {unknown_name('value', source_type, types)}")
     try:
         sources.check(values)
     except BiasgridError as error:
@@ -95,7 +95,7 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
 
 def _kind(name: str) -> str:
     if name not in kinds.REGISTRY:
-        raise BiasgridError(unknown("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
+        raise BiasgridError(unknown_name("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
     return name
 
 
@@ -149,7 +149,9 @@ class Model(Strict):
         kind = kinds.REGISTRY[self.kind or kinds.VECTORS]
         formats = readers.REGISTRY if kind.formats is None else kind.formats
         if self.format is not None and self.format not in formats:
-            raise BiasgridError(f"format: {unknown('format', self.format, formats, 'biasgrid list formats')}")
+            raise BiasgridError(
+                f"format: {unknown_name('format', self.format, formats, 'biasgrid list formats')}"
+            )
         for other_kind in kinds.REGISTRY.values():
             for key in set(other_kind.keys) - set(kind.keys):
                 if getattr(self, key) is not None:
@@ -259,8 +261,10 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
         source = model["source"]
         for part in ("encoder", "start"):
             if part in source:
-                known(
+                check_names(
                     "encoder", [source[part]], config.get("encoders", {}), f"{where}: models: {key}: source"
                 )
         if source["type"] in choices:
-            known("corpus", [source["corpus"]], choices[source["type"]], f"{where}: models: {key}: source")
+            check_names(
+                "corpus", [source["corpus"]], choices[source["type"]], f"{where}: models: {key}: source"
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..errors import BiasgridError, shown
+from ..errors import BiasgridError, quote
 from ..files import slug
 
 Words = Callable[[Any, str], list[str]]  # a word set as a config has it, and where it stands -> its words
@@ -27,13 +27,13 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
         for word in _lower_case(phenomenon_words):
             if word in owners:
                 raise BiasgridError(
-                    f"{place}: {shown(word)} is in {shown(owners[word])}, too; leave it out of one of them (without)"
+                    f"{place}: {quote(word)} is in {quote(owners[word])}, too; leave it out of one of them (without)"
                 )
             owners[word] = name
         key = query_id(criterion, name)
         if key in by_id:
             raise BiasgridError(
-                f"{place}: another phenomenon has the query id {shown(key)}; name it otherwise"
+                f"{place}: another phenomenon has the query id {quote(key)}; name it otherwise"
             )
         is_whole_set = phenomenon_words == words(entry["words"], place)
         attributes = {name: entry["words"] if is_whole_set else phenomenon_words}
@@ -57,7 +57,7 @@ def _phenomenon_words(entry: Mapping[str, Any], words: Words, where: str) -> lis
     for key, part, all_words in (("part_of", set_words, whole_set), ("without", left_out, set_words)):
         for word in part:
             if word not in all_words:
-                raise BiasgridError(f"{where}: {key}: {shown(word)} is not in the word set")
+                raise BiasgridError(f"{where}: {key}: {quote(word)} is not in the word set")
     phenomenon_words = list(dict.fromkeys(word for word in set_words if word not in left_out))
     if not phenomenon_words:
         raise BiasgridError(f"{where}: without: leaves no word")

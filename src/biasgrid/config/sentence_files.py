@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..configs import read_json
-from ..errors import BiasgridError, listed, shown, unknown
-from ..resources import located
+from ..errors import BiasgridError, join_names, quote, unknown_name
+from ..resources import find_file
 from ..word_set import WordSet
 
 Rows = tuple[dict[str, str], ...]
@@ -40,7 +40,7 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
     BiasgridError
         One line: the file cannot be read, or lacks a column, a row or a sentence.
     """
-    path = located(entry["file"], root)
+    path = find_file(entry["file"], root)
     try:
         rows = _rows(str(path), path.stat().st_mtime_ns)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -51,13 +51,15 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
     for key, names in (("sets", entry["sets"].values()), ("where", entry.get("where", {}))):
         for name in names:
             if name not in columns:
-                raise BiasgridError(f"{where}: {key}: {entry['file']}: {unknown('column', name, columns)}")
+                raise BiasgridError(
+                    f"{where}: {key}: {entry['file']}: {unknown_name('column', name, columns)}"
+                )
     for column, value in entry.get("where", {}).items():
         selection = tuple(row for row in rows if row[column] == value)
         if not selection:
             values = sorted({row[column] for row in rows})
             raise BiasgridError(
-                f"{where}: where: {column}: no such row has {shown(value)}; allowed: {listed(map(shown, values))}"
+                f"{where}: where: {column}: no such row has {quote(value)}; allowed: {join_names(map(quote, values))}"
             )
         rows = selection
     word_sets = {}
@@ -65,7 +67,7 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
         texts = [row[column].strip() for row in rows]
         if "" in texts:
             raise BiasgridError(
-                f"{where}: sets: {entry['file']}: {shown(column)} has a row without a sentence"
+                f"{where}: sets: {entry['file']}: {quote(column)} has a row without a sentence"
             )
         word_sets[name] = WordSet.unwarned(name, texts)
     return word_sets

@@ -11,7 +11,7 @@ from ..errors import BiasgridError
 from ..validation import Strict, field
 from .common import Distinct, Key, Name
 from .models import CORPUS, SHUFFLED, TRAINED
-from .names import known
+from .names import check_names
 
 Keys = Annotated[list[Key], Field(min_length=1), Distinct]
 
@@ -41,7 +41,7 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
     """
     of_corpora: dict[str, dict[str, list[str]]] = {}
     for part in ("real", "shuffled"):
-        known("model", entry[part], models, f"{where}: {part}")
+        check_names("model", entry[part], models, f"{where}: {part}")
         for key in entry[part]:
             corpus, is_shuffled = _text(key, models, f"{where}: {part}")
             if is_shuffled != (part == "shuffled"):

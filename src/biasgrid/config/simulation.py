@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ..embeddings.training import PARAMETERS, check_parameters
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..options import Number, Whole
 from ..validation import Strict, field
 from .common import Distinct, Key, Params, Text
@@ -116,7 +116,7 @@ class CorpusTraining(Strict):
     @model_validator(mode="after")
     def _trainable(self):
         if self.algorithm not in PARAMETERS:
-            raise BiasgridError(f"algorithm: {unknown('value', self.algorithm, PARAMETERS)}")
+            raise BiasgridError(f"algorithm: {unknown_name('value', self.algorithm, PARAMETERS)}")
         if "seed" in self.params:
             raise BiasgridError("params: seed: is the number of the corpus; leave it out")
         try:

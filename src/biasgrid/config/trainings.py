@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..embeddings.training import PARAMETERS
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, join_names
 from ..validation import Strict, field
 from .common import Distinct, Key, Name
 from .models import TRAINED
-from .names import known
+from .names import check_names
 
 ALGORITHM = "algorithm"
 # parameters that mean the same whatever the algorithm; those of two algorithms must agree in them
@@ -45,7 +45,7 @@ def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str
     base = _source(training["base"], models, f"{where}: base")
     for parameter, keys in training["vary"].items():
         place = f"{where}: vary: {parameter}"
-        known("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base[ALGORITHM]])], place)
+        check_names("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base[ALGORITHM]])], place)
         for key in keys:
             source = _source(key, models, place)
             differ = set(_differences(base, source))
@@ -56,12 +56,12 @@ def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str
             if differ != {parameter}:
                 raise BiasgridError(
                     f"{place}: {key} differs from the base, {training['base']}, also in "
-                    f"{listed(sorted(differ - {parameter}))}; it must differ in {parameter} alone"
+                    f"{join_names(sorted(differ - {parameter}))}; it must differ in {parameter} alone"
                 )
 
 
 def _source(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> Mapping[str, Any]:
-    known("model", [key], models, where)
+    check_names("model", [key], models, where)
     source = models[key]["source"]
     if source["type"] != TRAINED:
         raise BiasgridError(f"{where}: {key} is not trained here (type: {TRAINED})")

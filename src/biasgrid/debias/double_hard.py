@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..words import Preprocessor
 from .lookup import check_count, check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
@@ -221,7 +221,7 @@ def _check(n_words, n_components, component, variant, preprocessors) -> None:
     if component is not None and (type(component) is not int or component < 0):
         raise BiasgridError(not_allowed("component", component, "whole numbers from 0 on"))
     if variant not in VARIANTS:
-        raise BiasgridError(f"variant: {unknown('value', variant, VARIANTS)}")
+        raise BiasgridError(f"variant: {unknown_name('value', variant, VARIANTS)}")
 
 
 METHODS = (

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .lookup import check_count, choose_words, find_words
@@ -212,7 +212,7 @@ def _check(n_words, n_components, n_neighbours, sigma, eta, order, ridge, prepro
                 not_allowed(name, value, "numbers above 0" if bound == "above" else "numbers from 0 on")
             )
     if order not in ORDERS:
-        raise BiasgridError(f"order: {unknown('value', order, ORDERS)}")
+        raise BiasgridError(f"order: {unknown_name('value', order, ORDERS)}")
 
 
 METHODS = (

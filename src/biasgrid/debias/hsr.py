@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, listed, not_allowed
+from ..errors import BiasgridError, join_names, not_allowed
 from ..words import Preprocessor
 from .lookup import choose_words, find_words
 from .registry import Method
@@ -72,7 +72,7 @@ def hsr(
     words, lost = choose_words(model, target, ignore, preprocessors)
     overlap = sorted(set(words["only"] or ()) & set(matches.words))
     if overlap:
-        raise BiasgridError(f"target and definitional_words: {listed(map(repr, overlap))} in both")
+        raise BiasgridError(f"target and definitional_words: {join_names(map(repr, overlap))} in both")
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *matches.words]))
     # the singular values of D are exact for any alpha, the inverse of D^T D + alpha I is not

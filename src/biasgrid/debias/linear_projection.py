@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .inlp import normals
@@ -104,7 +104,7 @@ def linear_projection(
 
 def _check(direction, normalize, preprocessors) -> None:
     if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {unknown('value', direction, DIRECTIONS)}")
+        raise BiasgridError(f"direction: {unknown_name('value', direction, DIRECTIONS)}")
     if type(normalize) is not bool:
         raise BiasgridError(not_allowed("normalize", normalize, "true, false"))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, listed, not_allowed, shown
+from ..errors import BiasgridError, join_names, not_allowed, quote
 from ..words import Preprocessor, entries_of
 
 
@@ -93,7 +93,7 @@ def find_sets(
             vectors.append(_vectors(model, keys, np.array(rows), name))
     n_different = len(set(map(frozenset, complete_sets)))
     if strict and n_different < 2:
-        lost_note = f"; of {listed(lost)} words are missing in {model.name}" if lost else ""
+        lost_note = f"; of {join_names(lost)} words are missing in {model.name}" if lost else ""
         raise BiasgridError(
             f"{name}: {n_different} whole sets, and at least two different ones are needed{lost_note}"
         )
@@ -101,7 +101,7 @@ def find_sets(
         if strict and not set_vectors.any(axis=1).all():
             word = keys[int(np.argmin(set_vectors.any(axis=1)))]
             raise BiasgridError(
-                f"{name}: the vector of {shown(word)} in {model.name} is zero: it has no direction"
+                f"{name}: the vector of {quote(word)} in {model.name} is zero: it has no direction"
             )
     return FoundSets(tuple(complete_sets), vectors, lost)
 
@@ -117,7 +117,7 @@ def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
     """Raises BiasgridError for a word that is to be changed and left alone."""
     overlap = sorted(set(target or ()) & set(ignore))
     if overlap:
-        raise BiasgridError(f"target and ignore: {listed(map(shown, overlap))} in both; a word is in one")
+        raise BiasgridError(f"target and ignore: {join_names(map(quote, overlap))} in both; a word is in one")
 
 
 def choose_words(
@@ -177,5 +177,5 @@ def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         word = words[int(np.argmin(finite))]
-        raise BiasgridError(f"{name}: the vector of {shown(word)} in {model.name} is not finite")
+        raise BiasgridError(f"{name}: the vector of {quote(word)} in {model.name} is not finite")
     return vectors

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from threadpoolctl import threadpool_limits
 
 from ..embeddings.model import Model
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..words import WordOptions
 from .lookup import check_disjoint
 from .transform import Transform
@@ -72,7 +72,7 @@ class Method:
         return {p.name: p.default for p in self._arguments if p.name not in self.words and p.name != "seed"}
 
     @property
-    def required(self) -> list[str]:
+    def required_words(self) -> list[str]:
         """The words without which it cannot be fitted."""
         return [p.name for p in self._arguments if p.default is p.empty]
 
@@ -85,7 +85,7 @@ class Method:
         """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
         for name, value in words.items():
             if name not in self.words:
-                raise BiasgridError(unknown(f"{self.name} argument of words", name, self.words))
+                raise BiasgridError(unknown_name(f"{self.name} argument of words", name, self.words))
             if not _has_form(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
@@ -94,7 +94,7 @@ class Method:
                 raise BiasgridError(
                     f"{name}: holds a word that is not valid Unicode: {error.object[:40]!r}"
                 ) from None
-        for name in self.required:
+        for name in self.required_words:
             if name not in words:
                 raise BiasgridError(f"{self.name} needs {name!r}, {KINDS[self.words[name]]}")
         check_disjoint(words.get("target"), words.get("ignore", ()))
@@ -103,7 +103,7 @@ class Method:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
         for name, value in parameters.items():
             if name not in self.parameters:
-                raise BiasgridError(unknown(f"{self.name} parameter", name, self.parameters))
+                raise BiasgridError(unknown_name(f"{self.name} parameter", name, self.parameters))
             if any(
                 type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
             ):

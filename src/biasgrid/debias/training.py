@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, listed, not_allowed
+from ..errors import BiasgridError, join_names, not_allowed
 from ..words import Preprocessor
 from .lookup import check_count, check_pairs, find_sets, find_words, subspace
 
@@ -151,7 +151,7 @@ def find_bias_words(
     matches = find_words(model, words, "bias_representation", preprocessors)
     if matches.lost:
         raise BiasgridError(
-            f"bias_representation: {model.name} does not have {listed(map(repr, matches.lost))}"
+            f"bias_representation: {model.name} does not have {join_names(map(repr, matches.lost))}"
         )
     if len(words) != 2 or len(matches.words) != 2:
         raise BiasgridError(f"bias_representation: {list(words)} are not two different words")

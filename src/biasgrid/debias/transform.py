@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bounded import read_npz
-from ..errors import BiasgridError, listed, shown
+from ..errors import BiasgridError, join_names, quote
 from ..files import write_bytes
 from ..geometry import unit_or_zero
 
@@ -82,7 +82,7 @@ class Transform:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         facts = {"debias method": self.method, **self._facts()}
-        lost = {f"lost of {name}": listed(map(shown, words)) for name, words in self._lost().items()}
+        lost = {f"lost of {name}": join_names(map(quote, words)) for name, words in self._lost().items()}
         rows = (
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
             for name, text in {**facts, **lost}.items()

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..errors import BiasgridError
-from ..files import locked
+from ..files import hold_lock
 
 PARTIAL = ".partial"
 
@@ -23,7 +23,7 @@ def write_aside(folder: Path, activity: str) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         try:
-            stack.enter_context(locked(folder / f"{PARTIAL}.lock", wait=False))
+            stack.enter_context(hold_lock(folder / f"{PARTIAL}.lock", wait=False))
         except BlockingIOError:
             raise BiasgridError(f"{folder}: another process is {activity}") from None
         scratch = folder / PARTIAL

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, DiskError
-from ..files import locked, write_text
+from ..files import hold_lock, write_text
 from .corpus.shuffled import Shuffled
 from .corpus.text import Sentences
 from .kinds import REGISTRY as KINDS
@@ -65,7 +65,7 @@ def build_store(
             write_text(folder / name / MODEL, text)
         return kind.open(folder / name)
     try:
-        with locked(folder / f".{name}.lock"):
+        with hold_lock(folder / f".{name}.lock"):
             record = _record(kind, folder / name)
             if record.items() >= origin.items():  # another process has made it while this one waited
                 return kind.open(folder / name)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..extras import require
 
 COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
@@ -143,7 +143,7 @@ def _occurrences(word: str, language: str) -> float:
     # for another language it would take the nearest that it has: English for Klingon
     if name not in wordfreq.available_languages():
         raise BiasgridError(
-            f"frequencies: wordfreq: {unknown('language', name, sorted(wordfreq.available_languages()))}"
+            f"frequencies: wordfreq: {unknown_name('language', name, sorted(wordfreq.available_languages()))}"
         )
     try:
         return float(wordfreq.word_frequency(word, name))

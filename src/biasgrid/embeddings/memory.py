@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..callers import stacklevel
-from ..errors import BiasgridError, InputError, shown
+from ..errors import BiasgridError, InputError, quote
 from .model import Model
 from .store_writer import Rows, npy_header
 
@@ -86,7 +86,7 @@ class MemoryModel(Model):
         for word in words:
             if not isinstance(word, str):
                 hint = " (pandas reads 'nan' and 'null' so: keep_default_na=False)" if word != word else ""
-                raise InputError(f"{where}: {shown(word)} is not a word{hint}: words are texts")
+                raise InputError(f"{where}: {quote(word)} is not a word{hint}: words are texts")
         array_rows = _ArrayRows(where, *vectors.shape)
         try:
             for start in range(0, len(words), BLOCK):
@@ -97,7 +97,7 @@ class MemoryModel(Model):
         if not array_rows.vocabulary:
             raise InputError(f"{where}: holds no vectors")
         if vocab_prefix and not any(word.startswith(vocab_prefix) for word in array_rows.vocabulary):
-            raise InputError(f"{where}: no word begins with vocab_prefix {shown(vocab_prefix)}")
+            raise InputError(f"{where}: no word begins with vocab_prefix {quote(vocab_prefix)}")
         if array_rows.warnings:
             counts = ", ".join(f"{key} {count}" for key, count in array_rows.warnings.items())
             warnings.warn(f"{where}: {counts}", stacklevel=stacklevel())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, WordError, not_allowed, shown
+from ..errors import InputError, WordError, not_allowed, quote
 from .kinds.kind import VECTORS
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Model(ABC):
         """The vector of one word, float32 (dimensions,). Raises WordError, a KeyError, for one that it lacks."""
         if not isinstance(word, str):
             raise InputError(
-                f"{self.name}: expected one word, not {shown(word)}; several: model.vectors(['he', 'she'])"
+                f"{self.name}: expected one word, not {quote(word)}; several: model.vectors(['he', 'she'])"
             )
         vector: NDArray[np.float32] = self.vectors([word])[0]
         return vector
@@ -156,7 +156,7 @@ class Model(ABC):
             word = words[int(np.argmin(rows))]
             close = [form for form in _forms(word, self.vocab_prefix) if form in self]
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise WordError(f"{self.name} has no word {shown(word)}{hint}")
+            raise WordError(f"{self.name} has no word {quote(word)}{hint}")
         return self.take(words, rows).astype(np.float32)
 
     def most_similar(
@@ -246,10 +246,10 @@ class Model(ABC):
         from .store import DebiasedModel
 
         if name is not None and not isinstance(name, str):
-            raise InputError(f"{self.name}.under: name: expected a text, not {shown(name)}")
+            raise InputError(f"{self.name}.under: name: expected a text, not {quote(name)}")
         if not hasattr(transform, "check_model"):
             raise InputError(
-                f"{self.name}.under: expected a transform, as debias.hard(model, ...) returns, not {shown(transform)}"
+                f"{self.name}.under: expected a transform, as debias.hard(model, ...) returns, not {quote(transform)}"
             )
         transform.check_model(self)
         return DebiasedModel(self, transform, name)
@@ -303,7 +303,7 @@ class Model(ABC):
         return {}
 
 
-def remembered(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As functools.lru_cache, for functions whose first argument is a model, which it does not keep alive: a model in
     memory may take gigabytes."""
 
@@ -331,7 +331,7 @@ def _parts(side: Any) -> list[Any]:
         side = list(side)
     except TypeError:
         raise InputError(
-            f"most_similar: {shown(side)} is not allowed; allowed: a word, a vector, or a list of these"
+            f"most_similar: {quote(side)} is not allowed; allowed: a word, a vector, or a list of these"
         ) from None
     return (
         [np.asarray(side)]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BiasgridError
-from ..files import FULL, hash_file, locked, to_disk
+from ..files import FULL, hash_file, hold_lock, to_disk
 from .store import COUNTS, MODEL, VECTORS
 from .subwords import NGRAMS, SIZES, write_subwords
 from .vocabulary import VOCABULARY, write_vocabulary
@@ -204,7 +204,7 @@ class StoreWriter(Rows):
             except (FileExistsError, NotADirectoryError):
                 raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
             try:
-                stack.enter_context(locked(self.output / LOCK, wait=False))
+                stack.enter_context(hold_lock(self.output / LOCK, wait=False))
                 return stack
             except BlockingIOError:
                 raise BiasgridError(f"{self.output}: another process is writing this store") from None

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..extras import require
-from ..files import locked, replacing, to_disk, writing
+from ..files import hold_lock, open_to_write, replace_file, to_disk
 from .model import Model
 from .store import MODEL, EmbeddingStore
 from .store_writer import LEFT_OVER, StoreWriter
@@ -70,7 +70,7 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
         _write_npz(output, shape, blocks)
         return
     lines = _ROWS[suffix.removesuffix(".gz")]
-    with writing(output, sync=True) as raw, _compress(raw, suffix) as file:
+    with open_to_write(output, sync=True) as raw, _compress(raw, suffix) as file:
         file.write(b"%d %d\n" % shape)
         for words, vectors in blocks:
             _check_words(words, output)
@@ -194,7 +194,7 @@ def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> lis
 
 
 def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
-    with writing(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
+    with open_to_write(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
         # ZipInfo's date is the same for all: the same bytes for the same vectors
         with archive.open(zipfile.ZipInfo("vectors.npy"), "w", force_zip64=True) as file:
             words = _write_array(file, shape, blocks)
@@ -221,8 +221,8 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     is_large = shape[0] * shape[1] >= LARGE
     # two files that belong together: another writer of them waits
     with (
-        locked(output.with_name(f".{output.name}.lock")),
-        replacing(output) as part,
+        hold_lock(output.with_name(f".{output.name}.lock")),
+        replace_file(output) as part,
         ExitStack() as stack,
     ):
         # no other writer has names that begin with the part's; gensim writes the second

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..validation import Strict, field
 from ..words import Preprocessor, entries_of
 from .evaluation import Evaluation, Outcome
@@ -137,7 +137,7 @@ def answers(
     """
     for method in methods:
         if method not in METHODS:
-            raise BiasgridError(unknown("method", method, METHODS))
+            raise BiasgridError(unknown_name("method", method, METHODS))
     if threshold is not None and not 0 < threshold <= 2:
         raise BiasgridError(not_allowed("threshold", threshold, "distances of unit vectors above 0, to 2"))
     all_words = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))

@@ -13,8 +13,8 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
 from ..measure import dumps
-from ..schema import stamped
-from .evaluation import used
+from ..schema import with_version
+from .evaluation import evaluations_of
 from .spec import Spec, files_of
 
 # every record has these entries, empty where the spec does not name their evaluations. Any other entry is only in the
@@ -43,7 +43,7 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
     evaluation_spec = Spec.of(spec["spec"], inputs["benchmarks"])
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
     record = evaluate(inputs["store"].open(), transform, evaluation_spec, spec["seed"])
-    write_text(output, dumps(stamped(place | record), separators=(",", ":")) + "\n")
+    write_text(output, dumps(with_version(place | record), separators=(",", ":")) + "\n")
 
 
 def check_archives(archives: Mapping[Path, Any]) -> None:
@@ -102,7 +102,7 @@ def evaluate(
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
     state = model if transform is None else model.under(transform)
-    evaluations = used(spec)
+    evaluations = evaluations_of(spec)
     specs = {e.name: getattr(spec, e.name, None) for e in evaluations}
     for module in (name for e in evaluations for name in e.imports):
         importlib.import_module(module)

@@ -77,6 +77,6 @@ def evaluations() -> list[Evaluation]:
     return sorted(REGISTRY.values(), key=lambda evaluation: evaluation.order)
 
 
-def used(spec: Any) -> list[Evaluation]:
+def evaluations_of(spec: Any) -> list[Evaluation]:
     """The evaluations that a `Spec` names, and those that every one has, in the order of a record."""
     return [e for e in evaluations() if e.spec is None or getattr(spec, e.name, None)]

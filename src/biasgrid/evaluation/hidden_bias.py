@@ -12,7 +12,7 @@ import numpy as np
 
 from ..debias.lookup import find_words
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, join_names
 from ..validation import Strict, field
 from ..words import Preprocessor
 from .evaluation import Evaluation, Outcome
@@ -206,7 +206,7 @@ def _direction(
         if len(unit) == 2 and has_direction.all():
             differences.append(unit[1] - unit[0])
     if not differences:
-        raise BiasgridError(f"pairs: {model.name} has no whole pair of {listed(map(':'.join, pairs))}")
+        raise BiasgridError(f"pairs: {model.name} has no whole pair of {join_names(map(':'.join, pairs))}")
     direction, has_direction = directions(np.mean(differences, axis=0, keepdims=True))
     if not has_direction[0]:
         raise BiasgridError("pairs: their differences cancel, there is no direction")

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from ..errors import BiasgridError
 from ..schema import read
-from ..validation import Strict, checked
+from ..validation import Strict, validate
 from .evaluation import REGISTRY, evaluations
 
 
@@ -76,7 +76,7 @@ def read_evaluation(path: Path, *entry_names: str) -> dict[str, Any]:
     """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
     record = read(path, "an evaluation file")
     try:
-        entries = checked(_record(tuple(REGISTRY)), record)
+        entries = validate(_record(tuple(REGISTRY)), record)
     except (ValueError, RecursionError) as error:
         raise BiasgridError(f"{path}: not an evaluation file: {error}") from None
     for entry in entry_names:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
 from ..errors import BiasgridError
-from ..validation import Strict, checked, field
+from ..validation import Strict, field, validate
 from ..words import WordOptions
 from .evaluation import REGISTRY, evaluations
 
@@ -97,7 +97,7 @@ class Spec(Strict):
         BiasgridError
             The key that is wrong, and what is allowed.
         """
-        return checked(_whole(tuple(REGISTRY)), values, context=files)
+        return validate(_whole(tuple(REGISTRY)), values, context=files)
 
     @property
     def files(self) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.language.bert_network import Shape
-from ..embeddings.language.bert_training import Batch, descend, made_from, padded
+from ..embeddings.language.bert_training import Batch, descend, pad, retrain
 from ..embeddings.language.threads import one_thread
 from ..embeddings.language.word_pieces import Pieces
 from .corpus import Templates, draw, insert_occupation, plan
@@ -57,7 +57,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
         return {"sentences": len(examples), "steps": len(losses), "loss": [losses[0], losses[-1]]}
 
     metadata = {"label": name, "trained_by": {key: spec[key] for key in ("start", "params", "corpus_seed")}}
-    made_from(
+    retrain(
         Path(inputs["start"]).parent,
         output.parent,
         fine_tune,
@@ -88,7 +88,7 @@ def _batches(
         order = rng.permutation(len(examples))
         for start in range(0, len(order), size):
             batch = [examples[place] for place in order[start : start + size]]
-            ids, is_piece = padded([ids for ids, _ in batch])
+            ids, is_piece = pad([ids for ids, _ in batch])
             yield Batch(
                 ids, is_piece, np.nonzero(ids == pieces.mask), np.array([piece for _, piece in batch])
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import metrics
 from ..plan.step import Step
-from ..resources import located
+from ..resources import find_file
 from .study import TEMPLATES, Factory, Model
 
 
@@ -42,7 +42,7 @@ def model_step(factory: Factory, model: Model) -> Step:
         inputs["trained"] = [model_json, model_json.with_name("model.safetensors")]
         inputs |= {key: factory.sentences_file(key) for key in ("test_templates", "frames")}
         if "sentences" in model.spec["vectors"]:
-            inputs["sentences"] = located(f"{TEMPLATES}/bleached.json")
+            inputs["sentences"] = find_file(f"{TEMPLATES}/bleached.json")
     return Step(
         f"model {model.name}",
         inputs,

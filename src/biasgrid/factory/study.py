@@ -10,14 +10,14 @@ from typing import Any
 
 from .. import metrics
 from ..config import load
-from ..config.common import filled
+from ..config.common import fill_defaults
 from ..config.factory import FactoryConfig, FineTuning
-from ..configs import ordered
+from ..configs import sort_keys
 from ..embeddings.kinds import VECTORS
 from ..embeddings.training import check_parameters
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..folders import Folders
-from ..resources import located
+from ..resources import find_file
 from ..seeds import seed_of
 from .corpus import TOKEN, Templates
 from .frames import Frames
@@ -115,7 +115,7 @@ class Factory(Folders):
 
     def sentences_file(self, key: str) -> Path:
         """The file of data/templates that a key of the config names."""
-        return located(f"{TEMPLATES}/{self.config[key]}.json")
+        return find_file(f"{TEMPLATES}/{self.config[key]}.json")
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
@@ -201,7 +201,7 @@ class Factory(Folders):
                             "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
                             "metrics": metric_entries,
                         }
-                        model = Model(key, mu, sigma, replicate, ordered(spec))
+                        model = Model(key, mu, sigma, replicate, sort_keys(spec))
                         models[model.name] = model
         return models
 
@@ -218,10 +218,10 @@ class Factory(Folders):
 def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
     if algorithm == "bert":
-        return filled(FineTuning, dict(values), "params")
+        return fill_defaults(FineTuning, dict(values), "params")
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
     if defaults is None:
-        raise BiasgridError(unknown("trainer", algorithm, NAMES))
+        raise BiasgridError(unknown_name("trainer", algorithm, NAMES))
     params = defaults | values
     if algorithm == "word2vec":
         if "seed" in values:
@@ -229,7 +229,7 @@ def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, A
         check_parameters(algorithm, params)
         return params
     for name in params.keys() - PPMI.keys():
-        raise BiasgridError(f"ppmi: {unknown('parameter', name, PPMI)}")
+        raise BiasgridError(f"ppmi: {unknown_name('parameter', name, PPMI)}")
     size = params["dimensions"]
     if type(size) is not int or not 2 <= size <= 10_000:
         raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))
@@ -243,7 +243,7 @@ def _vectors(entry: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
     names = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
     for name in names:
         if name not in kinds:
-            raise BiasgridError(f"vectors: {unknown(f'value of {algorithm}', name, kinds)}")
+            raise BiasgridError(f"vectors: {unknown_name(f'value of {algorithm}', name, kinds)}")
     return list(names)
 
 
@@ -254,7 +254,7 @@ def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
     elif "start" not in entry:
         raise BiasgridError("key 'start' is missing: the weights to begin with, a key of `encoders`")
     elif entry["start"] not in encoders:
-        raise BiasgridError(f"start: {unknown('encoder', entry['start'], encoders)}")
+        raise BiasgridError(f"start: {unknown_name('encoder', entry['start'], encoders)}")
 
 
 def _full_entry(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..tables.inputs import swept
+from ..tables.inputs import interval_agreement_cells
 from .figure import Drawing, Figure, labels, pages, tables
 from .layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
 from .palette import DASHED, GREY, series_mark
@@ -95,7 +95,7 @@ def agreement_widths(
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in grid.config["criteria"]:
-        cells = [cell for cell in swept(grid) if cell.criterion == criterion]
+        cells = [cell for cell in interval_agreement_cells(grid) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
             entries = grid.metrics(criterion)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from .figure import (
     Drawing,
@@ -99,7 +99,7 @@ def bars(
         table = rows_of(table[is_on_page], f"bars, page {only['page']}")
     for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
-            raise BiasgridError(f"bars: no neutral value: {unknown('metric', metric, neutral)}")
+            raise BiasgridError(f"bars: no neutral value: {unknown_name('metric', metric, neutral)}")
     queries = {metric: part["query"].unique() for metric, part in table.groupby("metric")}
     units = [unit for unit in units_of(scores) if unit in set(table["unit"])]
     blocks = _blocks(by, units, queries, labels)
@@ -202,7 +202,7 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
 
 
 def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked:
+    for criterion in grid.ranked_criteria:
         metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
         cells = cells_of(grid, [criterion])
         spec = {

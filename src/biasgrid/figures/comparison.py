@@ -355,7 +355,7 @@ def _mark(verdict: str, colour: str) -> dict:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.compared:
+    if grid.comparison_files:
         # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
         metrics = dict.fromkeys(cell.metric for cell in grid.cells.values())
         for metric in [*metrics, *([""] if grid.evaluations else [])]:

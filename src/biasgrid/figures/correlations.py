@@ -216,8 +216,8 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked:
-        metrics = {cell.metric for cell in cells_of(grid, grid.ranked)}
+    if grid.ranked_criteria:
+        metrics = {cell.metric for cell in cells_of(grid, grid.ranked_criteria)}
         spec = {
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
             "method": grid.config["correlations"][0],
@@ -226,7 +226,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65
         most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
-        criteria = [*sorted(grid.ranked), OVERALL]
+        criteria = [*sorted(grid.ranked_criteria), OVERALL]
         for name, part in pages("correlations", criteria, most):
             only = {"only": part} if len(part) < len(criteria) else {}
             yield Drawing(name, tables(grid, "correlations", "rankings"), {**spec, **only})

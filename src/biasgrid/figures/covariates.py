@@ -179,11 +179,11 @@ def _draw_mark(axes: Axes, row: pd.DataFrame, y: float, look: Look, letter: str 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     # not the table, which tables of results are imported with: they import pandas
-    from ..tables.covariate_points import possible
+    from ..tables.covariate_points import has_covariates
 
-    counted_models = set(grid.counted)
+    counted_models = set(grid.models_with_frequencies)
     for criterion in grid.config["criteria"]:
-        if not possible(grid, [criterion]):
+        if not has_covariates(grid, [criterion]):
             continue
         cells = cells_of(grid, [criterion])
         # a model without word frequencies has marks only where there is a corpus

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from .figure import Drawing, Figure, group_by_size, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
@@ -54,7 +54,7 @@ def directions(
     if rows.empty:
         return empty_page(title, "no model has the groups' words.")
     for direction in sorted({*rows["direction_a"], *rows["direction_b"]} - DIRECTIONS.keys()):
-        raise BiasgridError(f"directions: {unknown('direction', direction, DIRECTIONS)}")
+        raise BiasgridError(f"directions: {unknown_name('direction', direction, DIRECTIONS)}")
     panels = list(rows.groupby(["query", "model", "debias"], sort=True))
     names = [meaning for _, meaning in DIRECTIONS.values()]
     left = MARGIN + max(text_width(name, SMALL) for name in names) + 0.08
@@ -113,8 +113,8 @@ def directions(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in grid.directed):
-        cells = [cell for cell in grid.directed if cell.criterion == criterion]
+    for criterion in dict.fromkeys(cell.criterion for cell in grid.direction_cells):
+        cells = [cell for cell in grid.direction_cells if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}
         for cell in cells:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)

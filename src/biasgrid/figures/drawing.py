@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from . import REGISTRY
 from .figure import Drawing, Figure, Files
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 
-def planned(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
+def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     """The figures of a study by name, of the kinds that its config lists.
 
     Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two
@@ -28,7 +28,7 @@ def planned(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     drawings: dict[str, Drawing] = {}
     for name in names:
         if name not in by_name:
-            raise BiasgridError(unknown("figure", name, sorted(by_name)))
+            raise BiasgridError(unknown_name("figure", name, sorted(by_name)))
         kinds = by_name[name]
         of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")

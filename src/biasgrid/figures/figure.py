@@ -31,7 +31,7 @@ class Drawing:
     spec
         Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
     kind
-        The name of the `Figure` that draws it; `figures.planned` fills it in.
+        The name of the `Figure` that draws it; `figures.plan_figures` fills it in.
     """
 
     name: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from .figure import Drawing, Figure, count_range, evaluations_of, group_by_size, pages, tables
 from .layout import legend_line, legend_mark, styled
@@ -45,7 +45,7 @@ def hidden_bias(
     """
     rows = rows_of_group(table, "hidden_bias", criterion, "hidden")
     for measure in sorted(set(rows["measure"]) - set(HIDDEN)):
-        raise BiasgridError(f"hidden_bias: {unknown('measure', measure, HIDDEN)}")
+        raise BiasgridError(f"hidden_bias: {unknown_name('measure', measure, HIDDEN)}")
     measures = [measure for measure in HIDDEN if measure in set(rows["measure"])]
     ends = rows.groupby("measure")[["before", "after"]].agg(["min", "max"])
     rows = rows[rows["model"].isin(models or set(rows["model"]))]

@@ -123,7 +123,7 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if {"bootstrap", "sensitivity"} <= set(grid.config["inference"]):
-        for criterion in grid.ranked:
+        for criterion in grid.ranked_criteria:
             cells = cells_of(grid, [criterion])
             # a figure per metric: one of all would be taller than a page
             for metric in dict.fromkeys(cell.metric for cell in cells):

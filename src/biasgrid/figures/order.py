@@ -133,10 +133,10 @@ def _percent(share: float) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked and "bootstrap" in grid.config["inference"]):
+    if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
         return
-    for criterion in (OVERALL, *grid.ranked):
-        cells = cells_of(grid, grid.ranked if criterion == OVERALL else [criterion])
+    for criterion in (OVERALL, *grid.ranked_criteria):
+        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
         # beside names of 2.6 inches
         side = 0.32 * len({(cell.model, cell.debias) for cell in cells})

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..metrics.agreement import THESIS
-from ..tables.inputs import cell_files, swept
+from ..tables.inputs import cell_files, interval_agreement_cells
 from .figure import Drawing, Figure, Files, labels, pages
 from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT, NO_FILL
@@ -101,7 +101,7 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    versions = set(swept(grid))
+    versions = set(interval_agreement_cells(grid))
     for criterion in grid.config["criteria"]:
         cells = [
             cell

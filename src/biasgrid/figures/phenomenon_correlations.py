@@ -175,10 +175,10 @@ def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     # imported late: a plan reads no table
     from ..tables.phenomena import values_of_phenomena
-    from ..tables.phenomenon_correlations import joined, quantities_of_phenomena
+    from ..tables.phenomenon_correlations import join_quantities, quantities_of_phenomena
 
     values = values_of_phenomena(read_table(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
-    points = joined(values, quantities_of_phenomena(inputs, values, spec), spec["corpora"])
+    points = join_quantities(values, quantities_of_phenomena(inputs, values, spec), spec["corpora"])
     is_drawn = (points["criterion"] == spec["criterion"]) & (points["quantity"] == spec["quantity"])
     arguments = {key: spec[key] for key in ("labels", "criterion", "quantity", "panels", "neutral")}
     return phenomenon_correlations(

@@ -139,7 +139,7 @@ def _spread(axes, values: pd.Series) -> None:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.leaning:
+    for cell in grid.two_group_cells:
         # imported late: most studies have no such table
         from ..tables.words import place_of
 
@@ -155,9 +155,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..tables.words import of_cell
+    from ..tables.words import cell_words
 
-    words = of_cell(read_table(inputs["words"]), spec["place"])
+    words = cell_words(read_table(inputs["words"]), spec["place"])
     return projections(words, **{key: spec[key] for key in ("poles", "title", "note", "measure")})
 
 

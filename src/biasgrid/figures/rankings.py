@@ -246,19 +246,21 @@ def _bar_panel(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked:
+    if grid.ranked_criteria:
         yield Drawing(
-            "rankings", tables(grid, "rankings"), {"labels": labels(grid, cells_of(grid, grid.ranked))}
+            "rankings",
+            tables(grid, "rankings"),
+            {"labels": labels(grid, cells_of(grid, grid.ranked_criteria))},
         )
 
 
 def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
-    if not grid.ranked:
+    if not grid.ranked_criteria:
         return
-    printed_labels = labels(grid, cells_of(grid, grid.ranked))
+    printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
     # as many panels as a page has room for, below each other
-    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked)}) * 0.28 + 0.52
-    criteria = [*sorted(grid.ranked), OVERALL]
+    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked_criteria)}) * 0.28 + 0.52
+    criteria = [*sorted(grid.ranked_criteria), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
         yield Drawing(name, tables(grid, "rankings"), {"labels": printed_labels, **only})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..resources import located
+from ..resources import find_file
 from .figure import Drawing, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
@@ -112,7 +112,7 @@ def ratings(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.rated:
+    for cell in grid.rating_cells:
         # imported late: most studies have no ratings
         from ..tables.words import place_of
 
@@ -126,7 +126,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "rating": of_criterion["label"],
             "measure": metric,
         }
-        inputs = tables(grid, "words", "ratings") | {"rated": located(of_criterion["file"])}
+        inputs = tables(grid, "words", "ratings") | {"rated": find_file(of_criterion["file"])}
         yield Drawing(f"ratings/{cell.name}", inputs, spec)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, join_names
 from .palette import Unit
 from .text import DAGGER
 
@@ -52,7 +52,7 @@ def rows_of(
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
     rows = table if value is None else table[table[column] == value]
     if rows.empty:
-        values = listed(sorted(table[column].unique()))
+        values = join_names(sorted(table[column].unique()))
         raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {values}")
     return rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..metrics.score_distributions import PARAMETERS, PLACES, TAKEN, fit_of
+from ..metrics.score_distributions import PARAMETERS, PLACES, THESIS_DISTRIBUTION, fit_of
 from ..results import cells
 from ..tables.inputs import cell_files
 from .figure import Drawing, Figure, Files, labels, pages
@@ -81,10 +81,10 @@ def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str
         normal = stats.norm.pdf(x, scores.mean(), scores.std())
         axes.plot(x, area * normal, color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"], zorder=3)
     text = f"log-likelihood (mean {two_digits(scores.mean())}"
-    shape, _, loc, scale = (fit_of(scalars, place, TAKEN, name) for name in PARAMETERS)
+    shape, _, loc, scale = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in PARAMETERS)
     if shape == shape:
         axes.plot(x, area * stats.genextreme.pdf(x, shape, loc, scale), color=MORE, linewidth=1.4, zorder=4)
-        p, of_ks = (fit_of(scalars, place, TAKEN, name) for name in ("p_bootstrap", "p_ks"))
+        p, of_ks = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in ("p_bootstrap", "p_ks"))
         text += f"; p {two_digits(p)} [{two_digits(of_ks)}]"
     axes.set_xlabel(f"{text})")
     few_ticks(axes.xaxis, 5)

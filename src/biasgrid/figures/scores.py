@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from .figure import (
     Drawing,
@@ -106,7 +106,7 @@ def scores(
     letters = method_letters(units_of(scores))
     for metric in sorted(table["metric"].unique()):
         if metric not in neutral:
-            raise BiasgridError(f"scores: no neutral value: {unknown('metric', metric, neutral)}")
+            raise BiasgridError(f"scores: no neutral value: {unknown_name('metric', metric, neutral)}")
     queries = {metric: part["query"].unique() for metric, part in table.groupby("metric")}
     blocks = _blocks(queries, len(units))
 
@@ -400,7 +400,7 @@ def _meanings(scores: pd.DataFrame, single_test_metrics: Collection[str]) -> dic
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked:
+    for criterion in grid.ranked_criteria:
         metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
         cells = cells_of(grid, [criterion])
         spec = {

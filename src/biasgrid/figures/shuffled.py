@@ -154,10 +154,10 @@ def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Ma
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late: most studies have no such table
-    from ..tables.shuffled import measured, pairs
+    from ..tables.shuffled import pairs, shuffled_cells
 
     cells_by_query: dict[tuple[str, str], list[Any]] = {}
-    for cell in measured(grid):
+    for cell in shuffled_cells(grid):
         cells_by_query.setdefault((cell.criterion, cell.query), []).append(cell)
     corpora = {pair["corpus"] for pair in pairs(grid)}
     for (criterion, key), cells in cells_by_query.items():

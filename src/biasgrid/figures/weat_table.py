@@ -293,7 +293,7 @@ def _text(value: float, of_p: bool) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"] if grid.compared else ():
+    for criterion in grid.config["criteria"] if grid.comparison_files else ():
         # by the criterion's own label: in another criterion, a key can be another metric's
         metrics = [
             [key, entry.get("label", grid.metric(criterion, key).label)]

@@ -1,17 +1,17 @@
 """Inference about a metric's value: permutation tests, bootstrap intervals, leave-one-out influence."""
 
 from .bootstrap import intervals
-from .infer import BIAS, exchange_test, infer_query
+from .infer import BIAS, infer_query, query_permutation_test
 from .permutation import ALTERNATIVES, Permutation, permutation_test
-from .sampled import Sampled
+from .resampler import Resampler
 
 __all__ = [
     "ALTERNATIVES",
     "BIAS",
     "Permutation",
-    "Sampled",
-    "exchange_test",
+    "Resampler",
     "infer_query",
     "intervals",
     "permutation_test",
+    "query_permutation_test",
 ]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.frequencies import Frequency
-from ..embeddings.model import remembered
+from ..embeddings.model import remember
 from ..embeddings.store import DebiasedModel
 from ..geometry import unit
 from ..metrics.registry import Metric, one_by_one
@@ -27,7 +27,7 @@ from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .permutation import Permutation, drawn_test
 from .pool import Pool
 from .random_groups import MOST_UNDEFINED
-from .sampled import rows_at_once
+from .resampler import rows_at_once
 
 # words of a corpus that control words are drawn from: as many as a pool of vectors has at most
 MOST_WORDS = 30_000
@@ -178,7 +178,7 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
 
 
 # a study's metrics ask for the same ones, as many as a model has queries; of long lists they take megabytes
-@remembered(64)
+@remember(64)
 def _draw(
     store: Any,
     pool: Pool | None,
@@ -237,7 +237,7 @@ def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]
     return low, low + nearest
 
 
-@remembered(8)
+@remember(8)
 def _vocabulary(
     store: Any, pool: Pool | None, source: tuple[str, str]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:

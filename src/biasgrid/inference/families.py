@@ -23,10 +23,10 @@ from ..options import P_VALUES
 from ..query import Query
 from ..words import FoundSet, WordOptions
 from .control_words import _values as values_of_controls
-from .infer import BIAS, exchange_test
+from .infer import BIAS, query_permutation_test
 from .permutation import _share
 from .random_groups import _values as values_of_groups
-from .sampled import Sampled
+from .resampler import Resampler
 
 # of each kind of test: the part of `inference` that asks for it
 COLUMNS = P_VALUES
@@ -154,8 +154,8 @@ def _permutation_values(
     ]
     sides = _random_sets(sizes, normalize, trial)
     query = Query.of(*([s.words for s in side] for side in sides))
-    resampler = Sampled.of(metric, query, *sides, params, WordOptions(), seed=0)
-    test = exchange_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
+    resampler = Resampler.of(metric, query, *sides, params, WordOptions(), seed=0)
+    test = query_permutation_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
     return None if isinstance(test, str) else test.null_distribution
 
 

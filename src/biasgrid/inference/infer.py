@@ -16,7 +16,7 @@ import numpy as np
 
 from ..measure import as_finite, check_kind, look_up, subquery
 from ..metrics.registry import Metric
-from ..options import checked_options
+from ..options import complete_options
 from ..query import Query
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, interval_of_units, intervals
@@ -25,7 +25,7 @@ from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, s
 from .permutation import Permutation, drawn_test, permutation_test, permutations_of
 from .pool import Pool, pool_of
 from .random_groups import groups_test
-from .sampled import Sampled, rows_at_once
+from .resampler import Resampler, rows_at_once
 
 NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
@@ -81,7 +81,7 @@ def infer_query(
     requests |= {"frequency_bands": frequency_bands, "control_words": control_words}
     requests |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity = (
-        None if options is None else checked_options(part, options) for part, options in requests.items()
+        None if options is None else complete_options(part, options) for part, options in requests.items()
     )
     for options in (random_groups, control_words):
         if options is not None:
@@ -100,13 +100,13 @@ def infer_query(
             continue
         with np.errstate(all="ignore"):
             value = values[place] if values else None
-            resampler = Sampled.of(metric, part, targets, attributes, parameters, words, seed, value, model)
+            resampler = Resampler.of(metric, part, targets, attributes, parameters, words, seed, value, model)
             if not math.isfinite(resampler.value):
                 record["status"] = "degenerate"
                 continue
             record["value"] = resampler.value
             if permutation is not None:
-                test = exchange_test(resampler, seed=draw_seed, **permutation)
+                test = query_permutation_test(resampler, seed=draw_seed, **permutation)
                 facts = {} if isinstance(test, str) else {"test_of": metric.test_of}
                 _keep("permutation", test, facts, record, nulls)
                 if resampler.isotropic:
@@ -146,8 +146,8 @@ def infer_query(
     return as_finite(results), samples
 
 
-def exchange_test(
-    resampler: Sampled,
+def query_permutation_test(
+    resampler: Resampler,
     *,
     seed: int = 0,
     alternative: str = BIAS,
@@ -188,7 +188,7 @@ def exchange_test(
 
 
 def banded_test(
-    resampler: Sampled,
+    resampler: Resampler,
     model: Any,
     *,
     width: float,
@@ -220,10 +220,10 @@ def banded_test(
     if count < FEWEST:
         number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
         return f"there {'is' if count == 1 else 'are'} {number_text}: a test needs {FEWEST}", facts
-    return exchange_test(resampler, seed=seed, of_words=of_words, **options), facts
+    return query_permutation_test(resampler, seed=seed, of_words=of_words, **options), facts
 
 
-def _exchangeable_sets(resampler: Sampled) -> list[FoundSet] | str:
+def _exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
     """The sets whose words a permutation test permutes, or why there is no such test."""
     metric = resampler.metric
     if metric.no_test:
@@ -236,7 +236,7 @@ def _exchangeable_sets(resampler: Sampled) -> list[FoundSet] | str:
     return sets
 
 
-def _sizes_and_shared(resampler: Sampled, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
+def _sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
     """The sizes of the sets, and the places of words that are in several sets."""
     keys = [key for s in sets for key in s.keys]
     occurrences = Counter(keys)
@@ -261,7 +261,9 @@ def _keep(
         nulls.setdefault(record["query"], {})[name] = test.null_distribution
 
 
-def _isotropic(resampler: Sampled, seed: int, *, draws: int, alternative: str, **options: int) -> Permutation:
+def _isotropic(
+    resampler: Resampler, seed: int, *, draws: int, alternative: str, **options: int
+) -> Permutation:
     """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
     direction is made of real words (`Metric.isotropic`)."""
     words = [key for s in (*resampler.targets, *resampler.attributes) for key in s.keys]

@@ -118,7 +118,7 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
         Where no sub-query has a test: the reasons.
     """
     metric = metrics.metric(spec["function"]).under(spec["params"])
-    if reason := metric.untested(spec["inference"]):
+    if reason := metric.reason_without_test(spec["inference"]):
         raise BiasgridError(f"no test: {reason}")
     parts = {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
     values: dict[str, dict[str, np.ndarray]] = {}

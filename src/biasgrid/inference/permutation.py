@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 # labels of permutations that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
@@ -300,4 +300,4 @@ def check(draws: int, exact: int, alternative: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise BiasgridError(not_allowed(name, value, f"whole numbers from {least} on"))
     if alternative not in ALTERNATIVES:
-        raise BiasgridError(f"alternative: {unknown('value', alternative, ALTERNATIVES)}")
+        raise BiasgridError(f"alternative: {unknown_name('value', alternative, ALTERNATIVES)}")

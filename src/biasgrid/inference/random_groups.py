@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.model import remembered
+from ..embeddings.model import remember
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..files import locked, write_bytes
+from ..files import hold_lock, write_bytes
 from ..geometry import unit
 from ..metrics.registry import Metric
 from ..processes import RANDOM_GROUPS
@@ -183,7 +183,7 @@ def draw_groups(
 
 
 # vectors of the groups' words take megabytes, places in the pool do not: these are kept for many queries
-@remembered(2)
+@remember(2)
 def _look_up(
     model: EmbeddingStore | DebiasedModel,
     pool: Pool,
@@ -209,7 +209,7 @@ def _look_up(
 
 
 # queries times models whose groups are known; a study's metrics ask for the same ones
-@remembered(512)
+@remember(512)
 def _draw_once(
     model: EmbeddingStore | DebiasedModel, pool: Pool, *arguments: Any
 ) -> tuple[list[np.ndarray], list[float], list[float]] | str:
@@ -218,13 +218,13 @@ def _draw_once(
     if not folder:
         return _draw(pool, model, *arguments)
     path = Path(folder) / hashlib.sha256(repr((_digest(model, pool), *arguments)).encode()).hexdigest()
-    with locked(path.with_suffix(".lock")):
+    with hold_lock(path.with_suffix(".lock")):
         if not path.is_file():
             write_bytes(path, pickle.dumps(_draw(pool, model, *arguments)))
     return pickle.loads(path.read_bytes())
 
 
-@remembered(8)
+@remember(8)
 def _digest(model: EmbeddingStore | DebiasedModel, pool: Pool) -> str:
     """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
     hasher = hashlib.sha256(_unit_vectors(model, pool))
@@ -275,7 +275,7 @@ def _draw(
     return [places[disjoint][:, copies] for places, copies in random_groups], cosines, random_cosines
 
 
-@remembered(8)
+@remember(8)
 def _unit_vectors(model: EmbeddingStore | DebiasedModel, pool: Pool) -> np.ndarray:
     """Unit vectors of the pool's words in this state of the model: float32 (n, dimensions)."""
     vectors = model.matrix(list(pool.entries), pool.rows)

@@ -15,7 +15,7 @@ from ..words import WordOptions
 from . import infer_query
 
 
-def inferred(
+def add_inference(
     results: Sequence[Result],
     metric: Metric,
     query: Query,

@@ -15,10 +15,10 @@ import numpy as np
 from .. import metrics
 from ..bounded import read_npy, read_npz
 from ..cell import model_of, query_of
-from ..files import locked, write_bytes, write_text
+from ..files import hold_lock, write_bytes, write_text
 from ..measure import dumps
 from ..results import cells as cell_results
-from ..schema import stamped
+from ..schema import with_version
 from ..words import WordOptions
 from .infer import infer_query
 from .pool import stored_pool
@@ -71,14 +71,14 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
         records.append(record)
         samples.append(values)
     output.parent.mkdir(parents=True, exist_ok=True)
-    with locked(output.with_name(f".{output.name}.lock")):
+    with hold_lock(output.with_name(f".{output.name}.lock")):
         # killed between the two, the next run finds no record that says which samples are whose
         output.unlink(missing_ok=True)
         if samples[0] is not None:
             file = BytesIO()
             np.save(file, np.concatenate(samples))
             write_bytes(samples_path, file.getvalue())
-        write_text(output, dumps(stamped({"cells": records}), separators=(",", ":")) + "\n")
+        write_text(output, dumps(with_version({"cells": records}), separators=(",", ":")) + "\n")
     return records
 
 

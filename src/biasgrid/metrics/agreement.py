@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
@@ -98,7 +98,7 @@ def agreement(
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
     versions = biases(differences, rule, lower, upper)
-    scalars = agreed(*versions, robust)
+    scalars = compare_biases(*versions, robust)
     return Score(
         scalars["agreed"] / scalars["pairs"],
         scalars={
@@ -181,8 +181,8 @@ def agreement_above_control(
 
     original, paraphrase, control = biases(differences, rule, lower, upper)
     paraphrase_scalars, control_scalars = (
-        agreed(original, paraphrase, robust),
-        agreed(original, control, robust),
+        compare_biases(original, paraphrase, robust),
+        compare_biases(original, control, robust),
     )
     pairs = len(original)
     share, control_share = paraphrase_scalars["agreed"] / pairs, control_scalars["agreed"] / pairs
@@ -221,7 +221,7 @@ def biases(differences: np.ndarray, rule: str, lower: float, upper: float) -> np
     return (differences > upper).astype(int) - (differences < lower)
 
 
-def agreed(first: np.ndarray, second: np.ndarray, robust: float = 0.8) -> dict[str, float]:
+def compare_biases(first: np.ndarray, second: np.ndarray, robust: float = 0.8) -> dict[str, float]:
     """How often the biases (pairs,) of two versions agree, compared with chance and tested against `robust`."""
     from scipy.stats import binomtest, norm
 
@@ -284,7 +284,7 @@ def _resampled_of_sets(
 def _check(*, score: str, rule: str, lower: float, upper: float, robust: float) -> None:
     sentences.check_score(score)
     if rule not in RULES:
-        raise BiasgridError(f"rule: {unknown('value', rule, RULES)}")
+        raise BiasgridError(f"rule: {unknown_name('value', rule, RULES)}")
     for name, value in (("lower", lower), ("upper", upper)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise BiasgridError(not_allowed(name, value, "numbers"))

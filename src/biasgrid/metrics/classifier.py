@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed, shown, unknown
+from ..errors import BiasgridError, not_allowed, quote, unknown_name
 
 POSITIVE, NEGATIVE = 1, -1  # labels of the first and the second attribute set, WEFE's
 
@@ -176,5 +176,7 @@ def _sklearn_classifier(name: str) -> type:
         allowed_names = [
             class_name for class_name, estimator in classifiers.items() if hasattr(estimator, "predict_proba")
         ]
-        raise BiasgridError(f"estimator: {unknown('classifier', shown(name).strip(chr(39)), allowed_names)}")
+        raise BiasgridError(
+            f"estimator: {unknown_name('classifier', quote(name).strip(chr(39)), allowed_names)}"
+        )
     return classifiers[name]

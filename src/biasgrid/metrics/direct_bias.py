@@ -105,7 +105,7 @@ def direct_bias(
     axes = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
-    value = float(_power(np.concatenate(roles.chosen(sizes, orientation)), c).mean())
+    value = float(_power(np.concatenate(roles.sets_of_value(sizes, orientation)), c).mean())
     role = "attribute" if orientation == roles.PAPER else "target"
     single = len(axes) == 1
     detail = {"bias": Detail(role, [x[:, 0] for x in components] if single else sizes)}
@@ -156,7 +156,7 @@ def _resampled(
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
     word_vectors = unit(word_vectors)
-    project = directions.along(pool, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
+    project = directions.cosines_with_axes(pool, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     pool = unit(pool)
     gram, products = pool @ pool.T, pool @ word_vectors.T
 
@@ -174,7 +174,7 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.chosen(word_weights, orientation)), _power(sizes(groups), c))
+        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), _power(sizes(groups), c))
 
     return statistic
 
@@ -192,8 +192,8 @@ def _redrawn(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> np.ndarray:
-    axes = directions.redrawn(pool, places, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
-    vectors = unit(np.concatenate(roles.chosen(words, orientation)))
+    axes = directions.axes_of_draws(pool, places, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
+    vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
     block = max(1, BLOCK // (axes.shape[1] * len(vectors)))
     values = []
     for start in range(0, len(axes), block):
@@ -218,7 +218,7 @@ def _isotropic(
     are: what words score whatever the direction."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     k, d = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair).shape
-    vectors = unit(np.concatenate(roles.chosen(words, orientation)))
+    vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
 
     def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
         values = np.empty(draws)
@@ -290,7 +290,7 @@ def _variant(
             # it is SAME, and has SAME's test
             overrides["no_test"] = ""
         groups = 2 if direction in directions.OF_TWO else "k"
-        return overrides | roles.oriented(orientation, (groups, "n"))
+        return overrides | roles.fields_of_orientation(orientation, (groups, "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
         fields["template"] = (2, "n")

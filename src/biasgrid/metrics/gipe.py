@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import directions
 from .. import neighbours as neighbour_search
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import unit, weighted_mean
 from .direct_bias import NO_TEST
 from .neighbourhood import (
@@ -340,7 +340,7 @@ def _resampled(name: str) -> Callable:
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> Callable:
-        project = directions.along(neighbourhood.groups, direction)
+        project = directions.cosines_with_axes(neighbourhood.groups, direction)
         values = _values(name, neighbourhood, **parameters)
 
         def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
@@ -366,7 +366,7 @@ def _redrawn(name: str) -> Callable:
         direction: directions.Direction = directions.PCA,
         **parameters: Any,
     ) -> np.ndarray:
-        axes = directions.redrawn(neighbourhood.groups, places, direction)[:, 0]
+        axes = directions.axes_of_draws(neighbourhood.groups, places, direction)[:, 0]
         return _values_along(name, neighbourhood, axes, parameters)
 
     return redrawn
@@ -419,7 +419,7 @@ def _check(
     directions.check(direction)
     neighbour_search.check(neighbours, vocabulary)
     if bias_of not in (UNTOUCHED, MEASURED):
-        raise BiasgridError(f"bias_of: {unknown('value', bias_of, (UNTOUCHED, MEASURED))}")
+        raise BiasgridError(f"bias_of: {unknown_name('value', bias_of, (UNTOUCHED, MEASURED))}")
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
         raise BiasgridError(not_allowed("threshold", threshold, "numbers from 0 on, below 1"))
     for name, value in (

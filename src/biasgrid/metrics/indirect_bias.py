@@ -89,7 +89,7 @@ def _betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, direction: directions.Direction = directions.PCA
 ) -> Callable:
-    project = directions.along(words, direction)
+    project = directions.cosines_with_axes(words, direction)
     word_vectors = unit(attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
@@ -123,7 +123,7 @@ def _redrawn(
     *,
     direction: directions.Direction = directions.PCA,
 ) -> np.ndarray:
-    return _values_along(directions.redrawn(pool, places, direction)[:, 0], attributes)
+    return _values_along(directions.axes_of_draws(pool, places, direction)[:, 0], attributes)
 
 
 def _isotropic(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..embeddings.corpus.corpus import check_window
-from . import together
+from . import corpus_counts
 from .registry import Detail, Metric, Score
 
 
@@ -62,27 +62,27 @@ def pair_frequency(
     0.75
     """
     check_window(window)
-    groups, words = together.sets_of(targets, attributes)
-    numbers = together.counts(cooccurrence, groups, words)
+    groups, words = corpus_counts.sets_of(targets, attributes)
+    numbers = corpus_counts.counts(cooccurrence, groups, words)
     value = float(_value(*numbers)[0])
     first, second = float(numbers[1][0]), float(numbers[3][0])
     error = p_binomial = math.nan
     if math.isfinite(value):
         slopes = np.array([0.0, (1 - value), 0.0, -value]) / (first + second)
-        error = together.standard_error(*together.joint(cooccurrence, targets, attributes), slopes)
+        error = corpus_counts.standard_error(*corpus_counts.joint(cooccurrence, targets, attributes), slopes)
         from scipy.special import bdtr  # imported here: planning a study does not need it
 
         # two-sided test of one half: twice the tail beyond the smaller number
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
-    word_values = together.by_word(cooccurrence, targets, attributes, _value)
+    word_values = corpus_counts.by_word(cooccurrence, targets, attributes, _value)
     return Score(
         value,
         scalars={
-            **together.scalars(numbers, cooccurrence),
+            **corpus_counts.scalars(numbers, cooccurrence),
             "p_binomial": p_binomial,
             "standard_error": error,
-            "ci_low": max(value - together.Z95 * error, 0.0) if math.isfinite(error) else math.nan,
-            "ci_high": min(value + together.Z95 * error, 1.0) if math.isfinite(error) else math.nan,
+            "ci_low": max(value - corpus_counts.Z95 * error, 0.0) if math.isfinite(error) else math.nan,
+            "ci_high": min(value + corpus_counts.Z95 * error, 1.0) if math.isfinite(error) else math.nan,
         },
         detail={"share_by_word": Detail("attribute", [word_values])},
     )
@@ -99,7 +99,7 @@ def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, cooccurrence: Cooccurrence, window: int | None = None
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     return lambda targets, attribute_weights: _value(
-        *together.counts(cooccurrence, targets, attribute_weights)
+        *corpus_counts.counts(cooccurrence, targets, attribute_weights)
     )
 
 
@@ -110,7 +110,7 @@ def _redrawn_units(
     cooccurrence: Cooccurrence,
     window: int | None = None,
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
-    return together.drawn_units(cooccurrence, targets, attributes, _value)
+    return corpus_counts.drawn_units(cooccurrence, targets, attributes, _value)
 
 
 METRICS = (
@@ -129,7 +129,7 @@ METRICS = (
         neutral=0.5,
         resampled=_resampled,
         redrawn_units=_redrawn_units,
-        of_model=together.of_model,
+        of_model=corpus_counts.of_model,
         check=lambda *, window: check_window(window),
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, equation 3.2",

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..embeddings.corpus.corpus import check_window
-from ..errors import BiasgridError, not_allowed, unknown
-from . import together
+from ..errors import BiasgridError, not_allowed, unknown_name
+from . import corpus_counts
 from .registry import Detail, Metric, Score
 
 ESTIMATORS = ("risk_ratio", "odds_ratio")
@@ -83,22 +83,24 @@ def pmi(
     """
     _check(estimator, smoothing, window)
     value = _value_of(estimator, smoothing)
-    groups, words = together.sets_of(targets, attributes)
-    numbers = together.counts(cooccurrence, groups, words)
+    groups, words = corpus_counts.sets_of(targets, attributes)
+    numbers = corpus_counts.counts(cooccurrence, groups, words)
     bias = float(value(*numbers)[0])
     bias = bias if math.isfinite(bias) else math.nan
-    kinds, units = together.joint(cooccurrence, targets, attributes)
+    kinds, units = corpus_counts.joint(cooccurrence, targets, attributes)
     error = math.nan
     if math.isfinite(bias):
-        error = together.standard_error(kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing))
-    word_values = together.by_word(cooccurrence, targets, attributes, value)
+        error = corpus_counts.standard_error(
+            kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing)
+        )
+    word_values = corpus_counts.by_word(cooccurrence, targets, attributes, value)
     return Score(
         bias,
         scalars={
-            **together.scalars(numbers, cooccurrence),
+            **corpus_counts.scalars(numbers, cooccurrence),
             "standard_error": error,
-            "ci_low": bias - together.Z95 * error,
-            "ci_high": bias + together.Z95 * error,
+            "ci_low": bias - corpus_counts.Z95 * error,
+            "ci_high": bias + corpus_counts.Z95 * error,
         },
         detail={
             "pmi_by_word": Detail("attribute", [np.where(np.isfinite(word_values), word_values, np.nan)])
@@ -106,7 +108,7 @@ def pmi(
     )
 
 
-def _value_of(estimator: str, smoothing: float) -> together.Value:
+def _value_of(estimator: str, smoothing: float) -> corpus_counts.Value:
     def share(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
         with_words, without_words = part + smoothing, whole - part + smoothing
         return with_words / (without_words + (with_words if estimator == "risk_ratio" else 0.0))
@@ -146,7 +148,7 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     value = _value_of(estimator, smoothing)
     return lambda targets, attribute_weights: value(
-        *together.counts(cooccurrence, targets, attribute_weights)
+        *corpus_counts.counts(cooccurrence, targets, attribute_weights)
     )
 
 
@@ -159,12 +161,12 @@ def _redrawn_units(
     smoothing: float = 0.0,
     window: int | None = None,
 ) -> Callable[[np.random.Generator, int], np.ndarray]:
-    return together.drawn_units(cooccurrence, targets, attributes, _value_of(estimator, smoothing))
+    return corpus_counts.drawn_units(cooccurrence, targets, attributes, _value_of(estimator, smoothing))
 
 
 def _check(estimator: Any, smoothing: Any, window: Any) -> None:
     if estimator not in ESTIMATORS:
-        raise BiasgridError(f"estimator: {unknown('value', estimator, ESTIMATORS)}")
+        raise BiasgridError(f"estimator: {unknown_name('value', estimator, ESTIMATORS)}")
     is_number = isinstance(smoothing, (int, float)) and not isinstance(smoothing, bool)
     if not is_number or not 0 <= smoothing < math.inf:
         raise BiasgridError(not_allowed("smoothing", smoothing, "numbers from 0 on, such as 0.5"))
@@ -186,7 +188,7 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         redrawn_units=_redrawn_units,
-        of_model=together.of_model,
+        of_model=corpus_counts.of_model,
         word_bias="pmi_by_word",
         check=_check,
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 
 # what a small p-value means, by `Metric.test_of`
 TESTS = {
@@ -218,7 +218,7 @@ class Metric:
         names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
         return text.format(**names)
 
-    def untested(self, parts: Iterable[str]) -> str:
+    def reason_without_test(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
         permutations = {"permutation", "frequency_bands"}.intersection(parts)
         if {"random_groups", "control_words"}.intersection(parts) or (permutations and not self.no_test):
@@ -268,7 +268,9 @@ class Metric:
         """
         for name in parameters:
             if name not in self.parameters:
-                raise BiasgridError(unknown(f"{self.name} parameter", name, [*self.parameters, *extra_names]))
+                raise BiasgridError(
+                    unknown_name(f"{self.name} parameter", name, [*self.parameters, *extra_names])
+                )
         if self.check:
             self.check(**{**self.parameters, **parameters})
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
@@ -197,7 +197,7 @@ def _redrawn(
 
 def _check(relation: str) -> None:
     if relation not in RELATIONS:
-        raise BiasgridError(f"relation: {unknown('value', relation, RELATIONS)}")
+        raise BiasgridError(f"relation: {unknown_name('value', relation, RELATIONS)}")
 
 
 def _variant(*, relation: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
 from .registry import Detail, Metric, Score
 
@@ -115,7 +115,7 @@ def _redrawn(
 
 def _check(distance: str) -> None:
     if distance not in ("norm", "cos"):
-        raise BiasgridError(f"distance: {unknown('value', distance, ('norm', 'cos'))}")
+        raise BiasgridError(f"distance: {unknown_name('value', distance, ('norm', 'cos'))}")
 
 
 def _variant(*, distance: str) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def same(
     bias = [-c[:, 0] for c in components] if len(groups) == 2 else sizes
     axes = unit(differences)
     return Score(
-        float(np.concatenate(roles.chosen(sizes, orientation)).mean()),
+        float(np.concatenate(roles.sets_of_value(sizes, orientation)).mean()),
         scalars={
             f"direction_cosine_{i + 1}_{j + 1}": float(axes[i] @ axes[j])
             for i, j in combinations(range(len(axes)), 2)
@@ -142,7 +142,7 @@ def biases_of(words: np.ndarray, attributes: np.ndarray, orientation: str, contr
                 difference = difference - second / second.sum(axis=1, keepdims=True)
                 length = np.sqrt(np.maximum(np.vecdot(difference @ gram, difference), 0.0))
                 by_contrast.append(difference @ products / np.where(length > FLAT, length, np.nan)[:, None])
-        return by_contrast, sum(roles.chosen(word_weights, orientation))
+        return by_contrast, sum(roles.sets_of_value(word_weights, orientation))
 
     return biases
 
@@ -156,7 +156,7 @@ def _redrawn(
     legacy_l1: bool = False,
 ) -> np.ndarray:
     return along_axes(
-        directions.redrawn(pool, places, directions.MEAN),
+        directions.axes_of_draws(pool, places, directions.MEAN),
         words,
         orientation,
         lambda components: np.linalg.norm(components, axis=1).mean(axis=-1),
@@ -167,7 +167,7 @@ def along_axes(
     axes: np.ndarray, words: Vectors, orientation: str, value: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
-    word_vectors = unit(np.concatenate(roles.chosen(words, orientation)))
+    word_vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
     block = max(1, BLOCK // (len(word_vectors) * axes.shape[1]))
     return np.concatenate(
         [value(axes[start : start + block] @ word_vectors.T) for start in range(0, len(axes), block)]
@@ -220,7 +220,7 @@ def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Cont
     pairs = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
     if len(groups) > 2:
         pairs += [(i, None, (group, rest_of(groups, i))) for i, group in enumerate(groups)]
-    parts = [(None, np.concatenate(roles.chosen(words, orientation)))]
+    parts = [(None, np.concatenate(roles.sets_of_value(words, orientation)))]
     if len(words) > 1:
         parts += list(enumerate(words))
     contrasts = []
@@ -242,7 +242,7 @@ def _check(*, orientation: str, legacy_l1: bool) -> None:
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
     # sums of components have no upper bound, and no fast way to resample
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
-    return roles.oriented(orientation, ("k", "n")) | legacy
+    return roles.fields_of_orientation(orientation, ("k", "n")) | legacy
 
 
 REFERENCE = "Schroeder et al. Evaluating Metrics for Bias in Word Embeddings. 2021"

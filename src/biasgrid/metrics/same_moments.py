@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed, unknown
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import unit, weighted_mean
 from .registry import Detail, Metric, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
@@ -142,7 +142,7 @@ def _moment(
     unit_words = [unit(w) for w in words]
     sides = _sides(groups, contrast)
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
-    by_contrast = moment(np.concatenate(roles.chosen(biases, orientation), axis=1))
+    by_contrast = moment(np.concatenate(roles.sets_of_value(biases, orientation), axis=1))
     farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
@@ -229,7 +229,7 @@ def _moment_redrawn(
     return _farthest_from_zero(
         [
             along_axes(
-                directions.redrawn(pool, side, directions.MEAN),
+                directions.axes_of_draws(pool, side, directions.MEAN),
                 words,
                 orientation,
                 lambda components: moment(components[:, 0]),
@@ -252,7 +252,7 @@ def _sides(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False) -> dict[str, Any]:
-    return roles.oriented(orientation, (2 if contrast == "pair" else "k", "n"))
+    return roles.fields_of_orientation(orientation, (2 if contrast == "pair" else "k", "n"))
 
 
 def _check(
@@ -260,7 +260,7 @@ def _check(
 ) -> None:
     roles.check(orientation)
     if contrast not in ("pair", "rest"):
-        raise BiasgridError(f"contrast: {unknown('value', contrast, ('pair', 'rest'))}")
+        raise BiasgridError(f"contrast: {unknown_name('value', contrast, ('pair', 'rest'))}")
     if type(as_printed) is not bool:
         raise BiasgridError(not_allowed("as_printed", as_printed, "true, false"))
 

@@ -85,7 +85,7 @@ def sc_weat(
         effect.append(difference[-1] / np.where(spread > FLAT, spread, np.nan))
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
-        float(np.concatenate(roles.chosen(effect, orientation)).mean()),
+        float(np.concatenate(roles.sets_of_value(effect, orientation)).mean()),
         detail={"effect_size": Detail(role, effect), "difference": Detail(role, difference)},
     )
 
@@ -149,7 +149,7 @@ def _resampled(
         divisor = np.where(count > ddof, count - ddof, np.nan)
         spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
-        return weighted_mean(sum(roles.chosen(word_weights, orientation)), effect)
+        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), effect)
 
     return statistic
 
@@ -162,7 +162,7 @@ def _redrawn(
     orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
 ) -> np.ndarray:
-    cosine = cosines(np.concatenate(roles.chosen(words, orientation)), pool)
+    cosine = cosines(np.concatenate(roles.sets_of_value(words, orientation)), pool)
     all_places, size = np.concatenate(places, axis=1), places[0].shape[1]
     values = np.empty(len(all_places))
     block = max(1, BLOCK // (len(cosine) * all_places.shape[1]))
@@ -197,7 +197,7 @@ def _check(*, orientation: roles.Orientation = roles.PAPER, ddof: int = 1) -> No
 
 
 def _variant(*, orientation: str, ddof: int = 1) -> dict[str, Any]:
-    return roles.oriented(orientation, (2, "n"))
+    return roles.fields_of_orientation(orientation, (2, "n"))
 
 
 REFERENCE = (

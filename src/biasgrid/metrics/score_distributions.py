@@ -16,7 +16,7 @@ from .sentences import ScoreKind
 
 # distributions that the thesis fits, the one that it chooses, and bars of the histogram that ranks the fits
 DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
-TAKEN = "genextreme"
+THESIS_DISTRIBUTION = "genextreme"
 BARS = 100
 PLACES = ("first", "second")
 PARAMETERS = ("shape_1", "shape_2", "loc", "scale")
@@ -137,7 +137,7 @@ def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) 
                 f"{name}_ks": float(test.statistic),
                 f"{name}_p_ks": float(test.pvalue),
             }
-            if name == TAKEN and draws:
+            if name == THESIS_DISTRIBUTION and draws:
                 statistics[f"{name}_p_bootstrap"] = _bootstrap_p_value(
                     distribution, parameters, len(values), test.statistic, draws, rng
                 )

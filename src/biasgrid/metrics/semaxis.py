@@ -78,7 +78,7 @@ def semaxis(
     scores = [np.clip(unit(w) @ axis, -1.0, 1.0) for w in words]
     role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
-        float(np.concatenate(roles.chosen(scores, orientation)).mean()),
+        float(np.concatenate(roles.sets_of_value(scores, orientation)).mean()),
         detail={"score": Detail(role, scores)},
     )
 
@@ -142,7 +142,7 @@ def _resampled(
         axis = first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
         length = np.sqrt(np.vecdot(axis @ gram, axis).clip(min=0))
         scores = axis @ products / np.where(length > FLAT * longest, length, np.nan)[:, None]
-        return weighted_mean(sum(roles.chosen(word_weights, orientation)), np.clip(scores, -1.0, 1.0))
+        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), np.clip(scores, -1.0, 1.0))
 
     return statistic
 
@@ -160,7 +160,7 @@ def _redrawn(
     longest = np.linalg.norm(pool, axis=1).max()
     axis = first - second
     axis[~(np.linalg.norm(axis, axis=1) > FLAT * longest)] = np.nan
-    return cosines(axis, np.concatenate(roles.chosen(words, orientation))).mean(axis=1)
+    return cosines(axis, np.concatenate(roles.sets_of_value(words, orientation))).mean(axis=1)
 
 
 def _redrawn_of_poles(
@@ -199,7 +199,7 @@ def _check(*, orientation: str, neighbours: int, vocabulary: int) -> None:
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
     overrides = {"function": _semaxis_of_poles, "resampled": _resampled_of_poles}
     overrides |= {"redrawn": _redrawn_of_poles, "of_model": _poles}
-    return roles.oriented(orientation, (2, "n")) | (overrides if neighbours else {})
+    return roles.fields_of_orientation(orientation, (2, "n")) | (overrides if neighbours else {})
 
 
 METRICS = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import debias, figures, metrics, tables
-from ..configs import canonical, ordered
+from ..configs import canonical, sort_keys
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
@@ -17,7 +17,7 @@ from ..figures import Drawing
 from ..files import slug
 from ..grid import Cell, Evaluation, Inference
 from ..options import POOLED
-from ..resources import located
+from ..resources import find_file
 from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
@@ -113,7 +113,7 @@ def frequency_step(study: Study, model: str) -> Step:
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
     function = "biasgrid.frequency:write"
-    return Step(f"frequency {model}", inputs, study.frequency_file(model), ordered(spec), function, modules)
+    return Step(f"frequency {model}", inputs, study.frequency_file(model), sort_keys(spec), function, modules)
 
 
 def fit_step(study: Study, model: str, key: str) -> Step:
@@ -136,7 +136,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
     raw, archives, input_files, places = study.embeddings / "raw", {}, [], {}
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
-        places[path] = str(place := located(path))
+        places[path] = str(place := find_file(path))
         if archive in study.config["benchmarks"]:
             places[path] = str(raw / path.replace(":", "/", 1))
             archives[raw / archive] = study.config["benchmarks"][archive]["source"]
@@ -148,7 +148,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         "benchmarks": places,
         "archives": archives,
     }
-    entries = evaluations.used(study.evaluation_specs[evaluation.criterion])
+    entries = evaluations.evaluations_of(study.evaluation_specs[evaluation.criterion])
     modules = tuple(sorted(evaluations.REGISTRY.module(e.name) for e in entries))
     return Step(
         f"evaluation {evaluation.name}",

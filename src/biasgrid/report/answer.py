@@ -59,7 +59,7 @@ class Answer:
     metric: str
     models: tuple[RankedState, ...]
     states: tuple[tuple[RankedState, ...], ...]
-    tested: bool
+    has_test: bool
     decided_pairs: frozenset[tuple[State, State]]
     level: float
 
@@ -85,9 +85,9 @@ class Answer:
         return [state for state in self._rest if state not in different_models]
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether one model is the least biased of all that have a value."""
-        return self.tested and len(self.first) == 1 and bool(self._rest) and not self.models_on_a_par
+        return self.has_test and len(self.first) == 1 and bool(self._rest) and not self.models_on_a_par
 
     @property
     def _rest(self) -> list[RankedState]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
-from ..comparison.ours import unit
+from ..comparison.study_values import unit
 from ..errors import BiasgridError
 from ..metrics.registry import Metric
 from ..query import Query

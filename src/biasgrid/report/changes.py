@@ -357,16 +357,16 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
     for place in first.keys() & second.keys():
         before, after = first[place], second[place]
         models = [{state.model for state in answer.first} for answer in (before, after)]
-        has_tests = before.tested and after.tested
-        if models[0] != models[1] or (has_tests and before.decided != after.decided):
+        has_tests = before.has_test and after.has_test
+        if models[0] != models[1] or (has_tests and before.is_decided != after.is_decided):
             leaders.append(
                 {
                     "criterion": place[0],
                     "metric": place[1],
                     "before": sorted(models[0]),
                     "after": sorted(models[1]),
-                    "decided_before": before.decided if before.tested else None,
-                    "decided_after": after.decided if after.tested else None,
+                    "decided_before": before.is_decided if before.has_test else None,
+                    "decided_after": after.is_decided if after.has_test else None,
                 }
             )
     return sorted(leaders, key=lambda row: (row["criterion"], row["metric"]))

@@ -16,7 +16,7 @@ from ..in_memory import InMemory
 from ..plan.step import Step
 from ..plan.steps import table_step
 from ..tables import rank_samples
-from .planned import SHOWN, report_step
+from .report_step import SHOWN, report_step
 
 
 @dataclass(frozen=True)

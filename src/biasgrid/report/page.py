@@ -91,8 +91,8 @@ def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[s
         "metric": answer.metric,
         "label": names.label(answer.metric),
         "sentence": sentences.of_metric(answer, names),
-        "decided": answer.decided,
-        "tested": answer.tested,
+        "decided": answer.is_decided,
+        "tested": answer.has_test,
         "first": [names.state(state.model) for state in answer.first],
         "models": describe(answer.models),
         "states": [

@@ -29,7 +29,7 @@ def of_metric(answer: Answer, names: Names) -> str:
         return f"{subject}, only {first_names} has a value {scope}: there is nothing to compare."
     if len(first) == len(ranked_models):
         return f"{subject}, all {len(ranked_models)} models have the same value {scope}."
-    if not answer.tested:
+    if not answer.has_test:
         return (
             f"{subject}, {first_names} has the lowest bias {scope}; whether that is decided was not tested."
         )
@@ -45,7 +45,7 @@ def of_metric(answer: Answer, names: Names) -> str:
         if answer.models_on_a_par
         else ""
     )
-    if answer.decided:
+    if answer.is_decided:
         largest = max(state.p_first for state in answer.models_that_differ)
         sentence = (
             f"{subject}, {first_names} is the least biased model {scope}: it differs significantly from "

@@ -46,9 +46,9 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
     ----------
     inputs
         As `cells.read` takes them; "study": its study.json; "tables": files of the tables that the page shows
-        (`planned.SHOWN`) and the study has; "models": records of models.
+        (`report_step.SHOWN`) and the study has; "models": records of models.
     spec
-        As `planned.spec_of` gives it.
+        As `report_step.spec_of` gives it.
     output
         The file.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inference import Permutation, Sampled, exchange_test
+from ..inference import Permutation, Resampler, query_permutation_test
 from ..measure import look_up, subquery
 from ..metrics.registry import Metric
 from ..words import WordOptions
@@ -44,8 +44,8 @@ def under_null(
         found_sets = look_up(metric, query, model, WordOptions())
         sides = subquery(metric, query, found_sets, WordOptions())[:2]
         seeds = rng.integers(2**32, size=2).tolist()
-        resampler = Sampled.of(metric, query, *sides, params, WordOptions(), seeds[0])
-        test = exchange_test(resampler, seed=seeds[1], draws=draws, exact=exact)
+        resampler = Resampler.of(metric, query, *sides, params, WordOptions(), seeds[0])
+        test = query_permutation_test(resampler, seed=seeds[1], draws=draws, exact=exact)
         outcome["p_values"].append(test.p_value)
         outcome["uniform"].append(test.p_value - rng.random() * (test.p_value - _next_smaller(test)))
     return outcome

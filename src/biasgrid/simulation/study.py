@@ -11,9 +11,9 @@ from typing import Any
 from .. import metrics
 from ..config import load
 from ..config.models import MADE_HERE
-from ..config.names import known
+from ..config.names import check_names
 from ..config.simulation import SimulationConfig
-from ..configs import ordered
+from ..configs import sort_keys
 from ..embeddings.training import version as training_version
 from ..errors import BiasgridError
 from ..folders import Folders
@@ -127,7 +127,7 @@ class Simulation(Folders):
                     spec |= {"metric": metrics.metric(entry.get("metric", key)).name}
                     spec |= {"population": self.config["population"], "words": words, "bias": bias}
                     spec["seed"] = seed_of(self.config["seed"], f"{key}/{words}/{bias:g}")
-                    cell = Cell(key, words, bias, ordered(spec))
+                    cell = Cell(key, words, bias, sort_keys(spec))
                     cells[cell.name] = cell
         return cells
 
@@ -213,7 +213,7 @@ class Simulation(Folders):
         return self.models
 
     @property
-    def trained(self) -> list[str]:
+    def trained_models(self) -> list[str]:
         """The models that are trained here: none."""
         return []
 
@@ -238,7 +238,7 @@ def _check_frequency(config: Mapping[str, Any], where: str) -> None:
     """Raises BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
     section = config["frequency"]
     corpora = [key for key, entry in config["models"].items() if entry.get("kind") == "corpus"]
-    known("corpus", [section["corpus"]], corpora, where)
+    check_names("corpus", [section["corpus"]], corpora, where)
     for key, entry in section["metrics"].items():
         try:
             metric = metrics.metric(entry.get("metric", key)).under(entry["params"])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, shown, unknown
+from ..errors import BiasgridError, quote, unknown_name
 
 OVERALL = "Overall"  # all ranked criteria together
 AGGREGATIONS = {
@@ -28,7 +28,9 @@ def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
     if callable(aggregation):
         return lambda values: number_of(aggregation, "aggregation", values)
     if not isinstance(aggregation, str) or aggregation not in AGGREGATIONS:
-        raise BiasgridError(unknown("aggregation", aggregation, AGGREGATIONS, "or a function of an array"))
+        raise BiasgridError(
+            unknown_name("aggregation", aggregation, AGGREGATIONS, "or a function of an array")
+        )
     return AGGREGATIONS[aggregation]
 
 
@@ -41,7 +43,7 @@ def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> f
     except (TypeError, ValueError):
         pass
     raise BiasgridError(
-        f"{what}: {name_of(function)} returned {shown(value)}, which is no number; expected a function of "
+        f"{what}: {name_of(function)} returned {quote(value)}, which is no number; expected a function of "
         f"{'an array' if len(arrays) == 1 else 'two arrays'} that returns one"
     )
 

@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def compared_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) -> Pairs:
+def compare_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) -> Pairs:
     """All pairs of units compared at once, by the bootstrap's largest studentised difference (single-step max-T).
 
     A p-value is the share of resamples in which the largest studentised error of any pair is as large as the pair's

@@ -63,7 +63,7 @@ AGGREGATES = Table(
         Column("cells_nan", "how many of them have no value, and are left out", "count"),
     ),
     inputs=lambda grid: {"scores": grid.table_file("scores")},
-    spec=lambda grid: {"ranked": sorted(grid.ranked)},
+    spec=lambda grid: {"ranked": sorted(grid.ranked_criteria)},
     make=make,
 )
 TABLES = (AGGREGATES,)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..metrics.agreement import agreed, biases
+from ..metrics.agreement import biases, compare_biases
 from ..results import results
-from .inputs import cell_files, swept
+from .inputs import cell_files, interval_agreement_cells
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -32,7 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         differences = np.array([sets[0], sets[2]])
         for width in WIDTHS:
             first, second = biases(differences, "interval", -width, width)
-            statistics = agreed(first, second, shares[key[0], key[2]])
+            statistics = compare_biases(first, second, shares[key[0], key[2]])
             statistics["agreement"] = statistics["agreed"] / statistics["pairs"]
             rows.append((*key, width, float((first == 0).mean()), *(statistics[name] for name in NUMBERS)))
     return pd.DataFrame(rows, columns=AGREEMENT_WIDTHS.names).sort_values(
@@ -41,7 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in swept(grid)})
+    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(grid)})
     return {
         "robust": [
             [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
@@ -76,9 +76,11 @@ AGREEMENT_WIDTHS = Table(
         ),
         Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := swept(grid)) else {},
+    inputs=lambda grid: (
+        {"cells": cell_files(grid, cells)} if (cells := interval_agreement_cells(grid)) else {}
+    ),
     spec=_spec,
     make=make,
-    cells=swept,
+    cells=interval_agreement_cells,
 )
 TABLES = (AGREEMENT_WIDTHS,)

@@ -59,7 +59,11 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.questioned))} if grid.questioned else {}
+    return (
+        {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
+        if grid.analogy_evaluations
+        else {}
+    )
 
 
 ANALOGIES = Table(

@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from ..comparison.compare import compare
-from ..comparison.ours import run_deviations, unit
 from ..comparison.published import COMPUTED, PRINTED, read
+from ..comparison.study_values import run_deviations, unit
 from ..comparison.verdict import MEANINGS, VERDICTS
 from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
-from ..resources import located
+from ..resources import find_file
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
@@ -67,7 +67,7 @@ def _inputs(grid: Any) -> dict[str, Any]:
     published, computed = grid.config["published"], grid.config["computed"]
     if not published and not computed:
         return {}
-    ratings = {"ratings": grid.table_file("ratings")} if grid.rated else {}
+    ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
     return {
         **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
         "cells": cell_files(grid),
@@ -81,7 +81,7 @@ def _inputs(grid: Any) -> dict[str, Any]:
 
 def _file(numbers: File) -> File:
     """Where numbers that a study names lie: its own file, or one that comes with biasgrid."""
-    return numbers if isinstance(numbers, InMemory) else str(located(numbers))
+    return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def _spec(grid: Any) -> dict[str, Any]:
         "labels": labels,
         "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
         "beside": grid.config["beside"],
-        "ranked": sorted(grid.ranked),
+        "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
-        "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rated},
+        "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
     }
 
 

@@ -66,11 +66,13 @@ def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
     criteria = {}
     for criterion, entry in grid.config["criteria"].items():
         metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
-        corpora = [key for key, m in metrics.items() if m.name == "pmi" and grid.fitting(criterion, key)]
+        corpora = [
+            key for key, m in metrics.items() if m.name == "pmi" and grid.suitable_models(criterion, key)
+        ]
         vector_metrics = [
             key
             for key, m in metrics.items()
-            if m.needs != "corpus" and m.template == (2, 2) and grid.fitting(criterion, key)
+            if m.needs != "corpus" and m.template == (2, 2) and grid.suitable_models(criterion, key)
         ]
         queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
         if corpora and vector_metrics and len(queries) >= FEWEST:

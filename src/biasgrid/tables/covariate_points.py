@@ -71,10 +71,10 @@ def _number_labels(labels: Iterable[Any]) -> np.ndarray:
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
 
 
-def possible(grid: Any, criteria: Iterable[str]) -> bool:
+def has_covariates(grid: Any, criteria: Iterable[str]) -> bool:
     """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
     (sub-)queries, as a correlation has at least."""
-    criteria, counted_models = set(criteria), set(grid.counted)
+    criteria, counted_models = set(criteria), set(grid.models_with_frequencies)
     metric_keys = {
         (c.criterion, c.metric)
         for c in grid.cells.values()
@@ -99,7 +99,7 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
     entries = []
     for criterion, criterion_entry in grid.config["criteria"].items():
         set_numbers: dict[tuple, int] = {}
-        for key in sorted(key for key in grid.metrics(criterion) if grid.fitting(criterion, key)):
+        for key in sorted(key for key in grid.metrics(criterion) if grid.suitable_models(criterion, key)):
             metric = grid.metric(criterion, key)
             parts: dict[str, dict[str, Any]] = {}
             for query in criterion_entry["queries"]:

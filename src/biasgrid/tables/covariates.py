@@ -23,9 +23,9 @@ from .covariate_points import (
     VARIANCE,
     WORDS,
     Points,
+    has_covariates,
     metrics_spec,
     points_of,
-    possible,
 )
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
@@ -72,11 +72,11 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not possible(grid, grid.config["criteria"]):
+    if not has_covariates(grid, grid.config["criteria"]):
         return {}
     return {
         "cells": cell_files(grid),
-        "frequencies": [grid.frequency_file(model) for model in grid.counted],
+        "frequencies": [grid.frequency_file(model) for model in grid.models_with_frequencies],
         "scores": grid.table_file("scores"),
     }
 

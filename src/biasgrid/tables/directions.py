@@ -30,7 +30,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.directed)} if grid.directed else {}
+    return {"cells": cell_files(grid, grid.direction_cells)} if grid.direction_cells else {}
 
 
 DIRECTIONS = Table(
@@ -47,6 +47,6 @@ DIRECTIONS = Table(
     ),
     inputs=_inputs,
     make=make,
-    cells=lambda grid: grid.directed,
+    cells=lambda grid: grid.direction_cells,
 )
 TABLES = (DIRECTIONS,)

@@ -15,7 +15,7 @@ from .table import ANY, Column, Files, Table
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """The change of each score without each of its words in turn. Of sets of more than 200 words there are none
-    (`inference.Sampled.influence`)."""
+    (`inference.Resampler.influence`)."""
     rows: dict[tuple, list] = {}
     for key, _, result in results(inputs["inferences"]):
         rows.setdefault(key, [(*key, *change) for change in changes(result)])

@@ -19,7 +19,7 @@ def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     return [grid.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
 
 
-def swept(grid: Any) -> list[Any]:
+def interval_agreement_cells(grid: Any) -> list[Any]:
     """The cells of agreement by an interval."""
     cells = []
     for cell in grid.cells.values():

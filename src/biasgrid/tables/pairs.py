@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
-from ..statistics.pairs import compared_pairs
+from ..statistics.pairs import compare_pairs
 from ..statistics.ranks import RESAMPLED
 from . import rank_samples
 from .keys import CRITERION, METRIC
@@ -37,7 +37,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for place, states in by_metric.items():
         for family, members in _families(list(states)):
             values = np.array([table[(*place, *state)] for state in members])
-            pairs = compared_pairs(
+            pairs = compare_pairs(
                 values, aggregate_samples[[states[state] for state in members]], spec["level"]
             )
             for (a, b), *numbers in zip(combinations(members, 2), *pairs, strict=True):
@@ -53,7 +53,9 @@ def _families(states: list[tuple[str, str]]) -> Iterator[tuple[str, list[tuple[s
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return rank_samples.inputs(grid) if grid.ranked and "bootstrap" in grid.config["inference"] else {}
+    return (
+        rank_samples.inputs(grid) if grid.ranked_criteria and "bootstrap" in grid.config["inference"] else {}
+    )
 
 
 PAIRS = Table(

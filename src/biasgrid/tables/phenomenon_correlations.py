@@ -28,7 +28,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
     quantities = quantities_of_phenomena(inputs, values, spec)
-    points = joined(values, quantities, spec["corpora"])
+    points = join_quantities(values, quantities, spec["corpora"])
     seed = seed_of(spec["seed"], "phenomenon correlations")
     rows = [
         (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
@@ -39,7 +39,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
 
 
-def joined(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
+def join_quantities(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
     """Each value of a phenomenon beside each of its quantities.
 
     Parameters

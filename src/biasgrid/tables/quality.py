@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, join_names
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
@@ -49,7 +49,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for (group, benchmark), part in table.groupby(by_benchmark):
         if len(totals := sorted(part["total"].unique())) > 1:
             raise BiasgridError(
-                f"{benchmark}: the models' evaluations have {listed(totals)} pairs or questions of it: they read "
+                f"{benchmark}: the models' evaluations have {join_names(totals)} pairs or questions of it: they read "
                 "different files; make them again"
             )
         outcomes = np.array([outcome for _, outcome in part["items"]])

@@ -76,7 +76,7 @@ def metrics_with_direction(grid: Any) -> list[list[Any]]:
     for criterion in grid.config["criteria"]:
         for key in grid.metrics(criterion):
             metric = grid.metric(criterion, key)
-            if metric.nearer and metric.bias == "two-sided" and grid.fitting(criterion, key):
+            if metric.nearer and metric.bias == "two-sided" and grid.suitable_models(criterion, key):
                 sign = 1 if metric.nearer == "first" else -1
                 template = ", ".join(map(str, metric.template))
                 metrics.append([criterion, key, template, sign, metric.neutral])

@@ -59,7 +59,9 @@ def spec(grid: Any) -> dict[str, Any]:
         "ranking": grid.ranking,
         "draws": grid.config["inference"]["bootstrap"]["draws"],
         "seed": grid.config["seed"],
-        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked)},
+        "queries": {
+            name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked_criteria)
+        },
     }
 
 
@@ -67,7 +69,7 @@ def inputs(grid: Any) -> dict[str, Any]:
     inferences = [
         group[0]
         for group in grid.inference_groups.values()
-        if any(inference.cell.criterion in grid.ranked for inference in group)
+        if any(inference.cell.criterion in grid.ranked_criteria for inference in group)
     ]
     return {
         "scores": grid.table_file("scores"),

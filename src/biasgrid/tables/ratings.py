@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from .. import ratings
-from ..resources import located
+from ..resources import find_file
 from ..seeds import seed_of
 from ..statistics.correlation import with_interval
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
-from .words import WORDS, of_cell, place_of
+from .words import WORDS, cell_words, place_of
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
     """`words.of_cell` with a column rating, without the words that nobody rated."""
-    biases = of_cell(words, place)
+    biases = cell_words(words, place)
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 
 
@@ -47,10 +47,10 @@ def ratings_file(grid: Any, criterion: str) -> str:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.rated:
+    if not grid.rating_cells:
         return {}
-    files = {ratings_file(grid, cell.criterion) for cell in grid.rated}
-    return {"words": grid.table_file("words"), "ratings": [str(located(file)) for file in sorted(files)]}
+    files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
+    return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _spec(grid: Any) -> dict[str, Any]:
             "query": grid.queries[cell.query].name,
             "ratings": ratings_file(grid, cell.criterion),
         }
-        for cell in grid.rated
+        for cell in grid.rating_cells
     ]
     return {"cells": cells, "seed": grid.config["seed"]}
 
@@ -81,6 +81,6 @@ RATINGS = Table(
     inputs=_inputs,
     spec=_spec,
     make=make,
-    cells=lambda grid: grid.rated,
+    cells=lambda grid: grid.rating_cells,
 )
 TABLES = (RATINGS,)

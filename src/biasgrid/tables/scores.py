@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..in_memory import File
 from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
@@ -125,8 +125,8 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     metrics = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
     if foreign := sorted(set(metrics) - set(ranking["neutral"])):
         raise BiasgridError(
-            f"{path}: {unknown('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid table "
-            "--table scores"
+            f"{path}: {unknown_name('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid "
+            "table --table scores"
         )
     return table
 

@@ -93,14 +93,14 @@ def _has_seed(grid: Any, model: str) -> bool:
     return "seed" in PARAMETERS.get(source.get("algorithm"), ())
 
 
-def measured(grid: Any) -> Iterator[Any]:
+def shuffled_cells(grid: Any) -> Iterator[Any]:
     """The cells of the models of a study's `shuffled`."""
     models = {key for pair in pairs(grid) for text in ("real", "shuffled") for key in pair[text]}
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if any(measured(grid)) else {}
+    return {"scores": grid.table_file("scores")} if any(shuffled_cells(grid)) else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -166,6 +166,6 @@ SHUFFLED = Table(
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
-    cells=lambda grid: list(measured(grid)),
+    cells=lambda grid: list(shuffled_cells(grid)),
 )
 TABLES = (SHUFFLED,)

@@ -77,7 +77,7 @@ def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
     for pair in pairs(grid):
         for text in ("real", "shuffled"):
-            for cell in grid.leaning:
+            for cell in grid.two_group_cells:
                 if cell.model in pair[text]:
                     yield pair, text, cell
 
@@ -95,7 +95,7 @@ def _rows(grid: Any) -> list[dict[str, Any]]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    models = {cell.model for *_, cell in _cells(grid)} & {*grid.counted}
+    models = {cell.model for *_, cell in _cells(grid)} & {*grid.models_with_frequencies}
     if not models:
         return {}
     return {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, listed
+from ..errors import BiasgridError, join_names
 from ..files import write_text
 from ..in_memory import File, InMemory
 from . import ends
@@ -109,7 +109,7 @@ class Table:
             ) from None
         missing = [name for name in self.names if name not in table.columns]
         if missing:
-            raise BiasgridError(f"{path}: has no column {listed(missing)}; {remedy}")
+            raise BiasgridError(f"{path}: has no column {join_names(missing)}; {remedy}")
         # pandas takes what stands before the first column for an index
         if not isinstance(table.index, pd.RangeIndex):
             raise BiasgridError(f"{path}: line 2: more fields than columns; {remedy}")

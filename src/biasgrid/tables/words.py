@@ -27,7 +27,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
 
 
-def of_cell(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
+def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     """Of a table of words, what a cell says of each: which of two groups it is nearer to (word, value).
 
     `place` says which cell: see `place_of`.
@@ -53,7 +53,7 @@ def place_of(grid: Any, cell: Any) -> dict[str, Any]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.worded)} if grid.worded else {}
+    return {"cells": cell_files(grid, grid.word_cells)} if grid.word_cells else {}
 
 
 WORDS = Table(
@@ -69,6 +69,6 @@ WORDS = Table(
     ),
     inputs=_inputs,
     make=make,
-    cells=lambda grid: grid.worded,
+    cells=lambda grid: grid.word_cells,
 )
 TABLES = (WORDS,)

@@ -42,10 +42,12 @@ def answer(study: Study) -> str:
     if not answers:
         return ""
     labels = _short(study)
-    if not any(answer.tested for answer in answers):
+    if not any(answer.has_test for answer in answers):
         certainty = "how sure is unknown: no bootstrap"
     else:
-        certainty = f"{DECIDED}: decided" if any(answer.decided for answer in answers) else "none is decided"
+        certainty = (
+            f"{DECIDED}: decided" if any(answer.is_decided for answer in answers) else "none is decided"
+        )
     note = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, answers)) else ""
     by_criterion: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -71,7 +73,12 @@ def _answers(study: Study) -> list[Answer]:
     comparable = [
         answer for answer in all_answers if sum(not isnan(state.rank) for state in answer.models) > 1
     ]
-    return [answer for criterion in study.ranked for answer in comparable if answer.criterion == criterion]
+    return [
+        answer
+        for criterion in study.ranked_criteria
+        for answer in comparable
+        if answer.criterion == criterion
+    ]
 
 
 def _models(
@@ -91,13 +98,13 @@ def _models(
 
 def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
     return " ".join(
-        labels.get(answer.metric, answer.metric) + DECIDED * answer.decided + FEWER * _is_short(answer)
+        labels.get(answer.metric, answer.metric) + DECIDED * answer.is_decided + FEWER * _is_short(answer)
         for answer in part
     )
 
 
 def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
-    decided_count = sum(answer.decided for answer in part)
+    decided_count = sum(answer.is_decided for answer in part)
     marks = (f" ({decided_count}{DECIDED})" if decided_count else "") + FEWER * any(map(_is_short, part))
     return f"{len(part)}{marks}"
 

@@ -14,7 +14,7 @@ from typing import Any
 from snakemake.logging import logger
 
 from ..configs import read_yaml
-from ..errors import BiasgridError, shown
+from ..errors import BiasgridError, quote
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
@@ -40,7 +40,7 @@ def check_configs(workflow: Any, default: str) -> None:
     try:
         for path in config_files(workflow) or [default]:
             if not isinstance(record := read_yaml(path), dict):
-                raise BiasgridError(f"{path}: {shown(record)} is not a mapping")
+                raise BiasgridError(f"{path}: {quote(record)} is not a mapping")
     except BiasgridError as error:
         stop(error)
 

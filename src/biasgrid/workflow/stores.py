@@ -13,7 +13,7 @@ from ..embeddings.building import archives_of
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
-from ..embeddings.sources.file import beside
+from ..embeddings.sources.file import files_beside
 from ..errors import BiasgridError
 from ..files import write_text
 from ..folders import PLACE
@@ -92,7 +92,7 @@ def local_file(study: Study | Simulation, name: str) -> list[str]:
         return []
     path = Path(source["path"]).expanduser()
     path = path / "model.json" if path.is_dir() else path
-    return [str(path), *map(str, beside(path))] if path.is_file() else []
+    return [str(path), *map(str, files_beside(path))] if path.is_file() else []
 
 
 def megabytes(study: Study | Simulation, model: str) -> int:

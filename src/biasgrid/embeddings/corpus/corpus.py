@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...bounded import read_npy
 from ...errors import BiasgridError, InputError, not_allowed
-from ..model import remembered
+from ..model import remember
 from ..vocabulary import Vocabulary
 from .cooccurrence import Cooccurrence, group_units
 
@@ -221,7 +221,7 @@ def check_window(window: object) -> None:
 
 
 # a value, its test and its interval need the same counts
-@remembered(64)
+@remember(64)
 def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
     units = []
     kind = np.int32 if corpus.units(window) < 2**31 else np.int64

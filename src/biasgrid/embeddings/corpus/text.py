@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ...bounded import allowed, damaged, zip_member
+from ...bounded import expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
 from ..readers.files import open_content
 from .formats import DEFAULT
@@ -132,10 +132,10 @@ def text_of(path: Path) -> Iterator[IO[str]]:
             with open_content(path) as content:
                 yield io.TextIOWrapper(content, encoding="utf-8")
             return
-        with damaged(path, "the zip archive is damaged"):
+        with parser_errors(path, "the zip archive is damaged"):
             archive = zipfile.ZipFile(file)
         members = [info for info in archive.infolist() if not info.is_dir()]
         if len(members) != 1:
             raise BiasgridError(f"{path}: holds {len(members)} files; a corpus is one")
-        member = zip_member(archive, members[0], path, allowed(path.stat().st_size))
+        member = zip_member(archive, members[0], path, expansion_limit(path.stat().st_size))
         yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ...errors import BiasgridError, DiskError
-from ...files import hash_file, locked
+from ...files import hash_file, hold_lock
 from . import LIMITS, Limits, WrongHash
 from .attempts import receive
 from .unfinished import note_file
@@ -69,7 +69,7 @@ def download(
 
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with locked(lock_file(destination)):
+        with hold_lock(lock_file(destination)):
             is_resumed = receive(url, part, bool(hashes), progress, limits)
             if is_resumed and find_mismatch():
                 # Pieces of two different files, perhaps: the server's file may have changed between them.

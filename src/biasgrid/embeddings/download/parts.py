@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from ...errors import BiasgridError, DiskError
-from ...files import hash_file, locked, to_disk, write_text
+from ...files import hash_file, hold_lock, to_disk, write_text
 from . import LIMITS, Limits, WrongHash
 from .file import download, lock_file, replaceable
 from .unfinished import is_size
@@ -68,7 +68,7 @@ def download_parts(
 
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with locked(lock_file(destination)):
+        with hold_lock(lock_file(destination)):
             entries = _read_record(joined_file, record, urls, pins)
             for number, (url, pin) in enumerate(zip(urls, pins, strict=True)):
                 part = Path(f"{destination}.{number:02}")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError, shown
+from ...errors import BiasgridError, InputError, quote
 from ...extras import require
 from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
 from .sentence import Sentence, Span
@@ -151,7 +151,7 @@ class Bert:
         for text, ids in zip(texts, ids_of_texts, strict=True):
             if ids.count(self.pieces.mask) != 1 or len(ids) > self.shape.positions:
                 raise InputError(
-                    f"{shown(text)}: expected one {MASK}, and up to {self.shape.positions} pieces with [CLS] and "
+                    f"{quote(text)}: expected one {MASK}, and up to {self.shape.positions} pieces with [CLS] and "
                     "[SEP]"
                 )
         piece = {word: self.pieces.single(word) for group in set(map(tuple, words)) for word in group}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, unknown
+from ...errors import BiasgridError, unknown_name
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 Weights = Mapping[str, Any]  # name -> torch.Tensor
@@ -111,7 +111,7 @@ def read_shape(folder: Path) -> Shape:
             "'bert' with 'absolute'"
         )
     if shape.activation not in ACTIVATIONS:
-        raise BiasgridError(f"{path}: hidden_act: {unknown('function', shape.activation, ACTIVATIONS)}")
+        raise BiasgridError(f"{path}: hidden_act: {unknown_name('function', shape.activation, ACTIVATIONS)}")
     return shape
 
 

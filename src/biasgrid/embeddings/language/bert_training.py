@@ -119,12 +119,12 @@ def train(
     def train_weights(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
         return _train_on_corpus(corpus, source, weights, shape, pieces)
 
-    return made_from(
+    return retrain(
         start, folder, train_weights, name=name, start_name=source["start"]["name"], metadata=metadata
     )
 
 
-def made_from(
+def retrain(
     start: Path,
     folder: Path,
     change_weights: Callable[[dict[str, Any], Shape, Pieces], Mapping[str, Any]],
@@ -254,7 +254,7 @@ def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> It
             yield [sentences[number] for number in groups[place]]
 
 
-def padded(sentences: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def pad(sentences: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """`ids` and `is_piece` of a `Batch`."""
     lengths = np.array([len(ids) for ids in sentences])
     is_piece = np.arange(lengths.max()) < lengths[:, None]
@@ -275,7 +275,7 @@ def mask_pieces(
     """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never [CLS] and
     [SEP]. `all_masked`: all of these are masked, as when the model is used."""
     lengths = np.array([len(ids) for ids in sentences])
-    ids, is_piece = padded(sentences)
+    ids, is_piece = pad(sentences)
     is_inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
     rank = np.where(is_inner, rng.random(ids.shape), 2).argsort(axis=1).argsort(axis=1)
     is_target = is_inner & (rank < np.maximum(1, np.rint(share * (lengths - 2)))[:, None])

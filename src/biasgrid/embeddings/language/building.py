@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, unknown
+from ...errors import BiasgridError, unknown_name
 from ...files import hash_file
 from ..aside import write_aside
 from .bert_network import CONFIG, HEAD, WEIGHTS
@@ -75,7 +75,7 @@ def make_language_model(
     source_files = _files(archive)
     format = model.get("format") or old_record.get("format") or _format(archive, source_files)
     if format not in READ:
-        raise BiasgridError(f"format: {unknown('format', format, READ)}")
+        raise BiasgridError(f"format: {unknown_name('format', format, READ)}")
     files, facts = READ[format](archive, source_files)
     # the user's own files are copied, and not linked: they may be overwritten
     put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
@@ -158,7 +158,7 @@ def _bert(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise BiasgridError(f"{files[CONFIG]}: not the config of a model: {error!r:.200}") from None
     if kind != "bert":
-        raise BiasgridError(f"{files[CONFIG]}: model_type: {unknown('value', kind, ['bert'])}")
+        raise BiasgridError(f"{files[CONFIG]}: model_type: {unknown_name('value', kind, ['bert'])}")
     masked = any(tensor.startswith(HEAD) for tensor in _tensors(files[WEIGHTS]))
     facts: dict[str, Any] = {"masked": masked}
     if not masked:

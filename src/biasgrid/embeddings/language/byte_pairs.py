@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bounded import damaged
-from ...errors import BiasgridError, unknown
+from ...bounded import parser_errors
+from ...errors import BiasgridError, unknown_name
 from .sentence import Span, check_text
 
 MODEL, SPLIT = "tokenizer.ggml.model", "tokenizer.ggml.pre"
@@ -61,7 +61,7 @@ class BytePairs:
                 ByteLevel(add_prefix_space=False, use_regex=False),
             ],
         }
-        with damaged(path, "its tokenizer is not whole"):
+        with parser_errors(path, "its tokenizer is not whole"):
             self.tokens: list[str] = fields["tokenizer.ggml.tokens"]
             self.bos = token_number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
             unk = fields.get("tokenizer.ggml.unknown_token_id")
@@ -106,7 +106,7 @@ def check(path: Path, fields: dict[str, Any]) -> None:
         choices[SPLIT] = SPLITS
     for key, values in choices.items():
         if fields.get(key) not in values:
-            raise BiasgridError(f"{path}: {key}: {unknown('value', fields.get(key), values)}")
+            raise BiasgridError(f"{path}: {key}: {unknown_name('value', fields.get(key), values)}")
 
 
 def token_number(number: Any, tokens: list[str]) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bounded import damaged
+from ...bounded import parser_errors
 from ...errors import BiasgridError
 from ...extras import require
 
@@ -73,7 +73,7 @@ class GgufFile:
     def open(cls, path: Path) -> GgufFile:
         """Read a file's header. Raises BiasgridError for one that is damaged, or no GGUF."""
         with (
-            damaged(path, "no whole GGUF file"),
+            parser_errors(path, "no whole GGUF file"),
             path.open("rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
@@ -97,7 +97,7 @@ class GgufFile:
         if name not in self.tensors:
             raise BiasgridError(f"{self.path}: has no tensor {name}")
         tensor = self.tensors[name]
-        with damaged(self.path, f"tensor {name} cannot be read"):
+        with parser_errors(self.path, f"tensor {name} cannot be read"):
             type = GGMLQuantizationType(tensor.type)
             values, size = GGML_QUANT_SIZES[type]  # of a block
             blocks, rest = divmod(tensor.shape[-1], values)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, shown
+from ...errors import InputError, quote
 from ...extras import require
 from .building import GGUF
 from .byte_pairs import MODEL, SENTENCE_PIECES, BytePairs
@@ -94,7 +94,7 @@ class Llama:
         ids = [self.pieces.bos, *self.pieces(text).ids]
         if len(ids) > self.sizes.longest:
             raise InputError(
-                f"{shown(text)}: has {len(ids)} pieces, and the model takes {self.sizes.longest}"
+                f"{quote(text)}: has {len(ids)} pieces, and the model takes {self.sizes.longest}"
             )
         with one_thread(), torch.inference_mode():
             states = self.network.states(torch.tensor([ids], device=self.network.device))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import BiasgridError, shown, unknown
+from ...errors import BiasgridError, quote, unknown_name
 from .gguf_file import GgufFile
 
 ARCHITECTURE = "general.architecture"
@@ -55,14 +55,14 @@ class Sizes:
     def from_file(cls, file: GgufFile) -> Sizes:
         """The sizes that a file says. Raises BiasgridError for a network of another shape."""
         if (kind := file.fields.get(ARCHITECTURE)) != LLAMA:
-            raise BiasgridError(f"{file.path}: {ARCHITECTURE}: {unknown('architecture', kind, [LLAMA])}")
+            raise BiasgridError(f"{file.path}: {ARCHITECTURE}: {unknown_name('architecture', kind, [LLAMA])}")
         prefix = f"{LLAMA}."
         entries = {key.removeprefix(prefix): v for key, v in file.fields.items() if key.startswith(prefix)}
 
         def number(key: str, default: Any = None, type: type = int) -> Any:
             value = entries.pop(key, default)
             if not isinstance(value, type) or not 0 < value < 1e9:
-                raise BiasgridError(f"{file.path}: {prefix}{key}: expected a number, not {shown(value)}")
+                raise BiasgridError(f"{file.path}: {prefix}{key}: expected a number, not {quote(value)}")
             return value
 
         width, heads = number("embedding_length"), number("attention.head_count")
@@ -91,7 +91,7 @@ class Sizes:
             )
         for key, value in entries.items():
             if key not in PLAIN or PLAIN[key] not in (None, value):
-                raise BiasgridError(f"{file.path}: {prefix}{key}: {shown(value)} is not known here")
+                raise BiasgridError(f"{file.path}: {prefix}{key}: {quote(value)} is not known here")
         return sizes
 
 

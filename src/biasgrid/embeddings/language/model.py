@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError, shown
+from ...errors import BiasgridError, InputError, quote
 from .formats import NETWORKS, Network
 from .sentence import Sentence, check_text
 
@@ -98,7 +98,7 @@ class LanguageModel:
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            raise InputError(f"sentences: a list of texts is needed, not {shown(sentences)}")
+            raise InputError(f"sentences: a list of texts is needed, not {quote(sentences)}")
         sentences = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
         for sentence in sentences:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InputError, shown
+from ...errors import InputError, quote
 
 Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
 
@@ -51,4 +51,4 @@ class Sentence:
 def check_text(text: Any, what: str = "") -> None:
     """Raises InputError of what is no text, or has half a surrogate pair, which is in no text; `what` goes before."""
     if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
-        raise InputError(f"{what}{shown(text)} is no Unicode text")
+        raise InputError(f"{what}{quote(text)} is no Unicode text")

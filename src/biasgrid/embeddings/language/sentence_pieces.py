@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...bounded import damaged
+from ...bounded import parser_errors
 from .byte_pairs import Pieces, check, token_number
 from .sentence import check_text
 
@@ -31,7 +31,7 @@ class SentencePieces:
 
     def __init__(self, path: Path, fields: dict[str, Any]) -> None:
         check(path, fields)
-        with damaged(path, "its tokenizer is not whole"):
+        with parser_errors(path, "its tokenizer is not whole"):
             self.tokens: list[str] = fields["tokenizer.ggml.tokens"]
             self.bos = token_number(fields["tokenizer.ggml.bos_token_id"], self.tokens)
             self._unknown_id = token_number(fields.get("tokenizer.ggml.unknown_token_id", 0), self.tokens)

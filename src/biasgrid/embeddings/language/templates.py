@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...configs import read_json
-from ...errors import BiasgridError, shown
-from ...resources import located
+from ...errors import BiasgridError, quote
+from ...resources import find_file
 
 FOLDER = "data/templates"
 AS_IT_IS = "{}"  # the template of a word or a sentence that is read as it is
@@ -59,7 +59,7 @@ class Templates:
             where, source = f"{where}: {source}", _file(source, where)
         if not isinstance(source, Mapping):
             raise BiasgridError(
-                f"{where}: {shown(source)} is no list of templates, and no name of a file of them"
+                f"{where}: {quote(source)} is no list of templates, and no name of a file of them"
             )
         templates = source.get("templates")
         if isinstance(templates, list):
@@ -127,14 +127,14 @@ def plural(word: str) -> str:
 
 def template_names(folder: Path | None = None) -> list[str]:
     """The names of the template files."""
-    return sorted(path.stem for path in (folder or located(FOLDER)).glob("*.json"))
+    return sorted(path.stem for path in (folder or find_file(FOLDER)).glob("*.json"))
 
 
 def _file(name: str, where: str) -> Any:
-    path = located(f"{FOLDER}/{name}.json")
+    path = find_file(f"{FOLDER}/{name}.json")
     if "/" in name or not path.is_file():
         raise BiasgridError(
-            f"{where}: {shown(name)} is no file of {FOLDER}; allowed: a list of templates, or one of "
+            f"{where}: {quote(name)} is no file of {FOLDER}; allowed: a list of templates, or one of "
             f"{', '.join(template_names())}"
         )
     return read_json(path)
@@ -146,7 +146,7 @@ def _check(texts: Any, where: str) -> tuple[str, ...]:
     for text in texts:
         if not isinstance(text, str) or sum(text.count(place) for place in PLACES) != 1:
             raise BiasgridError(
-                f"{where}: {shown(text)} is no template; allowed: texts in which {{}}, {{a}} or {{s}} stands once"
+                f"{where}: {quote(text)} is no template; allowed: texts in which {{}}, {{a}} or {{s}} stands once"
             )
     if len(set(texts)) < len(texts):
         raise BiasgridError(f"{where}: a template occurs twice")

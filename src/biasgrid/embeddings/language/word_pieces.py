@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, InputError, shown
+from ...errors import BiasgridError, InputError, quote
 from .sentence import Span, check_text
 
 TOKENIZER, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
@@ -41,7 +41,7 @@ class Pieces:
         """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
         ids, _ = self.split(word)
         if len(ids) != 3 or ids[1] == self.unk:
-            raise InputError(f"{shown(word)}: is no single piece of the model")
+            raise InputError(f"{quote(word)}: is no single piece of the model")
         return ids[1]
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, listed
+from ...errors import BiasgridError, join_names
 from ...files import hash_file, readable
 from ...registry import Registry
 from ..store import MODEL, EmbeddingStore
@@ -153,13 +153,13 @@ def detect(source: Path) -> Reader:
         candidates = [reader for reader in readers if reader.guesses and reader.detect(content)]
     if len(candidates) == 1:
         return candidates[0]
-    formats = listed(reader.name for reader in candidates or readers)
+    formats = join_names(reader.name for reader in candidates or readers)
     if candidates:
         raise BiasgridError(f"{source}: could be of several formats; name one of them: {formats}")
     if is_folder:
         raise BiasgridError(
             f"{source}: is neither a store (no {MODEL}) nor of a format that is a folder: {formats} ({HINT}); it has "
-            f"{listed(content) if content else 'no files'}"
+            f"{join_names(content) if content else 'no files'}"
         )
     raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT})")
 

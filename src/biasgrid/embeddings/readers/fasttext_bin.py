@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...bounded import damaged
+from ...bounded import parser_errors
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
@@ -32,7 +32,7 @@ HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14i
 
 def read(path: Path, writer: StoreWriter) -> None:
     data = _map_file(path)
-    with damaged(path, "not a whole fastText file"):
+    with parser_errors(path, "not a whole fastText file"):
         words, counts, tokens, matrix, buckets, min_n, max_n = _parse(data, path)
     writer.tokens = tokens if counts is not None and tokens > 0 else None
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there

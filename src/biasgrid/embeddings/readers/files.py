@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from ...bounded import Expanded, allowed, read_npy
+from ...bounded import LimitedFile, expansion_limit, read_npy
 from ...errors import BiasgridError
 
 BLOCK = 4 << 20  # bytes that are worked on at a time
@@ -27,14 +27,14 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
         if not is_gzip:
             yield file
             return
-        reason, limit = "the gzip is damaged or cut off", allowed(path.stat().st_size)
-        yield io.BufferedReader(Expanded(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
+        reason, limit = "the gzip is damaged or cut off", expansion_limit(path.stat().st_size)
+        yield io.BufferedReader(LimitedFile(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:
     """The largest number of bytes that `open_content` can give of a file."""
     raw = getattr(file, "raw", None)
-    return raw.limit if isinstance(raw, Expanded) else path.stat().st_size
+    return raw.limit if isinstance(raw, LimitedFile) else path.stat().st_size
 
 
 def load_array(path: Path) -> np.ndarray:

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ...bounded import damaged, read_all
+from ...bounded import parser_errors, read_all
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
@@ -93,7 +93,7 @@ def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray
     if key in state.get("__numpys", ()):
         return load_array(path.with_name(f"{name}.{key}.npy"))
     array = state.get(key)
-    with damaged(path, f"its {key} are not a whole array of floats"):
+    with parser_errors(path, f"its {key} are not a whole array of floats"):
         array = array.array() if isinstance(array, _Array) else array
     return check_array(array, path)
 
@@ -115,7 +115,7 @@ def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np
 @contextmanager
 def _open_checked(path: Path) -> Iterator[IO[bytes]]:
     """The pickle, gone through. Its file can be peeked into: else it would be unpickled byte by byte."""
-    with open_content(path) as file, damaged(path, "is not a whole pickle"):
+    with open_content(path) as file, parser_errors(path, "is not a whole pickle"):
         if isinstance(file.raw, io.FileIO):
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:
                 _check(data)

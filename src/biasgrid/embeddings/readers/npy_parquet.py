@@ -10,8 +10,8 @@ import mmap
 from pathlib import Path
 from typing import Any
 
-from ...bounded import allowed, damaged, too_large
-from ...errors import BiasgridError, listed
+from ...bounded import expansion_limit, parser_errors, too_large
+from ...errors import BiasgridError, join_names
 from ...extras import require
 from ..store_writer import StoreWriter
 from .files import blocks, load_array
@@ -48,7 +48,7 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
         # Arrow's objects take up to 800 times what their metadata takes in the file
         if len(footer) == 8 and footer[4:] == b"PAR1" and int.from_bytes(footer[:4], "little") > METADATA:
             raise BiasgridError(f"{path}: {DAMAGED}, or has more than {METADATA} bytes of metadata")
-        with damaged(path, DAMAGED):
+        with parser_errors(path, DAMAGED):
             table = pq.ParquetFile(
                 file, thrift_string_size_limit=METADATA, thrift_container_size_limit=max(1000, size // 8)
             )
@@ -59,7 +59,7 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
         texts = [name for name, text in zip(names, is_text, strict=True) if text]
         if len(texts) != 1:
             raise BiasgridError(
-                f"{path}: expected one column of text, found {len(texts)} among {listed(names)}"
+                f"{path}: expected one column of text, found {len(texts)} among {join_names(names)}"
             )
         name = texts[0]
         if names.count(name) > 1:
@@ -69,13 +69,13 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
             raise BiasgridError(f"{folder}: {rows} rows in {npy_name}, {group_rows} in {path.name}")
         if groups:
             _check_pages(path, size, groups, name)
-        with damaged(path, DAMAGED):
+        with parser_errors(path, DAMAGED):
             # a word that many rows have is held once
             column = pq.ParquetFile(file, metadata=table.metadata, read_dictionary=[name]).read([name])[name]
         if column.null_count:
             raise BiasgridError(f"{path}: column {name!r:.60} has {column.null_count} missing words")
         words: list[str] = []
-        with damaged(path, DAMAGED):
+        with parser_errors(path, DAMAGED):
             for chunk in column.chunks:
                 if not pa.types.is_dictionary(chunk.type):
                     words += chunk.to_pylist()
@@ -88,10 +88,10 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
 
 
 def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
-    limit, total = allowed(size), 0
+    limit, total = expansion_limit(size), 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         for group in groups:
-            with damaged(path, DAMAGED):
+            with parser_errors(path, DAMAGED):
                 columns = [group.column(i) for i in range(group.num_columns)]
                 starts = [
                     (
@@ -106,7 +106,7 @@ def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
                 if not 0 < place < end <= size:
                     raise BiasgridError(f"{path}: {DAMAGED}: a column lies outside of it")
                 while place < end:
-                    with damaged(path, f"{DAMAGED}: a page's header"):
+                    with parser_errors(path, f"{DAMAGED}: a page's header"):
                         header, place = _struct(content, place, end)
                         content_size, stored_size = header[2], header[3]
                         # where the page's own facts are, by its type: data, dictionary, data of version 2

@@ -9,7 +9,7 @@ from typing import IO
 
 import numpy as np
 
-from ...bounded import allowed, damaged, read_all, zip_member
+from ...bounded import expansion_limit, parser_errors, read_all, zip_member
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
 from .files import BLOCK
@@ -19,8 +19,8 @@ MEMBERS = ("words.npy", "vectors.npy")
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    limit = allowed(path.stat().st_size)
-    with damaged(path, "a damaged .npz"), zipfile.ZipFile(path) as archive:
+    limit = expansion_limit(path.stat().st_size)
+    with parser_errors(path, "a damaged .npz"), zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
     if missing := [name for name in MEMBERS if name not in infos]:
         raise BiasgridError(
@@ -51,13 +51,13 @@ def _words(content: bytes, path: Path) -> list[str]:
     start = file.tell()
     if dtype.kind != "U" or len(shape) != 1 or len(content) - start != dtype.itemsize * shape[0]:
         raise BiasgridError(f"{path}: words are {dtype} {shape!s:.60}, not a whole array of texts")
-    with damaged(path, "words are not text"):
+    with parser_errors(path, "words are not text"):
         words: list[str] = np.frombuffer(content, dtype, offset=start).tolist() if shape[0] else []
     return words
 
 
 def _header(file: IO[bytes], path: Path) -> tuple[np.dtype, tuple[int, ...]]:
-    with damaged(path, "an array is not NumPy's"):
+    with parser_errors(path, "an array is not NumPy's"):
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
             version

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgpack
 import numpy as np
 
-from ...bounded import damaged
+from ...bounded import parser_errors
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
 from .files import load_array
@@ -22,7 +22,7 @@ from .reader import Reader
 def read(folder: Path, writer: StoreWriter) -> None:
     vectors = load_array(folder / "vectors")
     keys, rows = _key2row(folder / "key2row")
-    with damaged(folder / "strings.json", "is not JSON"):
+    with parser_errors(folder / "strings.json", "is not JSON"):
         words = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BiasgridError(f"{folder / 'strings.json'}: expected a list of texts")
@@ -45,7 +45,7 @@ def read(folder: Path, writer: StoreWriter) -> None:
 
 def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Hashes (uint64) and their rows (int64): a map of whole numbers and nothing else."""
-    with damaged(path, "is not a map from hash to row"):
+    with parser_errors(path, "is not a map from hash to row"):
         pairs = msgpack.unpackb(
             path.read_bytes(),
             strict_map_key=False,

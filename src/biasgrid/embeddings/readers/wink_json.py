@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...bounded import damaged
+from ...bounded import parser_errors
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
 from .files import BLOCK, blocks, open_content
@@ -44,7 +44,7 @@ def read(path: Path, writer: StoreWriter) -> None:
                 matches.append(match)
                 end, entry = match.end(), NEXT
             if matches:
-                with damaged(path, f"after {len(words)} words"):
+                with parser_errors(path, f"after {len(words)} words"):
                     parts.append(_vectors([match[2] for match in matches], dimensions + 2))
                     words += _strings([match[1] for match in matches])
                 buffer = buffer[end:]
@@ -143,7 +143,7 @@ def _check_rest(path: Path, rest: bytes, file) -> None:
 
 
 def _json(path: Path, content: bytes) -> dict[str, Any]:
-    with damaged(path, "is not JSON"):
+    with parser_errors(path, "is not JSON"):
         return json.loads(content.decode(), parse_constant=_no_constant)
 
 

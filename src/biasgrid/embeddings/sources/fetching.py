@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, DiskError
-from ...files import hash_file, locked
+from ...files import hash_file, hold_lock
 from ..download import LIMITS, Limits
 from ..store import MODEL
 from .kinds import REGISTRY, check
@@ -175,8 +175,8 @@ def _alone(folder: Path) -> Iterator[None]:
     path = folder.with_name(f".{folder.name}.lock")
     with ExitStack() as stack:
         try:
-            stack.enter_context(locked(path, wait=False))
+            stack.enter_context(hold_lock(path, wait=False))
         except BlockingIOError:
             log.warning("%s: another process is fetching it, waiting", folder.name)
-            stack.enter_context(locked(path))
+            stack.enter_context(hold_lock(path))
         yield

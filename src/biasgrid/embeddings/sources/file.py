@@ -27,10 +27,10 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     digest = hash_file(path)
     if source.get("sha256", digest) != digest:
         raise BiasgridError(f"{path}: expected sha256 {source['sha256']}, got {digest}")
-    return {source["path"]: digest} | {str(file): hash_file(file) for file in beside(path)}
+    return {source["path"]: digest} | {str(file): hash_file(file) for file in files_beside(path)}
 
 
-def beside(path: Path) -> list[Path]:
+def files_beside(path: Path) -> list[Path]:
     """The files that are read with a model's weights (.safetensors), as far as they are there."""
     paths = (path.with_name(name) for name in BESIDE if path.suffix == ".safetensors")
     return [file for file in paths if file.is_file()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import BiasgridError, unknown
+from ...errors import BiasgridError, unknown_name
 from ...registry import Registry
 from .source import Source
 
@@ -16,7 +16,7 @@ def check(source: Mapping[str, Any]) -> Source:
     """The kind of a source whose keys and values are right; else raises BiasgridError that says which is not."""
     name = source.get("type") if isinstance(source, dict) else source
     if not isinstance(name, str) or name not in REGISTRY:
-        raise BiasgridError(f"source: {unknown('type', name, REGISTRY)}")
+        raise BiasgridError(f"source: {unknown_name('type', name, REGISTRY)}")
     kind = REGISTRY[name]
     required_keys = {key for key, facts in kind.keys.items() if facts.required}
     usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"

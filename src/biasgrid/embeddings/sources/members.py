@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from ...bounded import Expanded, allowed, damaged, zip_member
+from ...bounded import LimitedFile, expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
 from .manifest import MANIFEST
@@ -157,10 +157,10 @@ def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Pa
 
 
 def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    limit, reason = allowed(archive.stat().st_size), "cannot be unpacked"
+    limit, reason = expansion_limit(archive.stat().st_size), "cannot be unpacked"
     with archive.open("rb") as file:
         if archive.name.endswith((".whl", ".zip")):
-            with damaged(archive.name, reason):
+            with parser_errors(archive.name, reason):
                 members = zipfile.ZipFile(file)
             for info in members.infolist():
                 if (
@@ -173,16 +173,16 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
                     limit -= content.done
             return
         # as a stream, which is expanded once and from its beginning to its end
-        stream = Expanded(_decompress(file), archive.name, reason, limit)
-        with damaged(archive.name, reason):
+        stream = LimitedFile(_decompress(file), archive.name, reason, limit)
+        with parser_errors(archive.name, reason):
             members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
         while True:
-            with damaged(archive.name, reason):
+            with parser_errors(archive.name, reason):
                 entry = members.next()
             if entry is None:
                 return
             if is_wanted(entry.name) and entry.isreg():
-                content = Expanded(members.extractfile(entry), archive.name, reason, limit)
+                content = LimitedFile(members.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
             members.members.clear()  # else each entry's facts are kept
 

@@ -140,7 +140,7 @@ def cell_value(path: Path | None, quantity: str) -> StudyValue:
         return StudyValue(reason="the study has no such cell", in_study=False)
     if result["status"] != "ok":
         return StudyValue(reason=f"ours is NaN: {result['status']}")
-    value = at(result, quantity)
+    value = number_at(result, quantity)
     if value is None:
         return StudyValue(reason=f"the cell has no number at {quantity}")
     scalars = result.get("scalars", {})
@@ -194,7 +194,7 @@ def robustness(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, 
     )
 
 
-def at(result: Mapping[str, Any], quantity: str) -> float | None:
+def number_at(result: Mapping[str, Any], quantity: str) -> float | None:
     """The number of a cell's result that a quantity ("value", or a JSON pointer, RFC 6901) means, None if there is
     none."""
     value: Any = result

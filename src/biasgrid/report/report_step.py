@@ -12,7 +12,7 @@ from .. import tables
 from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
-from ..resources import located
+from ..resources import find_file
 from ..study import Study
 from . import cells
 from .step import TEMPLATES
@@ -61,7 +61,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "criteria": list(criteria),
         "metrics": keys,
         "queries": {name: len(entry["queries"]) for name, entry in criteria.items()}
-        | {"Overall": sum(len(criteria[name]["queries"]) for name in study.ranked)},
+        | {"Overall": sum(len(criteria[name]["queries"]) for name in study.ranked_criteria)},
         "sets": {
             name: {
                 key: _references(study.queries[key], query_entry)
@@ -148,7 +148,7 @@ def _collections(study: Any) -> list[dict[str, str]]:
     for stem in sorted(stems - {"in the config"}):
         try:
             record = json.loads(
-                located(f"{study.config['word_sets']}/{stem}.json").read_text(encoding="utf-8")
+                find_file(f"{study.config['word_sets']}/{stem}.json").read_text(encoding="utf-8")
             )
         except (OSError, ValueError, BiasgridError):
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tables
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, unknown
+from ..errors import BiasgridError, unknown_name
 from ..grid import Cell, Evaluation, Fit, Inference
 from ..in_memory import InMemory
 from ..study import Study
@@ -56,7 +56,7 @@ class MeasuredStudy(Study):
         return models
 
     @property
-    def counted(self) -> list[str]:
+    def models_with_frequencies(self) -> list[str]:
         """None: of models in memory no frequency is known."""
         return []
 
@@ -118,7 +118,7 @@ def _parts(cell: Cell) -> tuple[str, ...]:
 def frame_of(study: Study, name: str) -> pd.DataFrame:
     """A table of a study, from its file or from memory. Raises BiasgridError for one that it does not have."""
     if name not in tables.REGISTRY:
-        raise BiasgridError(unknown("table", name, tables.REGISTRY))
+        raise BiasgridError(unknown_name("table", name, tables.REGISTRY))
     table = tables.REGISTRY[name]
     if not isinstance(study, MeasuredStudy) and not table.inputs(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")

@@ -26,7 +26,7 @@ GROUPS = 50
 
 
 @dataclass(frozen=True)
-class Sampled:
+class Resampler:
     """A metric on a (sub-)query whose words can be permuted, resampled and left out.
 
     value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
@@ -62,7 +62,7 @@ class Sampled:
         seed: int,
         value: float | None = None,
         model: Any = None,
-    ) -> Sampled:
+    ) -> Resampler:
         """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given. `model` is
         for metrics that need more of it than the words' vectors."""
         vectors = [[s.vectors for s in side] for side in (targets, attributes)]
