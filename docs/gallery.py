@@ -51,7 +51,9 @@ def wrapped(text: str) -> str:
 def section(kind: Figure) -> str:
     """What the page says of a kind."""
     stem = SHOWN.get(kind.name, f"gallery-{kind.name}")
-    listed = f"`figures: [{kind.listed}]`" if kind.listed else "`null_distributions:` lists the cells"
+    listed = (
+        f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
+    )
     needs = f" It needs {kind.needs}." if kind.needs else ""
     return f"""## {kind.name}
 

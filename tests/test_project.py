@@ -1,5 +1,6 @@
 """The project's own files: what must be in step with what."""
 
+import ast
 import os
 import re
 import subprocess
@@ -147,3 +148,42 @@ def test_every_rule_is_named_in_the_snakefile_or_below():
 def test_the_citation_and_the_package_have_one_version():
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+# no noun and no verb: a reader cannot tell what such a name holds
+NO_NAMES = re.findall(
+    r"\w+",
+    """
+added allowed answered any anything asked both called changed checked chosen collected compared compiled counted
+covered decided defined done drawn each evaluated every few filled fitted followed found given gone held here
+inferred joined judged kept known listed located locked made mapped matched measured met mine more moved much
+named needed none nothing of ordered oriented other others ours own paired permuted planned ranked recovered
+remembered replaced resolved said same sampled scored seen several shown some sorted stamped such taken tested
+that theirs then there these this those told trained turned used wanted worded wrapped written
+""",
+)
+# what users call so: constructors (Query.of), keys of configs and of JSON, fields of declarations, the public door
+CONTRACTS = {
+    "found": ["debias/transform.py", "measure.py", "report/cells.py", "words.py"],
+    "fitted": ["debias/transform.py"],
+    "allowed": ["embeddings/sources/source.py"],
+    "paired": ["metrics/registry.py", "report/cells.py"],
+    "ranked": ["config/criteria.py", "report/drivers.py", "tables/rank_samples.py", "tables/rankings.py"],
+    "same": ["metrics/same.py"],
+    "sorted": ["config/models.py", "evaluation/spec.py"],
+    "trained": ["config/factory.py"],
+}
+
+
+def test_no_name_in_the_code_is_a_pronoun_or_a_participle():
+    bad = []
+    for path in sorted((ROOT / "src" / "biasgrid").rglob("*.py")):
+        where = path.relative_to(ROOT / "src" / "biasgrid").as_posix()
+        banned = {name for name in NO_NAMES if where not in CONTRACTS.get(name, ())}
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.FunctionDef(name=name):
+                    bad += [(where, name)] * (name.strip("_") in banned - {"of"})
+                case ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                    bad += [(where, name)] * (name.strip("_") in banned)
+    assert bad == []

@@ -117,13 +117,13 @@ def zip_member(
         return LimitedFile(archive.open(info), where, what, limit)
 
 
-def read_npy(path: Path | str, mapped: bool = False) -> np.ndarray:
+def read_npy(path: Path | str, memory_map: bool = False) -> np.ndarray:
     """An array of numbers from an .npy file.
 
     Parameters
     ----------
     path : Path or str
-    mapped : bool
+    memory_map : bool
         Map the file (read-only) in place of reading it.
 
     Returns
@@ -143,7 +143,7 @@ def read_npy(path: Path | str, mapped: bool = False) -> np.ndarray:
         size = os.fstat(file.fileno()).st_size
         dtype, shape, order, start = _npy_header(file, size, path)
         file.seek(start)
-        if mapped and size > start:
+        if memory_map and size > start:
             return np.memmap(file, dtype, "r", start, shape, order)
         return np.fromfile(file, dtype).reshape(shape, order=order)
 

@@ -198,7 +198,7 @@ def npy(seed: int, folder: Path) -> str:
     np.lib.format.write_array(file, array, chance.choice([(1, 0), (2, 0), (3, 0)]))
     whole = file.getvalue()
     path.write_bytes(damaged(whole, chance) if chance.random() < 0.9 else whole)
-    return same_array(lambda: read_npy(path, mapped=chance.random() < 0.5), path)
+    return same_array(lambda: read_npy(path, memory_map=chance.random() < 0.5), path)
 
 
 def same_array(read, path: Path) -> str:

@@ -24,7 +24,7 @@ Interval = Literal["jackknife", "percentile", "bca"]
 INTERVAL: Interval = "jackknife"
 
 
-def measured(
+def measure_query(
     metric: Metric,
     query: Query,
     model: Model,
@@ -147,7 +147,7 @@ def function_of(metric: Metric) -> Callable[..., Result]:
     """
 
     def function(query: Query, model: Model, **options: Any) -> Result:
-        return measured(metric, query, model, **options)
+        return measure_query(metric, query, model, **options)
 
     function.__name__ = function.__qualname__ = metric.name
     function.__module__ = metrics.__name__
@@ -161,7 +161,7 @@ def function_of(metric: Metric) -> Callable[..., Result]:
 
 
 def _signature(metric: Metric) -> inspect.Signature:
-    shared = docstrings.signature_of(measured).parameters.values()
+    shared = docstrings.signature_of(measure_query).parameters.values()
     metric_parameters = docstrings.signature_of(metric.function).parameters
     return docstrings.merge_signatures(
         [p for p in shared if p.name in ("query", "model")],
@@ -172,8 +172,8 @@ def _signature(metric: Metric) -> inspect.Signature:
 
 
 def _docstring(metric: Metric, signature: inspect.Signature) -> str:
-    metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measured)
-    texts = docstrings.parameters(measured) | docstrings.parameters(metric.function)
+    metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measure_query)
+    texts = docstrings.parameters(measure_query) | docstrings.parameters(metric.function)
     sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
     texts["query"] = docstrings.wrap(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
     returns = metric_sections.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"

@@ -24,7 +24,7 @@ DEFAULT = [
 
 def kinds() -> list[str]:
     """What may be listed."""
-    return sorted({kind.listed for kind in REGISTRY.values() if kind.listed})
+    return sorted({kind.config_name for kind in REGISTRY.values() if kind.config_name})
 
 
 def _kind(name: str) -> str:

@@ -168,7 +168,7 @@ def _transform_blocks(
     for words, rows in parts:
         if isinstance(model, EmbeddingStore):
             # mapped anew for each block, or all that was read would count as this process's memory
-            vectors = read_npy(model.path / VECTORS, mapped=True)[rows]
+            vectors = read_npy(model.path / VECTORS, memory_map=True)[rows]
         else:
             vectors = model.read(rows)
         if transform:

@@ -87,12 +87,12 @@ class EmbeddingStore(Model):
             text, stamp = (path / MODEL).read_text(encoding="utf-8"), _stamp(path)
             metadata = json.loads(text)
             stored_name, vocab_prefix, shape = (metadata[key] for key in ("name", "vocab_prefix", "shape"))
-            vectors = read_npy(path / VECTORS, mapped=True)
+            vectors = read_npy(path / VECTORS, memory_map=True)
             vocabulary = Vocabulary(path, len(vectors), metadata, REMEDY)
             hashes, words = metadata.get("sha256"), metadata.get("words")
             # a file that model.json does not name was left by a former store
             has_counts = isinstance(hashes, dict) and COUNTS in hashes
-            counts = read_npy(path / COUNTS, mapped=True) if has_counts else None
+            counts = read_npy(path / COUNTS, memory_map=True) if has_counts else None
             # a writer removes model.json before it moves the others in; two writers may have put the same one back
             is_changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:

@@ -156,7 +156,7 @@ class Subwords:
         """Those beside a store. Raises BiasgridError where there are none."""
         try:
             sizes = json.loads((folder / SIZES).read_text(encoding="utf-8"))
-            return cls(read_npy(folder / NGRAMS, mapped=True), sizes["min_n"], sizes["max_n"], folder)
+            return cls(read_npy(folder / NGRAMS, memory_map=True), sizes["min_n"], sizes["max_n"], folder)
         except FileNotFoundError:
             raise BiasgridError(
                 f"{folder}: has no vectors of n-grams: load the fastText file itself"

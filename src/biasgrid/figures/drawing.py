@@ -23,8 +23,8 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     """
     by_name: dict[str, list[Figure]] = {}
     for kind in REGISTRY.values():
-        if kind.listed:
-            by_name.setdefault(kind.listed, []).append(kind)
+        if kind.config_name:
+            by_name.setdefault(kind.config_name, []).append(kind)
     drawings: dict[str, Drawing] = {}
     for name in names:
         if name not in by_name:

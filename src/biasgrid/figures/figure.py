@@ -71,7 +71,7 @@ class Figure:
     reading: str = ""
 
     @property
-    def listed(self) -> str | None:
+    def config_name(self) -> str | None:
         """The name that a config lists under `figures`, if any."""
         return self.name if self.group == "" else self.group
 

@@ -200,7 +200,7 @@ class Metric:
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""
         # imported by name: biasgrid.api imports the metrics
-        return importlib.import_module("biasgrid.api.calls").measured(self, query, model, **options)
+        return importlib.import_module("biasgrid.api.calls").measure_query(self, query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
         """The metric as it is under these parameters: template, range and the like may depend on them.

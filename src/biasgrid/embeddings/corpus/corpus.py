@@ -88,7 +88,9 @@ class Corpus:
             stored_name, words, tokens, sentences = (
                 metadata[key] for key in ("name", "words", "tokens", "sentences")
             )
-            counts, places, starts = (read_npy(path / file, mapped=True) for file in (COUNTS, PLACES, STARTS))
+            counts, places, starts = (
+                read_npy(path / file, memory_map=True) for file in (COUNTS, PLACES, STARTS)
+            )
             if (len(counts), len(places), len(starts)) != (words, tokens, sentences) or not isinstance(
                 stored_name, str
             ):

@@ -40,7 +40,7 @@ def most_bytes(path: Path, file: IO[bytes]) -> int:
 def load_array(path: Path) -> np.ndarray:
     """A two-dimensional float array of an .npy file, memory-mapped."""
     try:
-        array = read_npy(path, mapped=True)
+        array = read_npy(path, memory_map=True)
     except FileNotFoundError:
         raise BiasgridError(f"{path}: no such file, and the model needs it") from None
     except OSError as error:
