@@ -28,8 +28,9 @@ def scored(name, *sets, **parameters):
     return metric(name).function(targets, [], scores=np.concatenate(sets).astype(float), **parameters)
 
 
-def rows(sets, most=12):
-    return st.integers(2, most).flatmap(
+def rows(sets, most=16):
+    # of 9 to 13 pairs with ties, scipy's Wilcoxon test goes through all ways to turn them, which takes long
+    return st.sampled_from([*range(2, 9), *range(14, most + 1)]).flatmap(
         lambda n: st.lists(st.lists(NUMBERS, min_size=n, max_size=n), min_size=sets, max_size=sets)
     )
 
@@ -132,12 +133,13 @@ def test_distributions_are_ranked_and_their_p_values_are_too_large():
 
 
 @pytest.mark.slow
-def test_p_of_the_bootstrap_is_uniform_where_p_of_the_fit_is_not():
+def test_p_of_the_bootstrap_is_uniform_where_p_of_the_fit_is_not(monkeypatch):
     """Of samples of the distribution itself, p as if nothing were fitted is hardly ever small."""
+    monkeypatch.setitem(fitted.__globals__, "DISTRIBUTIONS", ("genextreme",))
     p_ks, bootstrapped = [], []
     for seed in range(8):
         sample = stats.genextreme.rvs(0.6, -60, 40, size=80, random_state=seed)
-        found = fitted(sample, 19, np.random.default_rng(seed))
+        found = fitted(sample, 9, np.random.default_rng(seed))
         p_ks.append(found["genextreme_p_ks"])
         bootstrapped.append(found["genextreme_p_bootstrap"])
     assert min(p_ks) > 0.3
