@@ -47,7 +47,7 @@ def by_frequency(tmp_path_factory):
 def query_of(model, rng, shift):
     """Two sets of words of which the first is more frequent by a factor of e^shift, with bands in common; and a set
     of frequent words and one of rare words."""
-    logs = np.log(model.counts)
+    logs, words = np.log(model.counts), model.words()
     free = np.ones(len(logs), dtype=bool)
 
     def near(wanted):
@@ -55,7 +55,7 @@ def query_of(model, rng, shift):
         for value in wanted:
             place = np.argmin(np.where(free, np.abs(logs - value - rng.normal() / 10), np.inf))
             free[place] = False
-            places.append(model.words()[place])
+            places.append(words[place])
         return places
 
     x = near(np.linspace(5, 7, 8) + shift / 2)

@@ -220,24 +220,24 @@ def test_resampled_values_are_the_metrics_own(name):
     """A bootstrap's statistic of the pairs as they are, without a pair, and exchanged, is what the function gives."""
     of = metric(name)
     sets, rng = of.template[0], np.random.default_rng(5)
-    scores = rng.normal(-20, 6, size=(sets, 9)).round(1)
+    scores = rng.normal(-20, 6, size=(sets, 7)).round(1)
     for parameters in ({}, {"trim": 0.1}) if name == "mean_pair_difference" else ({},):
         statistic = (
             of.resampled(
-                np.ones((sets * 9, 1)),
+                np.ones((sets * 7, 1)),
                 np.empty((0, 1)),
                 scores=scores.ravel(),
                 **{"score": "sz"} | parameters,
             )
             if "score" in of.parameters
-            else of.resampled(np.ones((sets * 9, 1)), np.empty((0, 1)), scores=scores.ravel())
+            else of.resampled(np.ones((sets * 7, 1)), np.empty((0, 1)), scores=scores.ravel())
         )
-        counts = rng.integers(0, 3, size=(5, 9)).astype(float)
+        counts = rng.integers(0, 3, size=(5, 7)).astype(float)
         weights = [np.kron(np.eye(sets)[i], counts) for i in range(sets)]
         expected = [value(name, *np.repeat(scores, c.astype(int), axis=1), **parameters) for c in counts]
         assert statistic(weights, []).tolist() == pytest.approx(expected, nan_ok=True)
         if sets == 2:
-            swaps = rng.integers(0, 2, size=(5, 9)).astype(float)
+            swaps = rng.integers(0, 2, size=(5, 7)).astype(float)
             weights = [np.hstack([1 - swaps, swaps]), np.hstack([swaps, 1 - swaps])]
             expected = [value(name, *np.where(swap, scores[::-1], scores), **parameters) for swap in swaps]
             assert statistic(weights, []).tolist() == pytest.approx(expected)

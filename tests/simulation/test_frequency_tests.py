@@ -267,6 +267,7 @@ def config(tmp_path, monkeypatch):
     return SMALL | {"models": {"text": {"label": "Text", "kind": "corpus", "source": source}}}
 
 
+@pytest.mark.slow
 def test_a_simulation_of_shuffled_corpora(config, tmp_path, capsys):
     path = tmp_path / "simulation.yaml"
     path.write_text(yaml.safe_dump(config))
