@@ -93,6 +93,7 @@ def marks_of(axes):
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"
 names = st.text("abc WXYZ-_$%(),.0189", min_size=1, max_size=60).map(str.strip).filter(bool)
 BENCHMARKS = [("similarity", n) for n in ("MEN", "MTurk-771", "Rare Words", "SimLex-999", "WordSim-353")]
+BENCHMARKS += [("analogy", "Google analogies"), ("analogy", "MSR analogies")]
 
 
 def quality_table(models, seed=0):

@@ -135,7 +135,7 @@ def test_another_text_counts_again_and_trains_again(finished, tmp_path):
     write_letters(project.folder / "letters.txt.gz", seed=1)
     jobs = planned(project)
     assert {"store", "train"} <= set(jobs)
-    project.run()
+    project.run("results/small/scores.csv")
     record = json.loads((project.folder / "results" / "small" / "models" / "letters.json").read_text())
     assert record["sentences"] == 300
     assert not table(project, "scores")["value"].equals(table(finished, "scores")["value"])

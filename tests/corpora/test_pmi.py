@@ -194,10 +194,10 @@ def test_what_was_planted_is_in_the_interval_as_often_as_it_says(options):
     rng = np.random.default_rng(8)
     inside, worlds = 0, 300
     for _ in range(worlds):
-        shares = rng.uniform(0.03, 0.3, 2)
+        shares = rng.uniform(0.08, 0.4, 2)
         lines = []
         for word, share in zip(("he", "she"), shares, strict=True):
-            lines += [f"{word} doctor" if hit else f"{word} sat" for hit in rng.random(600) < share]
+            lines += [f"{word} doctor" if hit else f"{word} sat" for hit in rng.random(300) < share]
         result = pmi(corpus(lines), **options)
         odds = shares / (1 - shares) if options else shares
         truth = math.log(odds[0] / odds[1])

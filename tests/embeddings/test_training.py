@@ -333,7 +333,8 @@ def training_config() -> dict:
         source = {"type": "trained", "corpus": "made", "algorithm": algorithm, "params": dict(SMALL)}
         config["models"][key] = {"label": f"{algorithm}, trained here", "source": source}
     del config["models"]["two"]
-    return config | {"figures": [], "metrics": {"weat": {}, "rnd": {}}}
+    criteria = {"Second": config["criteria"]["Second"]}
+    return config | {"criteria": criteria, "figures": [], "metrics": {"weat": {}, "rnd": {}}}
 
 
 @pytest.fixture(scope="module")
@@ -356,7 +357,7 @@ def test_a_study_of_trained_models_runs_and_then_has_nothing_to_do(project_of_tr
     assert planned(project_of_trained) == {}
     results = project_of_trained.folder / "results" / "small"
     assert {path.stem for path in (results / "models").iterdir()} == {"one", "w2v", "ft"}
-    assert len(list((results / "cells").rglob("*.json"))) == 18
+    assert len(list((results / "cells").rglob("*.json"))) == 3 * 2
 
 
 @pytest.mark.slow
@@ -367,7 +368,7 @@ def test_a_training_parameter_trains_its_model_and_no_other(project_of_trained):
     jobs = jobs_of(project_of_trained.run("--printshellcmds"))
     assert jobs["train"] == {"models/ft.json"}
     assert {name.split("/")[0] for name in cells(jobs)} == {"ft"}
-    assert len(cells(jobs)) == 6
+    assert len(cells(jobs)) == 2
     assert set(jobs) <= {
         "train",
         "cell",
@@ -413,14 +414,14 @@ def test_a_corpus_that_cannot_be_read_is_named_and_other_models_are_measured(pro
     del project_of_trained.config["models"]["w2v"]
     project_of_trained.configure(project_of_trained.config)
     zipped(project_of_trained.folder / "corpus.zip", text="too few words")
-    (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    (project_of_trained.folder / "results/small/cells/one/none/weat/q3.json").unlink()
     done = project_of_trained.snakemake("--cores", "2")
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
     # besides the logs that the engine prints
     assert len({line for line in lines if " failed: " in line}) == 1
     assert all("no word occurs 2 times (min_count)" in line for line in lines)
-    assert (project_of_trained.folder / "results/small/cells/one/none/weat/q1.json").is_file()
+    assert (project_of_trained.folder / "results/small/cells/one/none/weat/q3.json").is_file()
 
 
 @pytest.mark.slow

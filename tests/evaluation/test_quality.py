@@ -205,8 +205,6 @@ def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
 
 # the figure
 
-BENCHMARKS += [("analogy", "Google analogies"), ("analogy", "MSR analogies")]
-
 
 def cell_texts(axes, rows):
     """Numbers in a half's cells, by place."""

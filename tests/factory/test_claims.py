@@ -16,6 +16,8 @@ from biasgrid.factory.claims import CLAIMS, COLUMNS, claims, figure_table, verdi
 from biasgrid.factory.recovery import model_table
 from biasgrid.schroeder import near_0_by_chance
 
+pytestmark = pytest.mark.slow
+
 NEUTRAL = {"mac": 1.0}
 KEYS = ("same", "same_skew", "same_stereotype", "weat", "weat_es", "direct_bias", "mac")
 LENGTHS = dict.fromkeys(KEYS, 1.0) | {"mac": 2.0, "weat_es": 4.0, "weat": None}

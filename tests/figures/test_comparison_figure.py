@@ -143,7 +143,7 @@ def test_behind_a_row_stands_how_many_of_the_judged_numbers_agree():
     ("queries", "models", "words"),
     [
         (1, ["a"], 0),
-        (35, ["a"], 0),
+        (16, ["a"], 0),
         (4, [f"model {i}" for i in range(7)], 0),
         (2, ["a", "b"], 30),
     ],

@@ -442,7 +442,7 @@ def test_bytes_are_the_same_in_any_order_in_a_fresh_process_and_under_other_sett
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "fresh"), json.dumps(settings)],
         cwd=Path(__file__).parent,
-        env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT / "tests")},
+        env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"},
         capture_output=True,
         text=True,
     )

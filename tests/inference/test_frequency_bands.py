@@ -47,7 +47,7 @@ def by_frequency(tmp_path_factory):
 def query_of(model, rng, shift):
     """Two sets of words of which the first is more frequent by a factor of e^shift, with bands in common; and a set
     of frequent words and one of rare words."""
-    logs = np.log(model.counts)
+    logs, words = np.log(model.counts), model.words()
     free = np.ones(len(logs), dtype=bool)
 
     def near(wanted):
@@ -55,7 +55,7 @@ def query_of(model, rng, shift):
         for value in wanted:
             place = np.argmin(np.where(free, np.abs(logs - value - rng.normal() / 10), np.inf))
             free[place] = False
-            places.append(model.words()[place])
+            places.append(words[place])
         return places
 
     x = near(np.linspace(5, 7, 8) + shift / 2)
@@ -90,25 +90,25 @@ def test_words_of_a_band_are_about_as_frequent(counts, width, scale):
     assert len(set(found)) == found.max() + 1
 
 
-@pytest.mark.parametrize("of_words", [[0, 0, 1, 2, 2, 0, 1, 1, 2], [0, 1, 2, 3, 4, 0, 1, 2, 3], [0] * 9])
+@pytest.mark.parametrize("of_words", [[0, 0, 1, 2, 0, 1, 1, 2], [0, 1, 2, 3, 0, 1, 2, 3], [0] * 8])
 def test_permutations_within_bands_are_those_of_a_plain_enumeration(of_words):
-    values = np.random.default_rng(1).normal(size=9)
-    own = np.repeat([0, 1], [5, 4])
+    values = np.random.default_rng(1).normal(size=8)
+    own = np.repeat([0, 1], [4, 4])
 
     def statistic(labels):
         return np.array([values[of == 0].mean() - values[of == 1].mean() for of in labels])
 
     every = {
         tuple(own[list(order)])
-        for order in itertools.permutations(range(9))
+        for order in itertools.permutations(range(8))
         if all(of_words[i] == of_words[place] for i, place in enumerate(order))
     }
     expected = np.mean([statistic([np.array(of)])[0] >= statistic([own])[0] - 1e-12 for of in every])
-    tested = permutation_test(statistic, [5, 4], bands=of_words)
-    assert tested.partitions == len(every) == permutations_of([5, 4], bands=of_words)
+    tested = permutation_test(statistic, [4, 4], bands=of_words)
+    assert tested.partitions == len(every) == permutations_of([4, 4], bands=of_words)
     assert tested.method == "exact"
     assert tested.p_value == pytest.approx(expected, abs=1e-12)
-    drawn = permutation_test(statistic, [5, 4], bands=of_words, exact=0, draws=20_000)
+    drawn = permutation_test(statistic, [4, 4], bands=of_words, exact=0, draws=20_000)
     assert drawn.p_low - 0.01 <= expected <= drawn.p_high + 0.01
 
 
@@ -142,10 +142,10 @@ def test_pairs_of_a_metric_change_places_where_one_word_is_as_frequent_as_the_ot
 
 def test_where_frequency_is_all_that_differs_the_plain_test_rejects_and_the_banded_one_does_not(by_frequency):
     rng = np.random.default_rng(2)
-    plain, banded, none = [], [], 0
+    plain, banded, none, few = [], [], 0, {"draws": 199}
     for seed in range(40):
         query = query_of(by_frequency, rng, 2.0)
-        found = metrics.weat(query, by_frequency, permutation={"draws": 999}, frequency_bands=True, seed=seed)
+        found = metrics.weat(query, by_frequency, permutation=few, frequency_bands=few, seed=seed)
         plain.append(found.p_value)
         none += np.isnan(found.p_bands)
         banded.append(found.p_bands)
@@ -221,7 +221,7 @@ def test_control_words_show_what_frequency_gives(by_frequency):
     inside, p_values = 0, []
     for seed in range(30):
         query = query_of(by_frequency, rng, 2.0)
-        found = metrics.weat(query, by_frequency, control_words={"draws": 199}, seed=seed)
+        found = metrics.weat(query, by_frequency, control_words={"draws": 99}, seed=seed)
         low, _, high = found.inference["control_words"]["middle"]
         assert low > 0.2  # far from the neutral value
         inside += low <= found.value <= high

@@ -74,6 +74,7 @@ def weights_in(model: LanguageModel) -> bytes:
 # what comes out
 
 
+@pytest.mark.slow
 def test_it_learns_which_letters_go_together(tmp_path, start):
     model = trained(tmp_path, start, epochs=16)
     facts = model.metadata

@@ -118,6 +118,7 @@ def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
         np.testing.assert_array_equal(scores, found[0])
 
 
+@pytest.mark.slow
 def test_filled_up_batches_as_for_a_gpu_say_the_same(model):
     texts = [f"{text} {number}" * 2 for text in TEXTS for number in range(7)]
     network = model.network
@@ -277,6 +278,7 @@ def test_another_architecture(tmp_path, tensors):
         bg.load(path, kind="language_model")
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_a_line(tmp_path, tensors):
     whole = tiny.write(tmp_path / "whole.gguf", tensors).read_bytes()
     path = tmp_path / "damaged.gguf"

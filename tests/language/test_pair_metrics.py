@@ -28,8 +28,9 @@ def scored(name, *sets, **parameters):
     return metric(name).function(targets, [], scores=np.concatenate(sets).astype(float), **parameters)
 
 
-def rows(sets, most=12):
-    return st.integers(2, most).flatmap(
+def rows(sets, most=16):
+    # of 9 to 13 pairs with ties, scipy's Wilcoxon test goes through all ways to turn them, which takes long
+    return st.sampled_from([*range(2, 9), *range(14, most + 1)]).flatmap(
         lambda n: st.lists(st.lists(NUMBERS, min_size=n, max_size=n), min_size=sets, max_size=sets)
     )
 
@@ -132,12 +133,13 @@ def test_distributions_are_ranked_and_their_p_values_are_too_large():
 
 
 @pytest.mark.slow
-def test_p_of_the_bootstrap_is_uniform_where_p_of_the_fit_is_not():
+def test_p_of_the_bootstrap_is_uniform_where_p_of_the_fit_is_not(monkeypatch):
     """Of samples of the distribution itself, p as if nothing were fitted is hardly ever small."""
+    monkeypatch.setitem(fit_distributions.__globals__, "DISTRIBUTIONS", ("genextreme",))
     p_ks, bootstrapped = [], []
     for seed in range(8):
         sample = stats.genextreme.rvs(0.6, -60, 40, size=80, random_state=seed)
-        found = fit_distributions(sample, 19, np.random.default_rng(seed))
+        found = fit_distributions(sample, 9, np.random.default_rng(seed))
         p_ks.append(found["genextreme_p_ks"])
         bootstrapped.append(found["genextreme_p_bootstrap"])
     assert min(p_ks) > 0.3
@@ -218,24 +220,24 @@ def test_resampled_values_are_the_metrics_own(name):
     """A bootstrap's statistic of the pairs as they are, without a pair, and exchanged, is what the function gives."""
     of = metric(name)
     sets, rng = of.template[0], np.random.default_rng(5)
-    scores = rng.normal(-20, 6, size=(sets, 9)).round(1)
+    scores = rng.normal(-20, 6, size=(sets, 7)).round(1)
     for parameters in ({}, {"trim": 0.1}) if name == "mean_pair_difference" else ({},):
         statistic = (
             of.resampled(
-                np.ones((sets * 9, 1)),
+                np.ones((sets * 7, 1)),
                 np.empty((0, 1)),
                 scores=scores.ravel(),
                 **{"score": "sz"} | parameters,
             )
             if "score" in of.parameters
-            else of.resampled(np.ones((sets * 9, 1)), np.empty((0, 1)), scores=scores.ravel())
+            else of.resampled(np.ones((sets * 7, 1)), np.empty((0, 1)), scores=scores.ravel())
         )
-        counts = rng.integers(0, 3, size=(5, 9)).astype(float)
+        counts = rng.integers(0, 3, size=(5, 7)).astype(float)
         weights = [np.kron(np.eye(sets)[i], counts) for i in range(sets)]
         expected = [value(name, *np.repeat(scores, c.astype(int), axis=1), **parameters) for c in counts]
         assert statistic(weights, []).tolist() == pytest.approx(expected, nan_ok=True)
         if sets == 2:
-            swaps = rng.integers(0, 2, size=(5, 9)).astype(float)
+            swaps = rng.integers(0, 2, size=(5, 7)).astype(float)
             weights = [np.hstack([1 - swaps, swaps]), np.hstack([swaps, 1 - swaps])]
             expected = [value(name, *np.where(swap, scores[::-1], scores), **parameters) for swap in swaps]
             assert statistic(weights, []).tolist() == pytest.approx(expected)

@@ -440,7 +440,7 @@ OF_THE_PAPER = ("comparable", "trustworthy", "skew", "stereotype")
 def _short_search():
     """What refutes a property is in the catalogue, which is tried first; 1,200 settings drawn beyond it take long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "DRAWN", 12)
+        patch.setattr(settings, "DRAWN", 3)
         patch.setattr(search, "DESCENTS", 1)
         yield
 

@@ -333,7 +333,7 @@ def test_from_nothing_to_scores_of_all_models(hosts, case_study):
     # and the rest needs no network
     seen = len(hosts.seen)
     hosts.usual = fault(lambda body: answer(404))
-    case_study.run()
+    case_study.run("results/case_study/scores.csv")
     assert len(hosts.seen) == seen
     scores = pd.read_csv(case_study.folder / "results" / "case_study" / "scores.csv")
     per_model = scores[scores["value"].notna()].groupby("model").size()

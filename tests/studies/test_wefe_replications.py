@@ -2,15 +2,19 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from artists import assert_readable
 from conftest import ROOT, SUBSET, Project, make_store
+from in_process import make_all
 from snakemake.utils import update_config
 
-from biasgrid import comparison, tables
+from biasgrid import comparison, figures, tables
+from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
 from biasgrid.study import Study
@@ -52,23 +56,24 @@ def replication(tmp_path) -> Project:
     return made
 
 
-def run(project: Project, config: str, *more: str) -> pd.DataFrame:
-    """The comparison of a study, run to its end."""
-    path = project.folder / config
-    drawn = project.folder / "config" / "drawn.yaml"
-    drawn.write_text("figures: [comparison]\n")
-    project.run("--configfile", str(path), str(drawn), *more)
-    name = yaml.safe_load(path.read_text(encoding="utf-8"))["study"]
-    drawn = list((project.folder / f"results/{name}/figures").glob("comparison-*.pdf"))
-    assert drawn
-    assert all(file.stat().st_size > 5000 for file in drawn)
-    return tables.read(project.folder / f"results/{name}/comparison.csv")
+def of_the_subset(config: str, folder: Path) -> pd.DataFrame:
+    """The comparison of a study of word2vec's subset alone, of which a figure is drawn."""
+    entries = read_yaml(ROOT / config)
+    models = entries["models"]
+    entries["models"] = {SUBSET: (models if isinstance(models, dict) else read_yaml(ROOT / models))[SUBSET]}
+    entries |= {"results": str(folder), "embeddings": str(ROOT / "data" / "embeddings")}
+    entries |= {"published": [str(ROOT / path) for path in entries["published"]], "figures": ["comparison"]}
+    if "beside" in entries:
+        assert set(entries["beside"]) == set(read_yaml(ROOT / models))
+        entries["beside"] = {SUBSET: entries["beside"][SUBSET]}
+    study = make_all(Study.of(entries, root=ROOT))
+    assert_readable(figures.draw(next(iter(study.figures.values()))))
+    return tables.read(study.table_file("comparison"))
 
 
 @pytest.mark.slow
-def test_every_number_of_the_documentation(word2vec, replication, monkeypatch):
-    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
-    table = run(replication, "config/wefe_documentation.yaml")
+def test_every_number_of_the_documentation(word2vec, tmp_path):
+    table = of_the_subset("config/wefe_documentation.yaml", tmp_path)
     assert len(table) == len(comparison.read([ROOT / "data/published/wefe_documentation.csv"]))
     of_metric = table.assign(metric=[m.split("_")[0] for m in table["metric"]]).groupby("verdict")["metric"]
     # what is not reproduced: a word that the subset lacks, RIPA's seven pairs, WEFE's solver, random runs of RNSB
@@ -177,7 +182,10 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     # as the command that the config tells leaves the file: without word2vec's header
     rows = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    table = run(replication, "config/multilingual/spanish.yaml").set_index(["metric", "quantity"])
+    (replication.folder / "drawn.yaml").write_text("figures: []\n")
+    replication.run("--configfile", "config/multilingual/spanish.yaml", "drawn.yaml")
+    results = replication.folder / "results" / "multilingual_spanish"
+    table = tables.read(results / "comparison.csv").set_index(["metric", "quantity"])
     assert len(table) == 19
     assert set(table["model"]) == {"fasttext-wiki-es"}
     # WEAT by hand, over the distinct words in lower case
@@ -193,7 +201,7 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     assert table.loc[("weat", "es_career_family: value"), "ours"] == pytest.approx(s[0].sum() - s[1].sum())
     assert set(table["verdict"]) <= {"reproduced", "compatible", "differs"}
     # RNSB's single runs are judged by what a run varies by on these very vectors, their mean by its own
-    scalars = tables.read(replication.folder / "results/multilingual_spanish/scalars.csv")
+    scalars = tables.read(results / "scalars.csv")
     measured = scalars[scalars["quantity"] == "standard_deviation"]
     assert set(measured["metric"]) == {"rnsb"}
     of_rnsb = table.loc["rnsb"].set_index(table.loc["rnsb"].index.str.endswith(": value"))
@@ -205,16 +213,8 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
 
 
 @pytest.mark.slow
-def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, replication, monkeypatch):
-    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(ROOT / "data" / "embeddings"))
-    path = replication.folder / "config" / "multilingual.yaml"
-    config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    models = yaml.safe_load((replication.folder / config["models"]).read_text(encoding="utf-8"))
-    assert set(config["beside"]) == set(models)
-    config["models"] = {SUBSET: models[SUBSET]}
-    config["beside"] = {SUBSET: config["beside"][SUBSET]}
-    path.write_text(yaml.safe_dump(config), encoding="utf-8")
-    table = run(replication, "config/multilingual.yaml")
+def test_english_on_other_vectors_stands_beside_the_printed_numbers(word2vec, tmp_path):
+    table = of_the_subset("config/multilingual.yaml", tmp_path)
     assert len(table) == 19
     assert set(table["verdict"]) == {"other vectors"}
     assert table["note"].str.contains("printed for fasttext-wiki-news-300d-1m").all()

@@ -156,6 +156,7 @@ def of_values(columns):
 tenths = st.integers(-30, 30).map(lambda i: i / 10)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(tenths, tenths), min_size=3, max_size=8), st.sampled_from([np.exp, np.arctan]))
 @settings(deadline=None, max_examples=20)
 def test_a_monotone_change_of_a_column_changes_no_rank_and_no_rank_correlation(pairs, change):

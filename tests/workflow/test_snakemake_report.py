@@ -10,6 +10,7 @@ from biasgrid import figures, tables
 from biasgrid.workflow import captions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("registry", [figures.REGISTRY, tables.REGISTRY])
 def test_captions_say_what_declarations_say(registry):
     from docutils.core import publish_doctree

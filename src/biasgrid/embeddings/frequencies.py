@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -133,6 +134,14 @@ def most_frequent(number: int, language: str) -> list[str]:
     return list(islice((word for word in words if word.isalpha()), number))
 
 
+@cache
+def _languages() -> frozenset[str]:
+    """The languages of wordfreq, which lists the files of its folder each time that it is asked."""
+    import wordfreq
+
+    return frozenset(wordfreq.available_languages())
+
+
 def _occurrences(word: str, language: str) -> float:
     """The share of the tokens of a language's texts that are a word, as the package wordfreq has it; 0: unknown."""
     require("wordfreq", "frequencies: wordfreq")
@@ -141,10 +150,8 @@ def _occurrences(word: str, language: str) -> float:
 
     name = language.partition("-")[0]
     # for another language it would take the nearest that it has: English for Klingon
-    if name not in wordfreq.available_languages():
-        raise BiasgridError(
-            f"frequencies: wordfreq: {unknown_name('language', name, sorted(wordfreq.available_languages()))}"
-        )
+    if name not in _languages():
+        raise BiasgridError(f"frequencies: wordfreq: {unknown_name('language', name, sorted(_languages()))}")
     try:
         return float(wordfreq.word_frequency(word, name))
     except ImportError as error:  # Chinese, Japanese and Korean need further packages

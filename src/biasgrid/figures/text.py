@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from functools import lru_cache
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
@@ -41,14 +42,20 @@ def query_label(query: str) -> str:
 
 def text_width(text: str, size: float) -> float:
     """Inches that the widest line of a text of so many points takes."""
+    from matplotlib import rcParams
+
+    fonts = (*rcParams["font.family"], *rcParams["font.sans-serif"])
+    return max(_line_width(line, size, fonts) for line in text.split("\n")) / 72
+
+
+# figures of many labels break the same words again and again
+@lru_cache(maxsize=8192)
+def _line_width(line: str, size: float, fonts: tuple[str, ...]) -> float:
+    """Points that a line takes; `fonts` are those that are set, which the width depends on."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=size)
-    widths = (
-        text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n")
-    )
-    return max(widths) / 72
+    return float(text_to_path.get_text_width_height_descent(line, FontProperties(size=size), ismath=False)[0])
 
 
 def line_count(text: str) -> int:
