@@ -89,8 +89,8 @@ def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(
 
 KILLED = """
 import os, signal, sys
-from biasgrid.files import replacing
-with replacing(sys.argv[1]) as part:
+from biasgrid.files import replace_file
+with replace_file(sys.argv[1]) as part:
     part.write_bytes(b"half")
     part.with_name(part.name + ".more").write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)

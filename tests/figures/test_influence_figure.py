@@ -46,7 +46,7 @@ def test_the_words_that_matter_most_in_standard_errors():
     assert [row for row, _ in drawn if row in rows.values()]
     for row, moved in zip(chosen["row"].map(rows), chosen["moved"], strict=True):
         assert (row, moved) in drawn
-    assert "Gender: words on which WEAT hangs most" in texts(figure)
+    assert "Gender: words that move WEAT most" in texts(figure)
     assert "1 of 6 scores" in " ".join(" ".join(texts(figure)).split())
     assert_readable(figure)
 

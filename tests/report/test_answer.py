@@ -119,13 +119,13 @@ def test_without_values_or_others_or_a_bootstrap_nothing_is_decided():
     assert "nothing to compare" in of_metric(only({"a": 0.1}), NAMES)
     assert "all 2 models have the same value" in of_metric(only({"a": 0.1, "b": 0.1}), NAMES)
     without = only({"a": 0.1, "b": 0.2}, bootstrap=False)
-    assert not without.tested
-    assert not without.decided
+    assert not without.has_test
+    assert not without.is_decided
     assert letters_of(without) == {"a": "", "b": ""}
     assert "was not tested" in of_metric(without, NAMES)
     # a model without a value is told apart from none, and hinders none from being the least biased
     missing = only({"a": 0.1, "b": 0.5, "c": nan}, {("a", "b"): 0.01, ("a", "c"): nan, ("b", "c"): nan})
-    assert missing.decided
+    assert missing.is_decided
     assert letters_of(missing) == {"a": "a", "b": "b", "c": ""}
     assert [state.model for state in missing.models] == ["a", "b", "c"]
 

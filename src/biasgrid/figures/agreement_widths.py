@@ -111,7 +111,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "agreement-widths",
-        "How the agreement of two versions of pairs, and kappa, hang on the interval that counts as no bias.",
+        "How the agreement of two versions of pairs, and kappa, depend on the interval that counts as no bias.",
         _drawings,
         from_tables(agreement_widths, "agreement_widths"),
         needs="a criterion with the metric agreement by an interval",

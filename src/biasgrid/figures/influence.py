@@ -38,7 +38,7 @@ def influence(
     score becomes higher. Rows are sorted by their farthest mark; one beyond FARTHEST is cut off, with an arrow and
     its number. Without rows the figure says so. Raises BiasgridError where the table has no rows of the criterion.
     """
-    title = f"{criterion}: words on which {labels.get(metric, metric)} hangs most"
+    title = f"{criterion}: words that move {labels.get(metric, metric)} most"
     table = rows_of(influence, "influence", criterion)
     table = table[table["metric"] == metric]
     if table.empty:
@@ -136,7 +136,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "influence",
-        "The words on which a metric's scores hang most: how each score changes when a word is left out.",
+        "The words that move a metric's scores most: how each score changes when a word is left out.",
         _drawings,
         from_tables(influence, "influence", "inference"),
         needs="inference with a bootstrap and sensitivity",
