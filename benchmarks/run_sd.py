@@ -91,7 +91,7 @@ def drawn(study: Study, cell, quantities: list[str], runs: int):
             print(f"{cell.name}: {result.status}")
             yield [math.nan] * len(quantities)
             return
-        yield [comparison.at(asdict(result), quantity) for quantity in quantities]
+        yield [comparison.number_at(asdict(result), quantity) for quantity in quantities]
 
 
 if __name__ == "__main__":
