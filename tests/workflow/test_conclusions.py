@@ -92,8 +92,8 @@ def test_the_answer_groups_metrics_by_model_and_models_are_told_apart(root):
     rank(study, RANKS)
     score(study, ["ok"])
     assert conclusions(study)[0] == (
-        "least biased models (how sure is unknown: no bootstrap): First: word2vec by WEAT MAC, GloVe 840B by RND; "
-        "Second: GloVe 6B by WEAT"
+        "least biased models (how sure is unknown: no bootstrap): First: word2vec (subset) by WEAT MAC, GloVe 840B "
+        "(filtered) by RND; Second: GloVe 6B (complete) by WEAT"
     )
 
 
@@ -115,14 +115,14 @@ def test_what_is_decided_is_marked_and_what_lacks_scores(root):
         ],
     )
     assert conclusions(study)[0] == (
-        "least biased models (*: decided; †: ranked with fewer scores than others): First: word2vec by WEAT* MAC, "
-        "GloVe 840B by RND†; Second: GloVe 6B by WEAT"
+        "least biased models (*: decided; †: ranked with fewer scores than others): First: word2vec (subset) by "
+        "WEAT* MAC, GloVe 840B (filtered) by RND†; Second: GloVe 6B (complete) by WEAT"
     )
 
 
 def test_a_long_answer_counts_metrics_and_stays_a_line(root):
     metrics = ["weat", "weat_es", "rnd", "rnsb", "mac", "ect", "ripa"]
-    criteria = [f"Criterion number {i}" for i in range(4)]
+    criteria = [f"Criterion number {i}" for i in range(3)]
     study = study_of(root, metrics, criteria)
     models = list(MODELS)
     rank(
@@ -136,7 +136,9 @@ def test_a_long_answer_counts_metrics_and_stays_a_line(root):
     score(study, ["ok"])
     line = conclusions(study)[0]
     assert line.startswith("least biased models by number of metrics (")
-    assert line.endswith("; Criterion number 3: GloVe 6B by 3, GloVe 840B by 2, word2vec by 2")
+    assert line.endswith(
+        "; Criterion number 2: GloVe 6B (complete) by 3, GloVe 840B (filtered) by 2, word2vec (subset) by 2"
+    )
     assert len(line) <= LONGEST
     many = study_of(root, metrics, [f"Criterion number {i}" for i in range(30)])
     rank(many, {(name, metric): models for name in many.ranked_criteria for metric in metrics})

@@ -222,7 +222,10 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
         How the user names each.
     """
     first, second = studies
-    names, environment = Names({**second.labels, **first.labels}), templates()
+    names, environment = (
+        Names({**second.labels, **first.labels}, {**second.models, **first.models}),
+        templates(),
+    )
     metrics = changes.by_metric.to_dict("records")
     context = {
         "titles": [study.name for study in studies],

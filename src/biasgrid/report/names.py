@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from math import isnan
 
 from ..debias import UNTOUCHED
+from ..labels import short_labels
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -17,25 +18,21 @@ class Names:
     ----------
     labels
         By key of a model, metric or debias method.
+    models
+        The keys of models, whose labels are cut: see `short_labels`.
     """
 
-    def __init__(self, labels: Mapping[str, str]):
+    def __init__(self, labels: Mapping[str, str], models: Iterable[str] = ()):
         self.labels = dict(labels)
-        shorter = {key: label.partition(" (")[0] for key, label in self.labels.items()}
-        counts: dict[str, int] = {}
-        for label in shorter.values():
-            counts[label] = counts.get(label, 0) + 1
-        self.shorter = {
-            key: label if counts[label] == 1 else self.labels[key] for key, label in shorter.items()
-        }
+        self.shorter = short_labels({key: self.label(key) for key in models})
 
     def label(self, key: str) -> str:
         """The whole label."""
         return self.labels.get(key, key)
 
     def short(self, key: str) -> str:
-        """The label without what stands in brackets at its end, where that is enough to tell it from others."""
-        return self.shorter.get(key, key)
+        """The label of a model, cut."""
+        return self.shorter.get(key, self.label(key))
 
     def state(self, model: str, debias: str = UNTOUCHED) -> str:
         """A model with its debias method, in short."""

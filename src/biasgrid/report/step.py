@@ -59,7 +59,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
-    names = Names(spec["labels"])
+    names = Names(spec["labels"], spec["models"])
     tables_by_name = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
     scores = tables_by_name["scores"]
     queries = {_stem(file): Query.read(file) for file in inputs["queries"]}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BiasgridError
 from ..figures.figure import level
+from ..labels import short_labels
 from ..study import Study
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def answer(study: Study) -> str:
     answers = _answers(study)
     if not answers:
         return ""
-    labels = _short(study)
+    labels = {**study.labels, **short_labels({model: study.labels[model] for model in study.models})}
     if not any(answer.has_test for answer in answers):
         certainty = "how sure is unknown: no bootstrap"
     else:
@@ -58,7 +59,7 @@ def answer(study: Study) -> str:
         line = f"least biased models{unit} ({certainty}{note}): {'; '.join(parts)}"
         if len(line) <= LONGEST:
             return line
-    return f"{line[:LONGEST].rpartition('; ')[0]}; ..."
+    return f"{line[: LONGEST - 5].rpartition('; ')[0]}; ..."
 
 
 def _answers(study: Study) -> list[Answer]:
@@ -113,17 +114,6 @@ def _is_short(answer: Answer) -> bool:
     """Whether what comes first was ranked with fewer scores than another model."""
     counts = [state.missing for state in answer.models if not isnan(state.rank)]
     return max(state.missing for state in answer.first) > min(counts)
-
-
-def _short(study: Study) -> dict[str, str]:
-    """Labels; those of models are cut to as many words as tell them apart."""
-    labels = {model: study.labels.get(model, model).split() for model in study.models}
-    short = {}
-    for model, words in labels.items():
-        other_labels = [rival for key, rival in labels.items() if key != model]
-        lengths = (n for n in range(1, len(words)) if all(rival[:n] != words[:n] for rival in other_labels))
-        short[model] = " ".join(words[: next(lengths, len(words))])
-    return {**study.labels, **short}
 
 
 def missing(study: Study) -> str:

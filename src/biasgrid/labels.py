@@ -1,0 +1,34 @@
+"""What models are called in sentences and narrow tables: short, and still saying that a file is a part of a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+
+def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Labels of models, cut to as many words as tell them apart.
+
+    Parameters
+    ----------
+    labels
+        By key of a model, such as "word2vec Google News 300d (subset, 13,013 words)".
+
+    Returns
+    -------
+    dict
+        By key the fewest first words that no other label begins with, and of what stands in brackets the first part:
+        "word2vec (subset)". It says what the vectors are, such as a subset of a model's words, so it is never cut. A
+        model alone keeps all words before the brackets; labels that would become alike stay whole.
+    """
+    parts = {key: label.partition(" (") for key, label in labels.items()}
+    heads = {key: head.split() for key, (head, *_) in parts.items()}
+    short = {}
+    for key, (_, _, detail) in parts.items():
+        words, rivals = heads[key], [head for rival, head in heads.items() if rival != key]
+        lengths = (n for n in range(1, len(words)) if all(rival[:n] != words[:n] for rival in rivals))
+        n = next(lengths, len(words)) if rivals else len(words)
+        first_detail = detail.rstrip(")").partition(", ")[0]
+        short[key] = " ".join(words[:n]).rstrip(",;:") + (f" ({first_detail})" if first_detail else "")
+    counts = Counter(short.values())
+    return {key: label if counts[label] == 1 else labels[key] for key, label in short.items()}
