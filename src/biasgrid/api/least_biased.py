@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..debias import UNTOUCHED
 from ..errors import BiasgridError
+from ..labels import short_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,15 +23,19 @@ COLUMNS = (
 
 def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.DataFrame:
     """`Grid.least_biased`."""
-    import pandas as pd
-
     if "bootstrap" not in grid.study.config["inference"]:
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )
-    by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(grid)}
+    import pandas as pd
+
+    from ..tables.answers import answers_of
+
+    by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(grid.study)}
     places = ((criterion, metric) for criterion in criteria for metric in grid.metrics)
-    rows = [row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)]
+    rows = [
+        row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)
+    ]
 
     class LeastBiased(pd.DataFrame):
         """A frame that prints what matters in 80 columns."""
@@ -65,18 +69,8 @@ def _text(table: pd.DataFrame) -> str:
     return "\n".join([*texts, f"[{len(table)} rows; other columns: {others}]"])
 
 
-def answers_of(grid: Grid) -> list[Answer]:
-    """What each metric says of the grid's models."""
-    from ..verdicts.least_biased import answers
-
-    bootstrap = grid.study.config["inference"].get("bootstrap") or {}
-    pairs = grid.frame("pairs") if bootstrap else None
-    draws, level = bootstrap.get("draws", 0), bootstrap.get("level", 0.95)
-    return answers(grid.frame("rankings"), pairs, grid.metrics, level, draws)
-
-
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
-    labels = study.labels
+    labels = study.labels | short_labels({model: study.labels[model] for model in study.models})
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
     yield place | {

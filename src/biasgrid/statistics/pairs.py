@@ -59,7 +59,7 @@ def compare_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) 
 def compare_differences(
     difference: np.ndarray, draws: np.ndarray, scale: np.ndarray, level: float = 0.95
 ) -> Pairs:
-    """`compare_pairs` of pairs whose units have values that differ from pair to pair: each pair on what its two share.
+    """`compare_pairs` where a unit's value differs from pair to pair: each pair is compared on what its two share.
 
     Parameters
     ----------

@@ -55,7 +55,9 @@ ORDER = Table(
         CRITERION,
         METRIC,
         Column(
-            "resampled", "what was drawn again; words alone where fewer than five queries are shared", values=RESAMPLED
+            "resampled",
+            "what was drawn again; words alone where fewer than five queries are shared",
+            values=RESAMPLED,
         ),
         Column("model_a", "a model's key"),
         Column("debias_a", "its debias method"),

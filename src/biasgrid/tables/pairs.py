@@ -144,8 +144,8 @@ PAIRS = Table(
         Column("debias_b", "its debias method"),
         Column(
             "difference",
-            "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is the "
-            "less biased",
+            "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is "
+            "the less biased",
             "number",
             "the metric's",
             ANY,

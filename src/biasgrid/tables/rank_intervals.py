@@ -20,8 +20,8 @@ from .table import Column, Files, Table
 
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
-    """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind of
-    resamples; where the models share fewer than five queries, of words alone.
+    """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind
+    of resamples; where the models share fewer than five queries, of words alone.
 
     `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
     resamples the rank is below `low`, and in as many above `high`.
@@ -71,7 +71,9 @@ RANK_INTERVALS = Table(
         MODEL,
         DEBIAS,
         Column(
-            "resampled", "what was drawn again; words alone where fewer than five queries are shared", values=RESAMPLED
+            "resampled",
+            "what was drawn again; words alone where fewer than five queries are shared",
+            values=RESAMPLED,
         ),
         Column("rank", "rank_shared in the rankings", "number", range=(1, inf)),
         Column("mean", "its mean over resamples", "number", range=(1, inf)),

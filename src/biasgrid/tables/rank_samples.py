@@ -4,8 +4,8 @@ A resample of the study is a draw of the words of every set, the same in all cel
 `inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
 resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
 sub-query with the first query that has it, the same draw for all models and metrics; and of both. And two kinds of
-ranks: `rank` and `rank_shared` of the rankings. Where all ranked models share fewer than five queries, rank_shared has
-resamples of words alone.
+ranks: `rank` and `rank_shared` of the rankings. Where all ranked models share fewer than five queries, rank_shared
+has resamples of words alone.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def inputs(grid: Any) -> dict[str, Any]:
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
-    """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it is
-    not there, or is that of another table."""
+    """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it
+    is not there, or is that of another table."""
     return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
 
 

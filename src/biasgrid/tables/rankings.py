@@ -93,8 +93,7 @@ def aggregate_scores(values: np.ndarray, neutral: float, aggregation: Aggregatio
 
 def _reason(place: Place, column: int) -> str:
     """Why a state has no rank among those that compare; empty where it has one."""
-    model, debias = place.states[column]
-    if debias != UNTOUCHED:
+    if place.states[column][1] != UNTOUCHED:
         return DEBIASED
     if not place.has_value[:, column].any():
         return NO_VALUE
@@ -183,8 +182,8 @@ RANKINGS = Table(
         Column(
             "reason",
             "why there is no rank_shared: no value; values on too small a share of the (sub-)queries (`ranking: "
-            "coverage`); fewer than two models with values on so many; those that have share fewer than half of them; "
-            "or a debiased state",
+            "coverage`); fewer than two models with values on so many; those that have share fewer than half of "
+            "them; or a debiased state",
             values=("", NO_VALUE, FEW_QUERIES, FEW_UNITS, FEW_SHARED, DEBIASED),
         ),
     ),

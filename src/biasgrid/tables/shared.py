@@ -24,6 +24,7 @@ class Place:
 
     criterion, metric  their keys
     states     the models and their debiased states, in the order of their keys
+    names      the (sub-)queries of the rows
     places     (rows, states) where a state's score stands in the table of scores; -1 where it was not measured
     has_value  (rows, states)
     queries    (queries, rows) which rows a query has
@@ -33,6 +34,7 @@ class Place:
     criterion: str
     metric: str
     states: tuple[State, ...]
+    names: tuple[str, ...]
     places: np.ndarray
     has_value: np.ndarray
     queries: np.ndarray
@@ -101,7 +103,8 @@ def places_of(
         untouched = np.array([debias == UNTOUCHED for _, debias in states])
         shared = shared_rows(has_score & untouched, coverage)
         queries = _queries(rows, metric, parts or {})
-        yield Place(criterion, metric, states, places, has_score, queries, shared)
+        sub_queries = tuple(name for _, name in rows)
+        yield Place(criterion, metric, states, sub_queries, places, has_score, queries, shared)
 
 
 def _queries(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> np.ndarray:
@@ -130,7 +133,9 @@ def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
         for key in sorted(grid.metrics(criterion)):
             template = grid.metric(criterion, key).template
             if template not in by_template:
-                queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
+                queries = [
+                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
+                ]
                 by_template[template] = [
                     [part.name for part in query.subqueries(template)]
                     for query in queries

@@ -1,9 +1,9 @@
 """Which model is the least biased, by criterion and metric, and whether that is decided.
 
-Models are ranked on the queries that all of them have; a model with values on too few is not ranked. A ranked model is
-*decided* to be the least biased where it comes first and differs significantly from every rival that it can be
-compared with: a rival is any model with a value, ranked or not, and two can be compared on five queries that both have
-(`biasgrid.statistics.shared`). rankings.csv and pairs.csv hold all of this; this module alone reads it off them.
+Models are ranked on the queries that all of them have; a model with values on too few is not ranked. A ranked model
+is *decided* to be the least biased where it comes first and differs significantly from every rival that it can be
+compared with: a rival is any model with a value, ranked or not, and two can be compared on five queries that both
+have (`biasgrid.statistics.shared`). rankings.csv and pairs.csv hold all of this; this module alone reads it off them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class Answer:
     debiased       each debiased state beside its model without debiasing, where the two were compared
     has_test       whether pairs were compared, that is, whether the study has a bootstrap and more than one model
     decided        the model that is decided to be the least biased, if any
-    undecided      the rivals that the first model can be compared with, and of which it is not decided
+    comparable     the rivals that the first model can be compared with
+    undecided      those of them of which it is not decided
     incomparable   the rivals that it cannot be compared with
     p_adjusted     the largest p-value over the rivals that it can be compared with; NaN of none
     is_borderline  whether that is within two Monte Carlo standard errors of the limit: another seed may say otherwise
@@ -121,6 +122,7 @@ class Answer:
     debiased: tuple[DebiasedState, ...]
     has_test: bool
     decided: str | None
+    comparable: tuple[str, ...]
     undecided: tuple[str, ...]
     incomparable: tuple[Rival, ...]
     p_adjusted: float
@@ -144,6 +146,11 @@ class Answer:
     def is_of_these_queries(self) -> bool:
         """Whether words alone were resampled, as there are too few queries: what is decided holds for these."""
         return self.has_test and self.queries < FEWEST_QUERIES
+
+    @property
+    def others(self) -> tuple[RankedState, ...]:
+        """All models but the first one."""
+        return (*self.models[1:], *self.not_ranked)
 
     @property
     def models_with_value(self) -> list[str]:
@@ -247,7 +254,9 @@ def _answer(
     )
     others = sorted((state for state in untouched if state not in ranked), key=lambda s: -rows[s].queries)
     first = ranked[0] if ranked else None
-    rivals = [state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)]
+    rivals = [
+        state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)
+    ]
     comparable = [rival for rival in rivals if pairs.is_comparable(first, rival)]
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]
     p_adjusted = _largest(pairs.p_adjusted(first, rival) for rival in comparable)
@@ -258,7 +267,10 @@ def _answer(
         metric,
         level,
         _group(ranked, rows, pairs),
-        tuple(_ranked_state(rows[state]) for state in others),
+        tuple(
+            _ranked_state(rows[state], "", pairs.p_adjusted(first, state) if first else nan)
+            for state in others
+        ),
         "" if ranked else next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons), ""),
         tuple(
             _group(_by_value([state for state in rows if state[0] == model], rows), rows, state_pairs)
@@ -271,6 +283,7 @@ def _answer(
         ),
         bool(pairs.rows),
         first[0] if first and comparable and not undecided else None,
+        tuple(model for model, _ in comparable),
         tuple(model for model, _ in undecided),
         tuple(
             Rival(rival[0], pairs.rows[first, rival].queries, pairs.rows[first, rival].queries_of)
@@ -297,7 +310,8 @@ def _group(states: Sequence[State], rows: Mapping[State, Any], pairs: Pairs) -> 
     differs = np.array([[pairs.differ(a, b) for b in compared] for a in compared], dtype=bool)
     groups = dict(zip(compared, letters(differs.reshape(len(compared), len(compared))), strict=True))
     return tuple(
-        _ranked_state(rows[state], groups.get(state, ""), pairs.p_adjusted(states[0], state)) for state in states
+        _ranked_state(rows[state], groups.get(state, ""), pairs.p_adjusted(states[0], state))
+        for state in states
     )
 
 
