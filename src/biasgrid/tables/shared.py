@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -122,25 +121,3 @@ def _queries(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> 
     for i, of_query in enumerate(members):
         queries[i, list(of_query)] = True
     return queries
-
-
-def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
-    """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what `places_of`
-    takes."""
-    parts: dict[str, dict[str, list[list[str]]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        by_template: dict[Any, list[list[str]]] = {}
-        for key in sorted(grid.metrics(criterion)):
-            template = grid.metric(criterion, key).template
-            if template not in by_template:
-                queries = [
-                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
-                ]
-                by_template[template] = [
-                    [part.name for part in query.subqueries(template)]
-                    for query in queries
-                    if query.fits(template)
-                ]
-            if any(len(names) > 1 for names in by_template[template]):
-                parts.setdefault(criterion, {})[key] = by_template[template]
-    return parts
