@@ -65,8 +65,8 @@ def _text(table: pd.DataFrame) -> str:
         ).rstrip()
         for line in lines
     )
-    others = ", ".join(name for name in table.columns if name not in columns)
-    return "\n".join([*texts, f"[{len(table)} rows; other columns: {others}]"])
+    hidden_columns = ", ".join(name for name in table.columns if name not in columns)
+    return "\n".join([*texts, f"[{len(table)} rows; other columns: {hidden_columns}]"])
 
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
@@ -87,9 +87,9 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, An
         yield place | {
             "model_label": f"{labels[state.model]} under {labels[state.debias]}",
             "model": f"{state.model} under {state.debias}",
-            "decided": state.decided == "less",
+            "decided": state.direction == "less",
             "p_adjusted": state.p_adjusted,
-            "undecided": "" if state.decided else labels[state.model],
+            "undecided": "" if state.direction else labels[state.model],
             "not_ranked": "",
             "queries": state.queries,
             "queries_of": state.queries_of,

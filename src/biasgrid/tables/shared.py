@@ -57,10 +57,10 @@ class Place:
     def rows_of_pair(self, a: State, b: State) -> np.ndarray:
         """The rows (rows,) on which two states are compared: where both models are ranked, those that all ranked
         models have, else those that the two have."""
-        both = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
+        common_rows = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
         if self.is_ranked(a[0]) and self.is_ranked(b[0]):
-            both = both & self.shared.rows
-        return both
+            common_rows = common_rows & self.shared.rows
+        return common_rows
 
     def count_queries(self, rows: np.ndarray) -> int:
         """How many queries have all of their rows among these."""
@@ -68,36 +68,35 @@ class Place:
 
 
 def places_of(
-    scores: pd.DataFrame, ranked: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
+    scores: pd.DataFrame, criteria: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
 ) -> Iterator[Place]:
-    """The rows on which models are compared, for each metric on each of the `ranked` criteria and on all together.
+    """The rows on which models are compared, for each metric on each criterion and on all together.
 
     Parameters
     ----------
     scores
         The table.
-    ranked
-        The criteria's names.
+    criteria
+        The names of those that are ranked.
     coverage
         As `statistics.shared.shared_rows` takes it.
     parts
         The sub-queries of queries; a row that stands in none is a query of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
-    for (criterion, metric, *state), places in groups(scores, ranked):
+    for (criterion, metric, *state), places in groups(scores, criteria):
         by_place.setdefault((criterion, metric), {})[tuple(state)] = places
     has_value = scores["value"].notna().to_numpy()
-    criteria, names = scores["criterion"].to_numpy(), scores["query"].to_numpy()
+    keys = list(zip(scores["criterion"], scores["query"], strict=True))
     for (criterion, metric), by_state in sorted(by_place.items()):
         states = tuple(sorted(by_state))
         # in the order of the scores, so that sums have one order
         in_order = np.sort(np.concatenate([by_state[state] for state in states]))
-        keys = dict.fromkeys((criteria[place], names[place]) for place in in_order)
-        rows = {key: row for row, key in enumerate(keys)}
+        rows = {key: row for row, key in enumerate(dict.fromkeys(keys[place] for place in in_order))}
         places = np.full((len(rows), len(states)), -1)
         for column, state in enumerate(states):
             for place in by_state[state]:
-                places[rows[criteria[place], names[place]], column] = place
+                places[rows[keys[place]], column] = place
         has_score = (places >= 0) & has_value[places]
         untouched = np.array([debias == UNTOUCHED for _, debias in states])
         shared = shared_rows(has_score & untouched, coverage)
