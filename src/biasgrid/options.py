@@ -47,8 +47,8 @@ ALTERNATIVE = (
     "metric's neutral value, in the directions that its range allows"
 )
 STOP = (
-    "draws end with the one that is the so-manieth as extreme as the score, as the p-value cannot be small then (Besag "
-    "and Clifford 1991); `none`: all are drawn"
+    "how many draws as extreme as the score end the test, as its p-value cannot be small then (Besag and Clifford "
+    "1991); `none`: all are drawn"
 )
 
 

@@ -61,7 +61,8 @@ def infer_query(
     (sub-queries, draws), None without a bootstrap.
 
     permutation  draws (19999), stop (20), exact (20000), alternative ("bias", the metric's own): see
-                 `permutation_test`. Each test has a `histogram` of the values that it compares the score with (`permutation.histogram`)
+                 `permutation_test`. Each test has a `histogram` of the values that it compares the score with
+                 (`permutation.histogram`)
     random_groups  draws (9999), stop (20), alternative ("bias": by distance), match ("between"): see
                    `random_groups.groups_test`
     frequency_bands  draws (19999), stop (20), exact (20000), alternative, width (4): see `banded_test`

@@ -25,7 +25,7 @@ from ..files import write_bytes
 
 # words of each band of rows, and which of them have neighbours. Queries are mostly of words of the first two: with
 # fewer there, too few are as coherent as the most coherent groups
-WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, (1024, 2048, 800, 400, 400)
+WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, (1024, 2560, 2000, 800, 400)
 # rows of the first band; each further one reaches four times as far, and the last one to the end of the model
 BAND, BANDS = 1024, 5
 # neighbours of a seed that are known for each width of neighbourhood, and how many widths there are: all words of a
