@@ -30,7 +30,13 @@ def _not_of_wefe(value: Any) -> Any:
     return value
 
 
+def _as_never(value: Any) -> Any:
+    """`none`, as YAML writes it, is a text."""
+    return None if value == "none" else value
+
+
 Whole = Annotated[int, BeforeValidator(_as_whole_number)]
+Stop = Annotated[int | None, BeforeValidator(_as_whole_number), BeforeValidator(_as_never)]
 Number = Annotated[float, WrapValidator(_keep_as_written)]
 Alternative = Literal["bias", "greater", "less", "two-sided"]
 AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]
@@ -40,28 +46,43 @@ ALTERNATIVE = (
     "which values are as extreme as the observed one, as in scipy.stats; `bias`: those that are as far from the "
     "metric's neutral value, in the directions that its range allows"
 )
+STOP = (
+    "how many draws as extreme as the score end the test, as its p-value cannot be small then (Besag and Clifford "
+    "1991); `none`: all are drawn"
+)
 
 
 class Permutation(Strict):
     """Permutation test of every metric that has one."""
 
     draws: Whole = field(
-        "random permutations of the words, where there are too many to enumerate",
-        10_000,
+        "random permutations of the words at most, where there are too many to enumerate",
+        19_999,
         ge=1,
         le=100_000_000,
     )
     exact: Whole = field(
         "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
     )
+    stop: Stop = field(STOP, 20, ge=1, le=1_000_000)
     alternative: AnAlternative = field(ALTERNATIVE, "bias")
 
 
 class RandomGroups(Strict):
     """Test of every metric against random groups of the model's words."""
 
-    draws: Whole = field("random groups that are drawn", 999, ge=19, le=1_000_000)
-    alternative: AnAlternative = field(ALTERNATIVE, "bias")
+    draws: Whole = field("random groups that are drawn at most", 9_999, ge=19, le=1_000_000)
+    stop: Stop = field(STOP, 20, ge=1, le=1_000_000)
+    alternative: AnAlternative = field(
+        "which values are as extreme as the score; `bias`: those at least as far from the metric's neutral value, in "
+        "either direction",
+        "bias",
+    )
+    match: Literal["between", "within"] = field(
+        "what random groups have in common with the query's: `between`, how near the words of each group are to each "
+        "other, and those of two groups; `within`, the first alone",
+        "between",
+    )
 
 
 class Frequencies(Strict):

@@ -130,7 +130,7 @@ def test_the_seed_decides_what_is_drawn(random_model):
         ),
         (
             {"permutation": {"drawn": 9}},
-            "permutation: unknown key 'drawn'; did you mean 'draws'\\? allowed: draws, exact, alternative",
+            "permutation: unknown key 'drawn'; did you mean 'draws'\\? allowed: draws, exact, stop, alternative",
         ),
         ({"permutation": 7}, "permutation: 7 is not allowed; allowed: True, False, and a mapping of options"),
         ({"bootstrap": {"draws": "many"}}, "bootstrap: draws: 'many' is not a whole number"),
@@ -199,7 +199,7 @@ def test_measure_prints_what_python_gives(folder, random_model):
         interval="percentile",
     )
     assert record["asked"] == {
-        "permutation": {"draws": 300, "exact": 0, "alternative": "bias"},
+        "permutation": {"draws": 300, "exact": 0, "stop": 20, "alternative": "bias"},
         "bootstrap": {"draws": 200, "level": 0.95},
         "sensitivity": {"halves": 100},
         "interval": "percentile",

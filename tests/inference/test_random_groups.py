@@ -9,9 +9,10 @@ import pytest
 
 from biasgrid import Query, debias, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import infer_query, random_groups
+from biasgrid.inference import group_draws, infer_query
+from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
 from biasgrid.inference.pool import Pool, bands_of, pool_of
-from biasgrid.inference.random_groups import NEAR, draw_groups
+from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN
 from biasgrid.processes import RANDOM_GROUPS
 from biasgrid.words import WordOptions, find
 
@@ -36,34 +37,84 @@ def mean_cosine(vectors):
     return cosines[np.triu_indices(len(cosines), 1)].mean()
 
 
-def drawn(pool, model, query=QUERY, draws=199, seed=0, **options):
+def words_of(query, model, **options):
+    """The vocabulary entries of the query's groups."""
     options = WordOptions(**options)
-    groups = [find(s.name, s.words, model, options) for s in query.target_sets]
-    return draw_groups(pool, model, groups, query, options, draws, seed)
+    return tuple(find(s.name, s.words, model, options).keys for s in query.target_sets)
 
 
-@pytest.mark.parametrize("name", ["related", "of any kind"])
-def test_random_groups_are_as_large_as_coherent_and_other_words(word2vec, pool, name):
-    query = QUERY
-    if name == "of any kind":
-        words = word2vec.words()[::1500]
-        query = Query.of([words[:4], words[4:8]], [CAREER, FAMILY])
-    groups = drawn(pool, word2vec, query)
-    for places, s, cosine in zip(groups.places, query.target_sets, groups.cosines, strict=True):
-        assert places.shape == (199, len(s.words))
-        rows = word2vec.rows(s.words)
-        assert cosine == pytest.approx(mean_cosine(word2vec.take(s.words, rows)), abs=1e-6)
-        for places_of_draw in places:
-            assert abs(mean_cosine(groups.words.vectors[places_of_draw]) - cosine) <= NEAR + 1e-5
-    # the words are the model's, with their vectors, and none of the query's
-    keys = groups.words.keys
-    assert np.array_equal(groups.words.vectors, word2vec.take(keys, word2vec.rows(keys)))
+def drawn(pool, model, groups, draws=BLOCK, seed=0, match="between"):
+    """Random groups in place of groups of words: of each draw, the words of each group; and what `draws_of` gives."""
+    source = draws_of(model, pool, groups, seed, match)
+    words = []
+    for number in range(-(-draws // BLOCK)):
+        block = source.block(model, pool, number)
+        for n, *places in zip(block.numbers, *block.places, strict=True):
+            if n < draws:
+                words.append([[pool.entries[i] for i in group] for group in places])
+    return words, source
+
+
+def kept(draws, query):
+    """Those without a word of the query, which a test takes."""
     of_query = {word for s in (*query.target_sets, *query.attribute_sets) for word in s.words}
-    assert not of_query & set(keys)
-    # no word is in both groups of a draw, or twice in one
-    together = np.sort(np.concatenate(groups.places, axis=1), axis=1)
-    assert (np.diff(together, axis=1) > 0).all()
-    assert len(np.unique(groups.places[0], axis=0)) > 150
+    return [draw for draw in draws if not of_query.intersection(word for group in draw for word in group)]
+
+
+def vectors_of(model, words):
+    return unit(np.asarray(model.take(words, model.rows(words)), dtype=np.float64))
+
+
+@pytest.mark.parametrize("name", ["related", "of any kind", "pairs of one word", "three"])
+@pytest.mark.parametrize("match", ["between", "within"])
+def test_random_groups_are_as_large_as_coherent_and_as_near_to_each_other(word2vec, pool, name, match):
+    words = word2vec.words()[::1500]
+    groups = {
+        "related": (tuple(MALE), tuple(FEMALE)),
+        "of any kind": (tuple(words[:4]), tuple(words[4:8])),
+        "pairs of one word": (("he",), ("she",)),
+        "three": (tuple(MALE[:5]), tuple(FEMALE[:5]), ("child", "children", "kid", "kids", "baby")),
+    }[name]
+    draws, source = drawn(pool, word2vec, groups, match=match)
+    assert len(draws) > (0.1 if name == "pairs of one word" else 0.4) * BLOCK
+    own = [vectors_of(word2vec, group) for group in groups]
+    pairs = [(a, b) for a in range(len(groups)) for b in range(a + 1, len(groups))]
+    wanted = [(own[a] @ own[b].T).mean() for a, b in pairs]
+    assert source.between == pytest.approx(wanted, abs=1e-6)
+    found = []
+    for draw in draws:
+        vectors = [vectors_of(word2vec, group) for group in draw]
+        for group, of_query, random in zip(groups, own, vectors, strict=True):
+            assert len(random) == len(group)
+            if len(group) > 1:
+                assert abs(mean_cosine(random) - mean_cosine(of_query)) <= NEAR + 1e-5
+        found.append([(vectors[a] @ vectors[b].T).mean() for a, b in pairs])
+        # no word is in a draw twice, and none is the query's
+        together = [word for group in draw for word in group]
+        assert len(set(together)) == len(together)
+        assert not set(together) & {word for group in groups for word in group}
+    errors = np.array(found) - wanted
+    if match == "between":
+        assert np.abs(errors).max() <= NEAR_BETWEEN + 1e-5
+        assert np.abs(errors.mean(axis=0)).max() <= NEAR_ON_AVERAGE + 1e-5
+    elif name == "related":  # most groups are further apart than the query's
+        assert errors.mean() < -NEAR_BETWEEN
+    # no draw is there twice
+    keys = {tuple(tuple(sorted(group)) for group in draw) for draw in draws}
+    assert len(keys) == len(draws)
+
+
+def test_the_first_group_of_a_draw_depends_on_the_first_group_alone(word2vec, pool):
+    """Rows of an aggregate that share their first group then move together."""
+    sources = [
+        draws_of(word2vec, pool, (tuple(MALE), second), 3, "between")
+        for second in (tuple(FEMALE), tuple(CAREER))
+    ]
+    blocks = [source.block(word2vec, pool, 1) for source in sources]
+    numbers = np.intersect1d(*(block.numbers for block in blocks))
+    assert len(numbers) > 20
+    first = [np.sort(block.places[0][np.isin(block.numbers, numbers)], axis=1) for block in blocks]
+    assert np.array_equal(*first)
 
 
 def test_bands_of_rows(word2vec, pool):
@@ -71,8 +122,8 @@ def test_bands_of_rows(word2vec, pool):
     rows = np.array([0, 1023, 1024, 4095, 4096, 16383, 10**6])
     assert bands_of(rows).tolist() == [0, 0, 1, 1, 2, 2, 4]
     words = [word for word in word2vec.words()[:1024] if word.isalpha()][:6]
-    groups = drawn(pool, word2vec, Query.of([words[:3], words[3:]], [CAREER, FAMILY]))
-    assert word2vec.rows(groups.words.keys).max() < 1024
+    draws, _ = drawn(pool, word2vec, (tuple(words[:3]), tuple(words[3:])))
+    assert word2vec.rows([word for draw in draws for group in draw for word in group]).max() < 1024
 
 
 def test_a_pool_is_what_was_saved(pool, tmp_path):
@@ -111,23 +162,24 @@ def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec,
     metric, parameters = metrics.metric(name), PARAMETERS.get(name, {})
     query = QUERY if QUERY.exactly(metric.template) else Query.of([MALE, FEMALE], [CAREER])
     nulls = {}
-    asked = {"random_groups": {"draws": 99}, "draw_seed": 5}
-    (result,), _ = infer_query(metric, query, word2vec, parameters, nulls=nulls, **asked)
-    test, values = result["random_groups"], nulls[query.name]["random_groups"]
-    assert (test["method"], test["draws"], test["alternative"]) == ("drawn", 99, metric.bias)
-    assert test["observed"] == pytest.approx(result["value"], rel=1e-9)
-    groups = drawn(pool, word2vec, query, draws=99, seed=5)
-    for draw in (0, 41, 98):
-        targets = [[groups.words.keys[i] for i in places[draw]] for places in groups.places]
-        other = Query.of(targets, [s.words for s in query.attribute_sets])
-        assert values[draw] == pytest.approx(metric(other, word2vec, **parameters).value, rel=1e-8, abs=1e-10)
-    greater, less = np.sum(values >= result["value"] - 1e-12), np.sum(values <= result["value"] + 1e-12)
-    share = {"greater": greater, "less": less, "two-sided": min(greater, less)}[metric.bias]
-    sides = 2 if metric.bias == "two-sided" else 1
-    assert test["p_value"] == pytest.approx(min(1, sides * (share + 1) / 100))
-    assert (
-        metric(query, word2vec, random_groups={"draws": 99}, seed=5, **parameters).p_groups == test["p_value"]
+    asked = {"draws": 240, "stop": None}
+    (result,), _ = infer_query(
+        metric, query, word2vec, parameters, nulls=nulls, random_groups=asked, draw_seed=5
     )
+    test, values = result["random_groups"], nulls[query.name]["random_groups"]
+    assert (test["method"], test["alternative"], test["neutral"]) == ("drawn", "distance", metric.neutral)
+    assert test["observed"] == pytest.approx(result["value"], rel=1e-9)
+    draws = kept(drawn(pool, word2vec, words_of(query, word2vec), draws=240, seed=5)[0], query)
+    assert test["draws"] == len(values) == len(draws) >= 99
+    for draw in (0, 41, 98):
+        other = Query.of(draws[draw], [s.words for s in query.attribute_sets])
+        assert values[draw] == pytest.approx(metric(other, word2vec, **parameters).value, rel=1e-8, abs=1e-10)
+    distances = np.abs(values - metric.neutral)
+    distance = abs(result["value"] - metric.neutral)
+    count = np.sum(distances >= distance - 1e-12)
+    assert test["p_value"] == pytest.approx(max((count + 1) / (len(draws) + 1), 1 / (test["seeds"] + 1)))
+    assert test["excess"] == pytest.approx((distance - distances.mean()) / distances.std(), rel=1e-6)
+    assert metric(query, word2vec, random_groups=asked, seed=5, **parameters).p_groups == test["p_value"]
 
 
 @pytest.mark.parametrize(
@@ -158,16 +210,13 @@ def test_parameters_hold_for_random_groups_too(word2vec, pool, name, parameters)
     metric = metrics.metric(name).under(parameters)
     query = QUERY if QUERY.exactly(metric.template) else Query.of([MALE, FEMALE], [CAREER])
     nulls = {}
-    infer_query(metric, query, word2vec, parameters, random_groups={"draws": 99}, nulls=nulls)
-    options = WordOptions()
+    infer_query(metric, query, word2vec, parameters, random_groups={"draws": 240}, nulls=nulls)
     sides = query.target_sets, query.attribute_sets
     regrouped = sides[metric.regrouped == "attributes"]
-    found = [find(s.name, s.words, word2vec, options) for s in regrouped]
-    groups = draw_groups(pool, word2vec, found, query, options, 99, 0)
+    draws = kept(drawn(pool, word2vec, tuple(s.words for s in regrouped))[0], query)
     for draw in (3, 77):
-        chosen = [[groups.words.keys[i] for i in places[draw]] for places in groups.places]
-        kept = [s.words for s in sides[metric.regrouped == "targets"]]
-        other = Query.of(*((chosen, kept) if metric.regrouped == "targets" else (kept, chosen)))
+        chosen, fixed = draws[draw], [s.words for s in sides[metric.regrouped == "targets"]]
+        other = Query.of(*((chosen, fixed) if metric.regrouped == "targets" else (fixed, chosen)))
         value = metrics.metric(name)(other, word2vec, **parameters).value
         assert nulls[query.name]["random_groups"][draw] == pytest.approx(value, rel=1e-8, abs=1e-10)
 
@@ -177,10 +226,9 @@ def test_three_groups(word2vec, pool):
     query = Query.of(thirds, [CAREER])
     for name in ("same", "direct_bias", "mac"):
         nulls = {}
-        infer_query(metrics.metric(name), query, word2vec, random_groups={"draws": 99}, nulls=nulls)
-        groups = drawn(pool, word2vec, query, draws=99)
-        targets = [[groups.words.keys[i] for i in places[7]] for places in groups.places]
-        value = metrics.metric(name)(Query.of(targets, [CAREER]), word2vec).value
+        infer_query(metrics.metric(name), query, word2vec, random_groups={"draws": 999}, nulls=nulls)
+        draws = kept(drawn(pool, word2vec, words_of(query, word2vec))[0], query)
+        value = metrics.metric(name)(Query.of(draws[7], [CAREER]), word2vec).value
         assert nulls[query.name]["random_groups"][7] == pytest.approx(value, rel=1e-9)
 
 
@@ -194,6 +242,8 @@ def test_a_metric_without_a_fast_way_is_tested_too(word2vec):
     bars = [result["random_groups"].pop("histogram") for result in (fast, again)]
     assert bars[0].pop("counts") == bars[1].pop("counts")
     assert bars[0] == pytest.approx(bars[1])
+    for name in ("excess", "observed", "p_normal"):
+        assert fast["random_groups"].pop(name) == pytest.approx(again["random_groups"].pop(name))
     assert again == fast
 
 
@@ -202,9 +252,9 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     with pytest.warns(UserWarning, match="repeats"):
         query = Query.of([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
     (result,), _ = infer_query(
-        metrics.metric("ripa"), query, word2vec, random_groups={"draws": 99}, nulls=nulls
+        metrics.metric("ripa"), query, word2vec, random_groups={"draws": 2000}, nulls=nulls
     )
-    assert len(nulls[query.name]["random_groups"]) == 99
+    assert len(nulls[query.name]["random_groups"]) > 99
     assert result["random_groups"]["cosines"][0] == pytest.approx(
         mean_cosine(word2vec.take(["he", "man"], word2vec.rows(["he", "man"]))), abs=1e-6
     )
@@ -215,7 +265,7 @@ def test_no_test_has_its_reason(random_model, word2vec):
     query = Query.of([["w1", "w2"], ["w3", "w4"]], [["w5"], ["w6"]])
     result = metrics.weat(query, small, random_groups={"draws": 99})
     assert math.isnan(result.p_groups)
-    assert "random groups are as coherent as the query's" in result.inference["random_groups"]["reason"]
+    assert "too few words of the model have neighbours" in result.inference["random_groups"]["reason"]
     many = word2vec.words()[5000:5130]
     result = metrics.weat(Query.of([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
     assert "more than 64 words" in result.inference["random_groups"]["reason"]
@@ -230,7 +280,7 @@ def test_no_test_has_its_reason(random_model, word2vec):
 
 def test_what_was_planted_is_found(word2vec, pool):
     """Words that are the nearest to the one group and to the other: as near as no random groups'."""
-    seeds = ["guitar", "doctor"]
+    seeds = ["river", "school"]
     words, rows = word2vec.vocabulary()
     vectors = unit(word2vec.matrix(words, rows))
     near = {}
@@ -241,24 +291,23 @@ def test_what_was_planted_is_found(word2vec, pool):
     query = Query.of(groups, of_groups)
     for name in ("weat", "generalized_weat", "weat_es"):
         result = metrics.metric(name)(
-            query, word2vec, random_groups={"draws": 199}, permutation={"draws": 199}
+            query, word2vec, random_groups={"draws": 999}, permutation={"draws": 199}
         )
         assert result.p_groups <= 0.01
         assert result.p_value <= 0.01
     one = Query.of(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
-        assert metrics.metric(name)(one, word2vec, random_groups={"draws": 199}).p_groups <= 0.05
+        assert metrics.metric(name)(one, word2vec, random_groups={"draws": 999}).p_groups <= 0.05
 
 
 def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
     """What one has drawn another reads; of another state of the model, and without a folder, each draws itself."""
-    asked, draw = [], random_groups._draw
-    monkeypatch.setattr(random_groups, "_draw", lambda *of: asked.append(of[1]) or draw(*of))
+    asked, draw = [], group_draws.GroupDraws._draw
+    monkeypatch.setattr(group_draws.GroupDraws, "_draw", lambda *of: asked.append(of[1]) or draw(*of))
 
     def p_groups(model):
-        random_groups._draw_once.cache_clear()
-        random_groups._look_up.cache_clear()
-        return metrics.weat(QUERY, model, random_groups={"draws": 99}).p_groups
+        group_draws._draws_of.cache_clear()
+        return metrics.weat(QUERY, model, random_groups={"draws": 256}).p_groups
 
     alone = p_groups(word2vec)
     assert len(asked) == 1
@@ -268,3 +317,16 @@ def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
     debiased = word2vec.under(debias.hard(word2vec, definitional_pairs=[["she", "he"], ["woman", "man"]]))
     p_groups(debiased)
     assert asked[2:] == [debiased]
+
+
+def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):
+    """Draws around one seed are of one topic: a few hundred seeds cannot show a p-value of a thousandth."""
+    seeds = ["house", "doctor"]
+    words, rows = word2vec.vocabulary()
+    vectors = unit(word2vec.matrix(words, rows))
+    near = [[words[i] for i in np.argsort(-(vectors @ vectors[words.index(s)]))[:16]] for s in seeds]
+    query = Query.of([group[::2] for group in near], [group[1::2] for group in near])
+    test = metrics.weat(query, word2vec, random_groups={"draws": 4000}).inference["random_groups"]
+    assert test["seeds"] < test["draws"]
+    assert test["p_value"] >= 1 / (test["seeds"] + 1)
+    assert test["p_lowest"] >= 1 / (test["seeds"] + 1)

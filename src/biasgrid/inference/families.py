@@ -24,7 +24,7 @@ from ..query import Query
 from ..words import FoundSet, WordOptions
 from .control_words import _values as values_of_controls
 from .infer import BIAS, query_permutation_test
-from .permutation import _share
+from .permutation import DISTANCE, share_as_extreme
 from .random_groups import _values as values_of_groups
 from .resampler import Resampler
 
@@ -136,10 +136,10 @@ def signature(
             values = values_of(metric, params, template, normalize, alternative, trial)
         if values is None or not np.isfinite(values).all():
             return unique_name
-        side = metric.bias if alternative == BIAS else alternative
-        digest.update(
-            np.array([_share(values, value, side, is_sample=False)[0] for value in values]).tobytes()
-        )
+        bias = DISTANCE if column == "p_groups" else metric.bias
+        side = bias if alternative == BIAS else alternative
+        p_values = [share_as_extreme(values, value, side, metric.neutral) for value in values]
+        digest.update(np.array(p_values).tobytes())
     # which words are exchanged, or drawn, is part of the test
     return f"{metric.exchanged if column in PERMUTED else metric.regrouped} {digest.hexdigest()[:16]}"
 

@@ -22,10 +22,17 @@ from ..words import FoundSet, WordOptions
 from .bootstrap import digest, interval_of_units, intervals
 from .control_words import control_test
 from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, summarise_logarithms
-from .permutation import Permutation, drawn_test, permutation_test, permutations_of
+from .permutation import (
+    DISTANCE,
+    Permutation,
+    monte_carlo_test,
+    permutation_test,
+    permutations_of,
+)
 from .pool import Pool, pool_of
 from .random_groups import groups_test
 from .resampler import Resampler, rows_at_once
+from .sequential import stretches
 
 NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
@@ -53,10 +60,12 @@ def infer_query(
     """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap resamples
     (sub-queries, draws), None without a bootstrap.
 
-    permutation  draws (10000), exact (20000), alternative ("bias", the metric's own): see `permutation_test`. Each
-                 test has a `histogram` of the values that it compares the score with (`permutation.histogram`)
-    random_groups  draws (999), alternative: see `random_groups.groups_test`
-    frequency_bands  draws (10000), exact (20000), alternative, width (4): see `banded_test`
+    permutation  draws (19999), stop (20), exact (20000), alternative ("bias", the metric's own): see
+                 `permutation_test`. Each test has a `histogram` of the values that it compares the score with
+                 (`permutation.histogram`)
+    random_groups  draws (9999), stop (20), alternative ("bias": by distance), match ("between"): see
+                   `random_groups.groups_test`
+    frequency_bands  draws (19999), stop (20), exact (20000), alternative, width (4): see `banded_test`
     control_words  draws (999), nearest (50), alternative: see `control_words.control_test`
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
@@ -83,11 +92,11 @@ def infer_query(
     permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity = (
         None if options is None else complete_options(part, options) for part, options in requests.items()
     )
-    for options in (random_groups, control_words):
+    for options, bias in ((random_groups, DISTANCE), (control_words, metric.bias)):
         if options is not None:
             pool = pool or pool_of(model)
             if options["alternative"] == BIAS:
-                options["alternative"] = metric.bias
+                options["alternative"] = bias
     found_sets = look_up(metric, query, model, words)
     parts = query.subqueries(metric.template)
     samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
@@ -262,13 +271,19 @@ def _keep(
 
 
 def _isotropic(
-    resampler: Resampler, seed: int, *, draws: int, alternative: str, **options: int
+    resampler: Resampler, seed: int, *, draws: int, stop: int | None, alternative: str, **options: int
 ) -> Permutation:
     """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
     direction is made of real words (`Metric.isotropic`)."""
     words = [key for s in (*resampler.targets, *resampler.attributes) for key in s.keys]
-    values = resampler.isotropic(np.random.default_rng([seed, digest(words)]), draws)
-    return drawn_test(values, resampler.value, resampler.metric.bias if alternative == BIAS else alternative)
+    rng = np.random.default_rng([seed, digest(words)])
+    return monte_carlo_test(
+        lambda start, end: resampler.isotropic(rng, end - start),
+        resampler.value,
+        resampler.metric.bias if alternative == BIAS else alternative,
+        stretches(draws),
+        stop,
+    )
 
 
 def _as_record(test: Permutation) -> dict[str, Any]:
@@ -278,4 +293,6 @@ def _as_record(test: Permutation) -> dict[str, Any]:
     values["partitions"] = None if is_long else test.partitions
     values["histogram"] = test.histogram
     del values["null_distribution"]
+    if test.neutral is None:
+        del values["neutral"]
     return values

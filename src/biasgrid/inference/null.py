@@ -25,7 +25,7 @@ from ..options import TESTS
 from ..query import Query
 from ..words import WordOptions
 from .infer import infer_query
-from .permutation import as_extreme
+from .permutation import extreme_tails
 from .pool import stored_pool
 
 
@@ -149,6 +149,5 @@ def why_untested(result: Mapping[str, Any]) -> str:
 def _extreme(values: np.ndarray, test: Mapping[str, Any]) -> np.ndarray:
     if test["p_value"] is None:
         return np.zeros(len(values), dtype=bool)
-    upper, lower = as_extreme(values, test["observed"])
-    tails = {"greater": upper, "less": lower}
-    return tails.get(test["alternative"], min(upper, lower, key=np.count_nonzero))
+    tails = extreme_tails(values, test["observed"], test["alternative"], test.get("neutral"))
+    return min(tails, key=np.count_nonzero)

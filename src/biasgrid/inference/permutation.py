@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtr
+from scipy.special import ndtr
 
 from ..errors import BiasgridError, not_allowed, unknown_name
+from .sequential import FIRST, Tally, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")
+# of tests against random groups: values at least as far from the neutral value as the observed one
+DISTANCE = "distance"
 # labels of permutations that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
 BLOCK = 2**20
 # bars of a histogram
@@ -31,18 +34,20 @@ class Permutation:
     """The outcome of a permutation test.
 
     p_value      share of permutations that are at least as extreme as the observed one, which counts as one of them:
-                 never 0. NaN where the observed value, or a permutation's, is
-    p_low        ends of the 95 % interval (Clopper & Pearson 1934) of the p-value that all permutations would give,
-    p_high       from those that were drawn; of an exact test both are p_value
+                 never 0. NaN where the observed value, or a permutation's, is. Of drawn ones see
+                 `sequential.count_up`
+    p_low        ends of the 95 % interval of the p-value that all permutations would give, from those that were
+    p_high       drawn; of an exact test both are p_value
     p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
                  deviation of the permutations' values; NaN where all permutations have one value
     p_lowest     the smallest p_value that this test can give
     method       "exact": of all permutations, each once; "monte_carlo": of permutations drawn independently at
                  random; "drawn": of values of another null hypothesis, which are no permutations
     partitions   how many there are; None where none are
-    draws        how many values were computed
+    draws        how many values the p-value rests on
     observed     the statistic of the words as they are
-    null_distribution  the statistic of every permutation (draws,)
+    null_distribution  these values (draws,)
+    neutral      of the alternative "distance", the value that distances are from; else None
     """
 
     p_value: float
@@ -56,6 +61,7 @@ class Permutation:
     draws: int
     observed: float
     null_distribution: np.ndarray = field(repr=False, compare=False)
+    neutral: float | None = None
 
     @property
     def histogram(self) -> dict[str, Any] | None:
@@ -73,6 +79,7 @@ def permutation_test(
     draws: int = 100_000,
     exact: int = 20_000,
     alternative: str = "greater",
+    stop: int | None = None,
     seed: int | Sequence[int] = 0,
 ) -> Permutation:
     """Test a statistic of words in sets, as scipy.stats.permutation_test does.
@@ -84,10 +91,11 @@ def permutation_test(
                  dealt out among all sets ("independent")
     bands        the band that each word is in: words are dealt out only among words of their own band, and two words
                  of a pair change places only within one. None: all are in one
-    exact        all permutations are enumerated where there are at most so many; else `draws` are drawn, and
-                 p_value is (k + 1) / (draws + 1)
+    exact        all permutations are enumerated where there are at most so many; else they are drawn
+    draws, stop  how many are drawn at most, and how many as extreme as the observed one decide the test before that
+                 (None: any number of them), see `sequential.count_up`
     alternative  "greater": permutations whose value is at least the observed one are as extreme, "less": at most;
-                 "two-sided": twice the smaller of both, at most 1
+                 "two-sided": twice the smaller of both, at most 1; each tail is counted, and stopped, by itself
 
     Values that agree within rounding (100 units in the last place of the largest, or of 1) count as equal, so that
     the observed permutation is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
@@ -96,40 +104,44 @@ def permutation_test(
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
     free, members, partitions = _exchangeable(labels, sizes, shared, pairs, bands)
     is_exact = partitions <= exact
-    count = partitions if is_exact else draws
-    # values of all, labels of a block: a million permutations of 50 words are 8 MB of values
-    values = np.empty(count)
     rng = np.random.default_rng(seed)
     rows = max(1, BLOCK // len(labels))
     all_free = not pairs and len(free) == 1 and len(free[0]) == len(labels)
-    for start in range(0, count, rows):
-        stop = min(start + rows, count)
+
+    def labels_of(start: int, end: int) -> np.ndarray:
         if all_free:
-            block_labels = (
-                _permutations(members[0])[start:stop] if is_exact else deal(members[0], stop - start, rng)
-            )
-        else:
-            block_labels = np.tile(labels, (stop - start, 1))
+            return _permutations(members[0])[start:end] if is_exact else deal(members[0], end - start, rng)
+        block_labels = np.tile(labels, (end - start, 1))
         if pairs:
             (places,) = free
-            choices = np.arange(start, stop)[:, None] >> np.arange(len(places)) if is_exact else None
-            swaps = choices & 1 if is_exact else rng.integers(2, size=(stop - start, len(places)))
+            choices = np.arange(start, end)[:, None] >> np.arange(len(places)) if is_exact else None
+            swaps = choices & 1 if is_exact else rng.integers(2, size=(end - start, len(places)))
             block_labels[:, places] = swaps
             block_labels[:, places + sizes[0]] = 1 - swaps
-        elif not all_free:
-            number = np.arange(start, stop)
-            for places, of_band in zip(free, members, strict=True):
-                if is_exact:
-                    choices = _permutations(of_band)
-                    number, place = np.divmod(number, len(choices))
-                    block_labels[:, places] = choices[place]
-                else:
-                    block_labels[:, places] = deal(of_band, stop - start, rng)
-        values[start:stop] = statistic(block_labels)
-    # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration, as
-    # RNSB's, may differ by more than rounding, and the observed permutation would be less extreme than itself
-    observed = float(values[0] if is_exact else statistic(labels[None])[0])
-    return _outcome(values, observed, alternative, "exact" if is_exact else "monte_carlo", partitions)
+            return block_labels
+        number = np.arange(start, end)
+        for places, of_band in zip(free, members, strict=True):
+            if is_exact:
+                choices = _permutations(of_band)
+                number, place = np.divmod(number, len(choices))
+                block_labels[:, places] = choices[place]
+            else:
+                block_labels[:, places] = deal(of_band, end - start, rng)
+        return block_labels
+
+    def values_of(start: int, end: int) -> np.ndarray:
+        # labels of a block: a million permutations of 50 words are 8 MB of values
+        ends = [*range(start, end, rows), end]
+        return np.concatenate([statistic(labels_of(*block)) for block in pairwise(ends)])
+
+    if is_exact:
+        values = values_of(0, partitions)
+        # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration,
+        # as RNSB's, may differ by more than rounding, and the observed one would be less extreme than itself
+        return _exact_test(values, float(values[0]), alternative, partitions)
+    observed = float(statistic(labels[None])[0])
+    test = monte_carlo_test(values_of, observed, alternative, stretches(draws), stop)
+    return replace(test, method="monte_carlo", partitions=partitions)
 
 
 def permutations_of(
@@ -172,32 +184,60 @@ def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater"
     """Test an observed value against values (draws,) that were drawn from a null hypothesis that is not about
     permutations of words; p_value is (k + 1) / (draws + 1)."""
     check(len(values), 0, alternative)
-    return _outcome(values, observed, alternative, "drawn", None)
+    return monte_carlo_test(lambda *_: values, observed, alternative, [0, len(values)], None)
 
 
-def _outcome(
-    values: np.ndarray, observed: float, alternative: str, method: str, partitions: int | None
+def monte_carlo_test(
+    values_of: Callable[[int, int], np.ndarray],
+    observed: float,
+    alternative: str,
+    ends: Sequence[int],
+    stop: int | None,
+    *,
+    neutral: float | None = None,
+    is_enough: Callable[[int], bool] | None = None,
 ) -> Permutation:
-    is_sample = method != "exact"
+    """Test an observed value against values that are drawn until the test is decided.
+
+    values_of    (start, end) -> the values of these draws, in order; fewer where some have none
+    alternative  as of `permutation_test`, or "distance": values at least as far from `neutral`
+    ends         where the stretches that are drawn at once end, from 0 on
+    stop         how many values as extreme decide the test before all are drawn, see `sequential.count_up`
+    is_enough    whether so many values may decide it; None: any number
+    """
+    values = np.empty(0)
+    tally, used, sides = Tally(*[math.nan] * 3, 0), 0, 1 + (alternative == "two-sided")
+    for start, end in pairwise(ends):
+        values = np.concatenate([values, values_of(start, end)])
+        used, is_end = len(values), end == ends[-1]
+        # what counts as equal must not depend on how many were drawn beside those that count
+        tolerance = _tolerance(values[:FIRST], observed)
+        tails = extreme_tails(values, observed, alternative, neutral, tolerance)
+        tallies = [count_up(tail, stop, is_end) for tail in tails]
+        if None not in tallies and (is_end or is_enough is None or is_enough(used)):
+            tally, used = min(tallies), max(tally.draws for tally in tallies)
+            break
+        if np.isnan(values).any():
+            break
+    values = values[:used]
     p_value = p_low = p_high = p_normal = math.nan
     # an infinite value, such as the logarithm of no sentences, is more extreme than any number
+    if used and math.isfinite(observed) and not np.isnan(values).any():
+        p_value, p_low, p_high = (min(sides * share, 1.0) for share in tally[:3])
+        p_normal = _tail(values, observed, alternative, neutral) if np.isfinite(values).all() else math.nan
+    lowest = min(sides / (ends[-1] + 1), 1.0)
+    shares = p_value, p_low, p_high, p_normal, lowest
+    return Permutation(*shares, alternative, "drawn", None, used, observed, values, neutral)
+
+
+def _exact_test(values: np.ndarray, observed: float, alternative: str, partitions: int) -> Permutation:
+    p_value = p_normal = math.nan
+    sides = 1 + (alternative == "two-sided")
     if math.isfinite(observed) and not np.isnan(values).any():
-        p_value, p_low, p_high = _share(values, observed, alternative, is_sample)
+        p_value = share_as_extreme(values, observed, alternative)
         p_normal = _tail(values, observed, alternative) if np.isfinite(values).all() else math.nan
-    lowest = min((1 + (alternative == "two-sided")) / (len(values) + is_sample), 1.0)
-    return Permutation(
-        p_value,
-        p_low,
-        p_high,
-        p_normal,
-        lowest,
-        alternative,
-        method,
-        partitions,
-        len(values),
-        observed,
-        values,
-    )
+    shares = p_value, p_value, p_value, p_normal, min(sides / partitions, 1.0)
+    return Permutation(*shares, alternative, "exact", partitions, partitions, observed, values)
 
 
 def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -257,33 +297,38 @@ def histogram(values: np.ndarray, observed: float) -> dict[str, Any] | None:
     return {"low": low, "high": high, "counts": counts}
 
 
-def as_extreme(values: np.ndarray, observed: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which values (draws,) are at least as great as the observed one, and which at most; equal ones are both."""
-    tolerance = _tolerance(values, observed)
-    return values >= observed - tolerance, values <= observed + tolerance
+def extreme_tails(
+    values: np.ndarray,
+    observed: float,
+    alternative: str,
+    neutral: float | None = None,
+    tolerance: float | None = None,
+) -> list[np.ndarray]:
+    """Which values (draws,) are at least as extreme as the observed one; of "two-sided" in either direction, as two
+    arrays, of which values that equal the observed one are in both."""
+    tolerance = _tolerance(values, observed) if tolerance is None else tolerance
+    if alternative == DISTANCE:
+        return [np.abs(values - neutral) >= abs(observed - neutral) - tolerance]
+    upper, lower = values >= observed - tolerance, values <= observed + tolerance
+    return {"greater": [upper], "less": [lower], "two-sided": [upper, lower]}[alternative]
 
 
-def _share(
-    values: np.ndarray, observed: float, alternative: str, is_sample: bool
-) -> tuple[float, float, float]:
-    """The p-value and the ends of its interval."""
-    upper, lower = (int(np.count_nonzero(tail)) for tail in as_extreme(values, observed))
-    extreme_count = {"greater": upper, "less": lower, "two-sided": min(upper, lower)}[alternative]
-    n, sides = len(values), 2 if alternative == "two-sided" else 1
-    p = low = high = extreme_count / n
-    if is_sample:
-        p = (extreme_count + 1) / (n + 1)
-        # of Clopper & Pearson, as scipy.stats.binomtest has it after a search that takes longer than most tests
-        low = betaincinv(extreme_count, n - extreme_count + 1, 0.025) if extreme_count else 0.0
-        high = betaincinv(extreme_count + 1, n - extreme_count, 0.975) if extreme_count < n else 1.0
-    return tuple(min(sides * float(share), 1.0) for share in (p, low, high))
+def share_as_extreme(
+    values: np.ndarray, observed: float, alternative: str, neutral: float | None = None
+) -> float:
+    """The p-value where the values (draws,) are all that there are."""
+    tails = extreme_tails(values, observed, alternative, neutral)
+    return min(len(tails) * min(float(np.count_nonzero(tail)) for tail in tails) / len(values), 1.0)
 
 
-def _tail(values: np.ndarray, observed: float, alternative: str) -> float:
+def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float | None = None) -> float:
     spread = values.std()
     if not spread > _tolerance(values, observed):
         return math.nan
     z = (observed - values.mean()) / spread
+    if alternative == DISTANCE:
+        opposite = (2 * neutral - observed - values.mean()) / spread
+        return float(ndtr(min(z, opposite)) + ndtr(-max(z, opposite)))
     tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
     return float(tails[alternative])
 

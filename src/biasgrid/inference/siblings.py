@@ -1,0 +1,263 @@
+"""Groups of a model's words that are as coherent as a group of a query's, and as near to groups beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .pool import NEAREST, WIDTHS, Pool, bands_of
+
+# how far a random group's mean cosine may be from that of the query's group, and how far the mean cosine of two
+# groups from that of the query's; a group that is within this share of both is not drawn again
+NEAR, NEAR_BETWEEN, NEAR_ENOUGH = 0.03, 0.04, 0.25
+# halvings by which the width of a seed's neighbourhood is found, and groups that are drawn for each
+HALVINGS, GROUPS_PER_HALVING = 7, 2
+# where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words:
+# a narrow neighbourhood that is as coherent by chance would be of one topic, which the query's group need not be
+OFTEN = 0.1
+# attempts at a first group, at one beside it, and at one of any words, few of which may be as coherent
+ATTEMPTS, ATTEMPTS_BESIDE, ATTEMPTS_OF_ANY = 6, 12, 60
+# standard deviations of the widths of further attempts and of the cosines that seeds are chosen by; and the share of
+# an error in the mean cosine of two groups by which the next seed is nearer or further
+WIDTH_SCATTER, SEED_SCATTER, STEP = 0.06, 0.03, 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What random groups have in common with the query's group that they stand for.
+
+    bands, counts  the bands of rows that its different words are in, and how many are in each
+    copies         which of these words, in the order of rows, each of its words is
+    cosine         mean cosine of its different words with each other; NaN of one word
+    seeds, widths  which seeds of the pool such a group may start from, in random order, and how wide the
+                   neighbourhood of each is: 0 (the nearest words) to 1 (any words)
+    free           which words of the pool may be in it (n,)
+    """
+
+    bands: np.ndarray
+    counts: np.ndarray
+    copies: np.ndarray
+    cosine: float
+    seeds: np.ndarray
+    widths: np.ndarray
+    free: np.ndarray
+
+    @property
+    def is_of_any_words(self) -> bool:
+        return bool((self.widths == 1).all())
+
+
+def sum_vectors(vectors: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Sums (groups, dimensions) of the vectors of groups (groups, words)."""
+    total = vectors.take(groups[:, 0], axis=0)
+    # word by word: an array of all words' vectors would take a hundred megabytes
+    for places in groups.T[1:]:
+        total += vectors.take(places, axis=0)
+    return total
+
+
+def mean_cosines(sums: np.ndarray, words: int) -> np.ndarray:
+    """Mean cosine with each other of so many words whose unit vectors have these sums (groups, dimensions); NaN of
+    one word."""
+    if words == 1:
+        return np.full(len(sums), math.nan)
+    return (np.vecdot(sums, sums) - words) / (words * (words - 1))
+
+
+def make_shape(
+    pool: Pool,
+    vectors: np.ndarray,
+    rows: np.ndarray,
+    copies: np.ndarray,
+    cosine: float,
+    free: np.ndarray,
+    rng: np.random.Generator,
+) -> Shape:
+    """The shape of a query's group of words in these rows of the model, which rise; the other arguments are fields of
+    it, and `vectors` the unit vectors of the pool's words (n, dimensions)."""
+    bands, counts = np.unique(bands_of(rows), return_counts=True)
+    if bands[-1] >= pool.near.shape[1]:
+        bands_known = np.empty(0, dtype=np.int64)
+        return Shape(bands, counts, copies, cosine, bands_known, np.empty(0), free)
+    seeds = rng.permutation(np.flatnonzero(free[pool.seeds] & np.isin(pool.bands[pool.seeds], bands)))
+    shape = Shape(bands, counts, copies, cosine, seeds, np.zeros(len(seeds)), free)
+    if len(rows) == 1 or not len(seeds):
+        return shape
+
+    def cosines(widths: np.ndarray, luck: np.ndarray) -> np.ndarray:
+        groups = _groups_around(pool, shape, seeds, widths, np.empty((len(seeds), 0), dtype=np.int64), luck)
+        is_whole = (groups >= 0).all(axis=1)
+        return np.where(is_whole, mean_cosines(sum_vectors(vectors, groups), len(rows)), -1.0)
+
+    def luck() -> np.ndarray:
+        return rng.random((len(seeds), len(bands), NEAREST), dtype=np.float32)
+
+    # seeds whose nearest words are at least as near to each other
+    seeds = seeds[cosines(shape.widths, np.zeros((len(seeds), len(bands), 1))) >= cosine - NEAR / 2]
+    if not len(seeds):
+        return Shape(bands, counts, copies, cosine, seeds, np.empty(0), free)
+    widest = cosines(np.ones(len(seeds)), luck())
+    if (np.abs(widest - cosine) <= NEAR).mean() >= OFTEN or np.median(widest) >= cosine:
+        return Shape(bands, counts, copies, cosine, seeds, np.ones(len(seeds)), free)
+    low, high = np.zeros(len(seeds)), np.ones(len(seeds))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        is_nearer = np.mean([cosines(middle, luck()) for _ in range(GROUPS_PER_HALVING)], axis=0) > cosine
+        low, high = np.where(is_nearer, middle, low), np.where(is_nearer, high, middle)
+    return Shape(bands, counts, copies, cosine, seeds, (low + high) / 2, free)
+
+
+def draw_around(
+    pool: Pool,
+    vectors: np.ndarray,
+    shape: Shape,
+    starts: np.ndarray,
+    earlier: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Groups around seeds (draws,) that have none of the words that their draw has already, `earlier` (draws, words):
+    places (draws, words), the sums of their vectors, and whether they are as coherent as the query's."""
+    place = np.empty(len(pool.seeds), dtype=np.int64)
+    place[shape.seeds] = np.arange(len(shape.seeds))
+    widths = shape.widths[place[starts]]
+    best = _Best(len(starts), int(shape.counts.sum()), vectors.shape[1])
+    is_of_any = shape.is_of_any_words
+    for attempt in range(ATTEMPTS_OF_ANY if is_of_any else ATTEMPTS):
+        rows = best.rows_to_draw
+        if not len(rows):
+            break
+        scatter = WIDTH_SCATTER * rng.normal(size=len(rows)) * (attempt > 0 and not is_of_any)
+        best.draw(pool, vectors, shape, rows, starts[rows], (widths[rows] + scatter).clip(0, 1), earlier, rng)
+    return best.groups, best.sums, best.distances <= 1
+
+
+def draw_beside(
+    pool: Pool,
+    vectors: np.ndarray,
+    shape: Shape,
+    earlier: np.ndarray,
+    means: Sequence[np.ndarray],
+    targets: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `draw_around`, of groups whose mean cosines with groups of these `means`, (draws, dimensions) each, are near
+    to `targets` (groups,), around seeds that are chosen for that."""
+    seed_words = pool.seeds[shape.seeds]
+    near = [group_means @ vectors[seed_words].T for group_means in means]
+    place = np.full(len(pool.rows), -1)
+    place[seed_words] = np.arange(len(seed_words))
+    rows, columns = np.nonzero(place[earlier] >= 0)
+    near[0][rows, place[earlier[rows, columns]]] = np.inf
+    aims = targets[:, None] + SEED_SCATTER * rng.normal(size=(len(targets), len(earlier)))
+    best = _Best(len(earlier), int(shape.counts.sum()), vectors.shape[1])
+    for _ in range(ATTEMPTS_OF_ANY if shape.is_of_any_words else ATTEMPTS_BESIDE):
+        rows = best.rows_to_draw
+        if not len(rows):
+            break
+        misses = [
+            (cosines[rows] - aim[rows, None].astype(np.float32)) ** 2
+            for cosines, aim in zip(near, aims, strict=True)
+        ]
+        chosen = sum(misses).argmin(axis=1)
+        sums = best.draw(
+            pool,
+            vectors,
+            shape,
+            rows,
+            shape.seeds[chosen],
+            shape.widths[chosen],
+            earlier,
+            rng,
+            [(group_means[rows], target) for group_means, target in zip(means, targets, strict=True)],
+        )
+        for aim, group_means, target in zip(aims, means, targets, strict=True):
+            error = target - np.vecdot(group_means[rows], sums) / best.groups.shape[1]
+            aim[rows] += STEP * error + SEED_SCATTER / 2 * rng.normal(size=len(rows))
+    return best.groups, best.sums, best.distances <= 1
+
+
+class _Best:
+    """The best groups of several attempts: places (draws, words), sums of their vectors, and how far off they are, as
+    a share of what is allowed."""
+
+    def __init__(self, draws: int, words: int, dimensions: int):
+        self.groups = np.zeros((draws, words), dtype=np.int64)
+        self.sums = np.zeros((draws, dimensions), dtype=np.float32)
+        self.distances = np.full(draws, np.inf)
+
+    @property
+    def rows_to_draw(self) -> np.ndarray:
+        """The draws that are not near enough yet."""
+        return np.flatnonzero(self.distances > NEAR_ENOUGH)
+
+    def draw(
+        self,
+        pool: Pool,
+        vectors: np.ndarray,
+        shape: Shape,
+        rows: np.ndarray,
+        starts: np.ndarray,
+        widths: np.ndarray,
+        earlier: np.ndarray,
+        rng: np.random.Generator,
+        beside: Sequence[tuple[np.ndarray, float]] = (),
+    ) -> np.ndarray:
+        """Draw groups for these draws, and keep those that are nearer than before; returns the sums of their
+        vectors. `beside`: means of earlier groups, and mean cosines that are wanted with them."""
+        luck = rng.random((len(rows), len(shape.bands), NEAREST), dtype=np.float32)
+        groups = _groups_around(pool, shape, starts, widths, earlier[rows], luck)
+        sums = sum_vectors(vectors, groups)
+        words = groups.shape[1]
+        distances = (
+            np.zeros(len(rows)) if words == 1 else np.abs(mean_cosines(sums, words) - shape.cosine) / NEAR
+        )
+        for means, target in beside:
+            errors = np.abs(np.vecdot(means, sums) / words - target) / NEAR_BETWEEN
+            distances = np.maximum(distances, errors)
+        is_taken = (earlier[rows] == groups[:, :1]).any(axis=1)
+        distances[is_taken | (groups < 0).any(axis=1)] = np.inf
+        is_nearer = distances < self.distances[rows]
+        nearer = rows[is_nearer]
+        self.groups[nearer], self.sums[nearer] = groups[is_nearer], sums[is_nearer]
+        self.distances[nearer] = distances[is_nearer]
+        return sums
+
+
+def _groups_around(
+    pool: Pool, shape: Shape, starts: np.ndarray, widths: np.ndarray, taken: np.ndarray, luck: np.ndarray
+) -> np.ndarray:
+    """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
+    each band as the shape has, the seed among them, and none of the words that are `taken` (draws, words). `luck` is
+    random, (draws, bands, NEAREST). -1 where there are too few."""
+    groups = np.full((len(starts), int(shape.counts.sum())), -1, dtype=np.int64)
+    groups[:, 0] = pool.seeds[starts]
+    next_column = np.ones(len(starts), dtype=np.int64)
+    for place, (band, count) in enumerate(zip(shape.bands, shape.counts, strict=True)):
+        vacancies = count - (pool.bands[groups[:, 0]] == band)
+        most = int(vacancies.max())
+        if not most:
+            continue
+        # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
+        size = np.maximum(vacancies, 1) * np.exp(
+            widths * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(vacancies, 1))
+        )
+        level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
+        neighbours = pool.near[starts, band, level]
+        is_free = (neighbours >= 0) & shape.free[neighbours]
+        for words in taken.T:
+            is_free &= neighbours != words[:, None]
+        rank = np.cumsum(is_free, axis=1)
+        in_reach = rank <= np.maximum(size / 4.0**level, vacancies)[:, None]
+        # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
+        key = np.where(in_reach, luck[:, place], rank)
+        key[~is_free] = np.inf
+        order = np.argpartition(key, most - 1, axis=1)[:, :most]
+        order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, axis=1), axis=1), axis=1)
+        picks = np.take_along_axis(np.where(is_free, neighbours, -1), order, axis=1)
+        rows, columns = np.nonzero(np.arange(most) < vacancies[:, None])
+        groups[rows, next_column[rows] + columns] = picks[rows, columns]
+        next_column += vacancies
+    return groups
