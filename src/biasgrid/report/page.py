@@ -116,12 +116,8 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     rankings = rankings.assign(fewer=fewer_scores(rankings))
     intervals = _rank_intervals(tables)
     p_values = _p_values(tables)
-    criteria_in_table = set(rankings["criterion"])
-    # with one criterion, "Overall" would repeat it
-    together = [OVERALL] * (len(criteria_in_table) > 2)
-    criteria = [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]
     sections = []
-    for criterion in criteria:
+    for criterion in _criteria_of(rankings, spec):
         part = rankings[rankings["criterion"] == criterion]
         rows = {(row.metric, row.model, row.debias): row for row in part.itertuples()}
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric"])]
@@ -189,80 +185,48 @@ def _p_values(tables: Tables) -> dict[tuple[str, ...], float]:
 
 
 def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """What the page's script recomputes rankings from: scores, and what they are aggregated and ranked by."""
+    """What the page's script filters by and downloads: keys with their labels, and rows of the ranking as the study's
+    tables have them."""
     if "rankings" not in tables or tables["rankings"].empty:
         return {}
-    scores = tables["scores"]
-    scores = scores[scores["criterion"].isin(spec["ranking"]["ranked"])]
-    states = states_of(scores, spec)
-    ranked_criteria = set(spec["ranking"]["ranked"])
-    criteria, metrics = (
-        [name for name in spec["criteria"] if name in ranked_criteria],
-        [m for m in spec["metrics"] if m in set(scores["metric"])],
-    )
-    places = {
-        name: {key: i for i, key in enumerate(keys)}
-        for name, keys in (("criterion", criteria), ("metric", metrics), ("state", states))
-    }
+    rankings = tables["rankings"]
     intervals, p_values = _rank_intervals(tables), _p_values(tables)
-    rankings = []
-    for row in tables["rankings"].itertuples():
+    rows = []
+    for row in rankings.itertuples():
         place = row.criterion, row.metric, row.model, row.debias
         low, high = intervals.get(place, (None, None))
         numbers = [row.rank, low, high, row.value, p_values.get(place)]
-        rankings.append(
+        rows.append(
             [
-                row.criterion,
-                places["metric"][row.metric],
-                places["state"][row.model, row.debias],
+                *place,
                 *(None if value is None or isnan(value) else value for value in numbers),
                 row.cells,
                 row.cells_nan,
             ]
         )
+    states = states_of(rankings, spec)
+    metrics = set(rankings["metric"])
     return {
         "study": spec["study"],
-        "overall": OVERALL,
-        "untouched": UNTOUCHED,
-        "criteria": criteria,
-        "metrics": [
-            {
-                "key": key,
-                "label": names.label(key),
-                "neutral": spec["ranking"]["neutral"][key],
-                "about": f"No bias is {number(spec['ranking']['neutral'][key])}. {spec['facts'][key]['sign']}",
-            }
-            for key in metrics
-        ],
-        "states": [
-            {
-                "model": model,
-                "debias": debias,
-                "label": names.state(model, debias),
-                "place": sorted(states).index((model, debias)),  # where ties go by order
-            }
-            for model, debias in states
-        ],
+        "criteria": _criteria_of(rankings, spec),
+        "metrics": [{"key": key, "label": names.label(key)} for key in spec["metrics"] if key in metrics],
         "models": {model: names.short(model) for model, _ in states},
         "debias": {
             debias: "as it is" if debias == UNTOUCHED else names.label(debias) for _, debias in states
         },
-        "aggregation": spec["ranking"]["aggregation"],
-        "by": spec["ranking"]["by"],
-        "ties": spec["ranking"]["ties"],
-        # criterion, metric, state, value
-        "scores": [
-            [
-                places["criterion"][row.criterion],
-                places["metric"][row.metric],
-                places["state"][row.model, row.debias],
-                None if isnan(row.value) else row.value,
-            ]
-            for row in scores.itertuples()
+        "columns": [
+            *("criterion", "metric", *STATE, "rank", "rank_low", "rank_high", "value", "p_adjusted"),
+            *("cells", "cells_nan"),
         ],
-        # criterion by name, metric, state, rank, low, high, value, p, scores, those without a value
-        "rankings": rankings,
+        "rankings": rows,
     }
+
+
+def _criteria_of(table: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
+    """The criteria of a table, all of them together first; with one criterion that would repeat it."""
+    criteria = set(table["criterion"])
+    together = [OVERALL] * (len(criteria) > 2)
+    return [name for name in (*together, *spec["criteria"]) if name in criteria]
 
 
 def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
@@ -349,9 +313,7 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
     table, rankings = tables["correlations"], tables["rankings"]
     table = table[table["method"] == "spearman"]
     sections = []
-    criteria_in_table = set(table["criterion"])
-    together = [OVERALL] * (len(criteria_in_table) > 2)
-    for criterion in [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]:
+    for criterion in _criteria_of(table, spec):
         part = table[table["criterion"] == criterion]
         ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
         states = {

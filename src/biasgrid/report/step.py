@@ -76,7 +76,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "sections": SECTIONS,
         "names": names,
         "alpha": number(1 - spec["level"]),
-        "facts": [{"label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
+        "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
         "threshold": json.loads(config)
         .get("words", {})
         .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
