@@ -72,6 +72,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "study": spec["study"],
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
+        "without": spec.get("without", []),
         "summary": _summary(scores, spec, names),
         "sections": SECTIONS,
         "names": names,
