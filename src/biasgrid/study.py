@@ -29,6 +29,7 @@ from .options import BY_FREQUENCY, OF_WORDS
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
+from .tables.shared import parts_of
 
 
 @dataclass(frozen=True)
@@ -370,7 +371,7 @@ class Study(Folders):
         }
         return untouched_models | debiased_models
 
-    @property
+    @cached_property
     def ranking(self) -> dict[str, Any]:
         """What `tables.rankings` needs besides the scores."""
         return {
@@ -378,6 +379,7 @@ class Study(Folders):
             "neutral": self.neutral,
             "aggregation": self.config["aggregation"],
             **self.config["ranking"],
+            "parts": parts_of(self),
         }
 
     def to_json(self) -> str:

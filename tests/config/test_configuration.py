@@ -26,7 +26,7 @@ def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):
         "benchmarks", "corpora", "quality", "evaluation", "frequencies", "inference", "null_distributions",
         "published", "computed", "beside",
     ]  # fmt: skip
-    assert resolved["ranking"] == {"by": "distance", "ties": "average"}
+    assert resolved["ranking"] == {"by": "distance", "ties": "average", "coverage": 2 / 3}
     assert resolved["inference"] == {"interval": "jackknife", "adjust": "holm"}
     assert list(resolved["models"]["one"]) == ["label", "source", "vocab_prefix", "licence", "note"]
     assert grid_config() == config

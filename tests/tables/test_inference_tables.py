@@ -159,7 +159,7 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
 
     # the ranks are those of scores with the samples in place of their values, a sub-query being its first query's
     ranks = np.load(study.ranks_file)
-    assert ranks.shape == (3, len(rankings), 25)
+    assert ranks.shape == (2, 3, len(rankings), 25)
     step = steps.rank_samples_step(study)
     samples, counts = value_samples(scores, step.inputs, step.spec)
     values, first = {}, {}
@@ -178,14 +178,16 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
         assert (drawn.setdefault((key[0], first[key]), count) == count).all()
     assert set(drawn) == {("First", "q1"), ("First", "q2"), ("First", "q4"), ("Second", "q3")}
     assert (drawn["First", "q1"] + drawn["First", "q2"] + drawn["First", "q4"] == 3).all()
-    naive = one_by_one(scores, samples, counts, **study.ranking)
+    options = {name: value for name, value in study.ranking.items() if name not in ("coverage", "parts")}
+    naive = one_by_one(scores, samples, counts, **options)
     for kind, expected in enumerate(naive.values()):
         of_kind = expected.loc[rankings.set_index(UNIT).index].to_numpy(dtype=np.float32)
-        np.testing.assert_array_equal(ranks[kind], of_kind)
-    of_words = found["rank_intervals"].query("resampled == 'words'")
-    for ends in (("rank_low", "low"), ("rank_high", "high")):
-        assert rankings[ends[0]].tolist() == of_words[ends[1]].tolist()
-    assert len(found["order"]) == 3 * len(rankings) / 2  # of two models
+        np.testing.assert_array_equal(ranks[0, kind], of_kind)
+    # of fewer than five queries, words alone are resampled
+    assert set(found["rank_intervals"]["resampled"]) == set(found["order"]["resampled"]) == {"words"}
+    for ends in (("rank_shared_low", "low"), ("rank_shared_high", "high")):
+        assert rankings[ends[0]].tolist() == found["rank_intervals"][ends[1]].tolist()
+    assert len(found["order"]) == len(rankings) / 2  # of two models
     assert found["correlations"]["ci_low"].notna().any()
     assert (found["correlations"]["ci_low"] <= found["correlations"]["ci_high"]).sum() > 0
 

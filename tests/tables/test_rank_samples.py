@@ -106,7 +106,9 @@ def test_ranks_of_samples_are_those_of_their_scores(toy, by, aggregation, ties):
     options = {"ranked": ["G", "H"], "neutral": NEUTRAL, "aggregation": aggregation, "by": by, "ties": ties}
     ranks = rank_samples(scores, samples, counts, **options)
     units = rankings(scores, **options).set_index(UNIT).index
-    assert ranks.shape == (3, len(units), 30)
+    assert ranks.shape == (2, 3, len(units), 30)
+    # those of the column `rank`; for `rank_shared`, see test_shared.py
+    ranks = ranks[0]
     for kind, expected in one_by_one(scores, samples, counts, **options).items():
         ours = ranks[RESAMPLED.index(kind)]
         np.testing.assert_array_equal(ours, expected.loc[units].to_numpy(dtype=np.float32))
@@ -128,7 +130,7 @@ def test_models_with_the_same_samples_tie(toy):
             scores["value"] = values
         else:
             samples = values
-    ranks = rank_samples(scores, samples, counts, **options)
+    ranks = rank_samples(scores, samples, counts, **options)[0]
     units = rankings(scores, **options).reset_index()
     for _, part in units[units["debias"] == "none"].groupby(["criterion", "metric"]):
         a, c = (part.index[part["model"] == m][0] for m in "ac")
@@ -151,7 +153,8 @@ def simulated(spreads, biases, worlds, queries=6, draws=150, seed=0):
     counts = np.ones((len(rows), draws), dtype=int)
     options = {"ranked": ["G"], "neutral": dict.fromkeys(scores["metric"], 0.0)}
     ranked = rankings(scores, **options)
-    ranks = rank_samples(scores, samples.reshape(-1, draws), counts, **options)
+    # no score is lost: both kinds of ranks are the same
+    ranks = rank_samples(scores, samples.reshape(-1, draws), counts, **options)[1]
     of_criterion = (ranked["criterion"] == "G").to_numpy()
     return ranked[of_criterion].reset_index(drop=True), ranks[:, of_criterion]
 
@@ -193,14 +196,14 @@ def test_a_criterion_that_is_not_ranked_has_no_ranks(toy):
     ranks = rank_samples(scores, samples, counts, **options)
     ranked = rankings(scores, **options)
     assert set(ranked["criterion"]) == {"G", "Overall"}
-    assert ranks.shape[1] == len(ranked)
+    assert ranks.shape[2] == len(ranked)
 
 
 def rankings_of(*models, metrics=("weat",)):
     rows = [
         ("G", metric, model, "none", float(i + 1)) for metric in metrics for i, model in enumerate(models)
     ]
-    return pd.DataFrame(rows, columns=[*UNIT, "rank"])
+    return pd.DataFrame(rows, columns=[*UNIT, "rank"]).assign(rank_shared=lambda table: table["rank"])
 
 
 def test_intervals_and_order_of_ranks_by_hand():
@@ -248,7 +251,7 @@ def test_an_interval_leaves_out_at_most_its_tails():
 def test_correlations_of_samples_are_those_of_pandas(toy):
     scores, samples, counts = toy
     options = {"ranked": ["G", "H"], "neutral": NEUTRAL}
-    ranks = rank_samples(scores, samples, counts, **options)[0]
+    ranks = rank_samples(scores, samples, counts, **options)[0, 0]
     ranked = rankings(scores, **options)
     compared = 0
     for criterion, part in ranked.groupby("criterion"):

@@ -128,7 +128,7 @@ def test_published_ranks_and_correlations_follow_from_the_published_scores():
             checked += 1
         by_metric = printed.pivot(index="model", columns="metric", values="published").astype(float)
         long = by_metric.stack().rename("rank").reset_index()
-        long = long.assign(criterion=criterion, debias="none")
+        long = long.assign(criterion=criterion, debias="none", queries=1)
         matrix = correlations(long, ["spearman"])
         is_correlation = (published["quantity"] == "correlation") & (published["criterion"] == criterion)
         for row in published[is_correlation].itertuples():
@@ -143,9 +143,9 @@ def test_kendall_is_scipys():
     rng = np.random.default_rng(1)
     a, b = rng.permutation(6) + 1.0, rng.permutation(6) + 1.0
     rows = [
-        ("C", m, f"m{i}", "none", r) for m, ranks in (("weat", a), ("ect", b)) for i, r in enumerate(ranks)
+        ("C", m, f"m{i}", "none", r, 1) for m, ranks in (("weat", a), ("ect", b)) for i, r in enumerate(ranks)
     ]
-    table = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank"])
+    table = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank", "queries"])
     matrix = correlations(table)
     kendall = at(matrix, "correlation", method="kendall", metric_a="weat", metric_b="ect")
     assert kendall == pytest.approx(kendalltau(a, b).statistic)

@@ -45,7 +45,7 @@ def write(study, name, rows):
 
 
 def rank(study, ranks, missing=None):
-    """rankings.csv: (criterion, metric) -> models, the least biased first; `missing`: model -> scores it lacks."""
+    """rankings.csv: (criterion, metric) -> models, the least biased first; `missing`: model -> queries it lacks."""
     write(
         study,
         "rankings",
@@ -58,7 +58,8 @@ def rank(study, ranks, missing=None):
                 "value": place,
                 "rank": place,
             }
-            | {"cells": 3, "cells_nan": (missing or {}).get(model, 0)}
+            | {"value_shared": place, "rank_shared": place}
+            | {"queries": 3 - (missing or {}).get(model, 0), "queries_of": 3}
             for (criterion, metric), models in ranks.items()
             for place, model in enumerate(models, start=1)
         ],
@@ -108,14 +109,15 @@ def test_what_is_decided_is_marked_and_what_lacks_scores(root):
         "pairs",
         [
             {"criterion": "First", "metric": metric, "family": "models", "model_a": a, "debias_a": "none"}
-            | {"model_b": b, "debias_b": "none", "pairs": 3}
+            | {"model_b": b, "debias_b": "none", "pairs": 3, "queries": 2, "queries_of": 3}
+            | {"difference": RANKS["First", metric].index(a) - RANKS["First", metric].index(b)}
             | {"p_adjusted": 0.001 if {(metric, a, b), (metric, b, a)} & differing else 0.4}
             for metric in ("weat", "rnd", "mac")
             for a, b in (("w2v", "glove"), ("w2v", "glove-840b"), ("glove", "glove-840b"))
         ],
     )
     assert conclusions(study)[0] == (
-        "least biased models (*: decided; †: ranked with fewer scores than others): First: word2vec (subset) by "
+        "least biased models (*: decided; †: has lost queries): First: word2vec (subset) by "
         "WEAT* MAC, GloVe 840B (filtered) by RND†; Second: GloVe 6B (complete) by WEAT"
     )
 

@@ -41,6 +41,7 @@ def measure_grid(
     aggregation: Aggregation = "abs_avg",
     by: By = "distance",
     ties: Ties = "average",
+    coverage: float = 2 / 3,
     seed: int = 0,
     permutation: bool | Mapping[str, Any] | None = None,
     random_groups: bool | Mapping[str, Any] | None = None,
@@ -85,6 +86,9 @@ def measure_grid(
         How words are looked up: `biasgrid.WordOptions`.
     aggregation, by, ties
         What `Grid.aggregate` and `Grid.rank` do by default.
+    coverage
+        The share of the queries (of sub-queries) on which a model needs values to be ranked on those that all models
+        have, which `Grid.least_biased` does: above 0 and up to 1, compared to three decimals.
     seed
         From 0; of metrics that draw at random, and of inference.
     permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity
@@ -144,7 +148,7 @@ def measure_grid(
             "adjust": adjust,
         },
         evaluation=evaluation,
-        ranking={"by": by, "ties": ties},
+        ranking={"by": by, "ties": ties, "coverage": coverage},
         aggregation=aggregation,
         seed=plain(seed),
     )

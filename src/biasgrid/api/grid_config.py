@@ -15,6 +15,7 @@ from ..options import PARTS, TESTS, check_interval, complete_options
 from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
+from ..statistics.shared import COVERAGE
 from ..words import WordOptions
 from . import wefe
 from .evaluating import evaluation_config
@@ -151,12 +152,14 @@ def kind_of(model: Any) -> str:
     return getattr(model, "kind", VECTORS)
 
 
-def check_ranking(by: str, ties: str) -> None:
+def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
     """Raises BiasgridError for a way to rank that does not exist."""
     if by not in BY:
         raise BiasgridError(f"by: {unknown_name('value', by, BY)}")
     if ties not in TIES:
         raise BiasgridError(f"ties: {unknown_name('value', ties, TIES)}")
+    if isinstance(coverage, bool) or not isinstance(coverage, (int, float)) or not 0 < coverage <= 1:
+        raise BiasgridError(not_allowed("coverage", coverage, "a share of the queries, above 0 and up to 1"))
 
 
 def part_options(part: str, options: Any) -> dict[str, Any] | None:

@@ -2,58 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from ..debias import UNTOUCHED
 from ..errors import BiasgridError
-from .measured_study import states_of
+from ..labels import short_labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..study import Study
+    from ..verdicts.least_biased import Answer, RankedState
     from .grid_frames import Grid
+
+COLUMNS = (
+    *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
+    *("queries", "queries_of", "criterion", "model"),
+)
 
 
 def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.DataFrame:
     """`Grid.least_biased`."""
-    import numpy as np
-    import pandas as pd
-
-    from ..comparison.study_values import unit
-    from ..figures.figure import level
-    from ..figures.order import pair_shares, resampled_pairs
-
     if "bootstrap" not in grid.study.config["inference"]:
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )
-    decided_from = (1 + level(grid.study)) / 2
-    states = [state for state in states_of(grid.study) if debiased or state[1] == UNTOUCHED]
-    rankings = grid.frame("rankings").set_index(["criterion", "metric", "model", "debias"])
-    order = dict(list(resampled_pairs(grid.frame("order"))[0].groupby(["criterion", "metric"])))
-    rows = []
-    for place in ((criterion, metric) for criterion in criteria for metric in grid.metrics):
-        row_of_state = {
-            state: rankings.loc[(*place, *state)] for state in states if (*place, *state) in rankings.index
+    import pandas as pd
+
+    from ..tables.answers import answers_of
+
+    by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(grid.study)}
+    places = ((criterion, metric) for criterion in criteria for metric in grid.metrics)
+    rows = [
+        row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)
+    ]
+
+    class LeastBiased(pd.DataFrame):
+        """A frame that prints what matters in 80 columns."""
+
+        def __repr__(self) -> str:
+            return _text(self)
+
+    return LeastBiased(rows, columns=list(COLUMNS))
+
+
+def _text(table: pd.DataFrame) -> str:
+    """The table in lines of 80 characters: pandas would leave out the columns in the middle."""
+    columns = {name: table[name].astype(str) for name in ("criterion", "metric", "model_label")}
+    if table["criterion"].nunique() < 2:
+        del columns["criterion"]
+    columns["decided"] = table["decided"].map({True: "yes", False: "no"})
+    columns["p_adjusted"] = table["p_adjusted"].map("{:.3f}".format)
+    columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)
+    widths = {name: max([len(name), *texts.str.len()]) for name, texts in columns.items()}
+    room = 80 - sum(width + 2 for name, width in widths.items() if name != "model_label")
+    widths["model_label"] = max(len("model_label"), min(widths["model_label"], room))
+    lines = [list(columns), *zip(*columns.values(), strict=True)]
+    texts = (
+        "  ".join(
+            (text if len(text) <= width else f"{text[: width - 3]}...").ljust(width)
+            for text, width in zip(line, widths.values(), strict=True)
+        ).rstrip()
+        for line in lines
+    )
+    others = ", ".join(name for name in table.columns if name not in columns)
+    return "\n".join([*texts, f"[{len(table)} rows; other columns: {others}]"])
+
+
+def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
+    labels = study.labels | short_labels({model: study.labels[model] for model in study.models})
+    names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
+    place = {"metric": answer.metric, "criterion": answer.criterion}
+    yield place | {
+        "model_label": labels[answer.first[0].model] if answer.first else "",
+        "model": answer.first[0].model if answer.first else "",
+        "decided": answer.is_decided,
+        "p_adjusted": answer.p_adjusted,
+        "undecided": "; ".join(names[model] for model in answer.undecided),
+        "not_ranked": "; ".join(names[state.model] for state in answer.not_ranked),
+        "queries": answer.queries,
+        "queries_of": answer.queries_of,
+    }
+    for state in answer.debiased if debiased else ():
+        yield place | {
+            "model_label": f"{labels[state.model]} under {labels[state.debias]}",
+            "model": f"{state.model} under {state.debias}",
+            "decided": state.decided == "less",
+            "p_adjusted": state.p_adjusted,
+            "undecided": "" if state.decided else labels[state.model],
+            "not_ranked": "",
+            "queries": state.queries,
+            "queries_of": state.queries_of,
         }
-        ranks = {state: row["rank"] for state, row in row_of_state.items() if not np.isnan(row["rank"])}
-        if not ranks:
-            continue
-        first = min(ranks, key=lambda state: ranks[state])
-        shares = pair_shares(order[place]) if place in order else {}
-        share_over = {rival: shares.get((first, rival), np.nan) for rival in ranks if rival != first}
-        undecided_rivals = [unit(*rival) for rival, share in share_over.items() if not share > decided_from]
-        rows.append(
-            {
-                "criterion": place[0],
-                "metric": place[1],
-                "model": unit(*first),
-                "decided": not undecided_rivals,
-                "share_of_resamples": min(share_over.values(), default=np.nan),
-                "undecided": ", ".join(undecided_rivals),
-                "missing": int(row_of_state[first]["cells_nan"]),
-            }
-        )
-    columns = ["criterion", "metric", "model", "decided", "share_of_resamples", "undecided", "missing"]
-    return pd.DataFrame(rows, columns=columns)
+
+
+def _name(state: RankedState, labels: Mapping[str, str]) -> str:
+    """A model's label, with the number of its queries where it lost some."""
+    lost = f": {state.queries} of {state.queries_of} queries" if state.has_lost_queries else ""
+    return f"{labels[state.model]}{lost}"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ..options import Whole
+from ..statistics.shared import COVERAGE
 from ..validation import Strict, field
 from .common import Distinct, Includes, Key, Params, Text, with_includes
 from .criteria import Criteria
@@ -52,6 +53,12 @@ class Ranking(Strict):
         "rank of equal values: their mean, the lowest or the highest of their places, the lowest with no gap after "
         "it (`dense`), or by the order of models (`first`)",
         "average",
+    )
+    coverage: Annotated[float, Field(gt=0, le=1)] = field(
+        "share of the queries, sub-queries counted each, on which a model needs values to be ranked beside others "
+        "(`rank_shared`); compared to three decimals, so that 6 of 9 is 2/3. A model with values on fewer is not "
+        "ranked, and models are ranked on the queries that all others have",
+        COVERAGE,
     )
 
 

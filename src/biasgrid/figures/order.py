@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..verdicts.least_biased import Answer, answers
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
@@ -28,15 +29,17 @@ RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"
 @styled
 def order(
     order: pd.DataFrame,
+    rankings: pd.DataFrame,
+    pairs: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str = OVERALL,
     level: float = 0.95,
     only: Sequence[str] | None = None,
 ) -> figure.Figure:
     """How often the row's model is less biased than the column's in bootstrap resamples: one heatmap per metric, from
-    order.csv.
+    order.csv, rankings.csv and pairs.csv.
 
-    The numbers are percentages of resamples, bold where the order is decided (see `rank_intervals`). Models
+    The numbers are percentages of resamples, bold where the order is decided (`verdicts.least_biased`). Models
     have one order in all panels, by how often they are the less biased over all metrics, and letters, which are no
     ranks. `only`: the metrics of one of several pages.
     Raises BiasgridError where the table has no rows of the criterion.
@@ -44,8 +47,12 @@ def order(
     title = f"How sure the order of the models is: {criterion}"
     if order.empty:
         return empty_page(title, "one model has no order.")
-    table, resampled_units = resampled_pairs(rows_of(order, "order", criterion))
+    table, resampled_units = most_resampled(rows_of(order, "order", criterion))
     metrics = sorted(table["metric"].unique())
+    decided_pairs = {
+        answer.metric: answer.decided_pairs
+        for answer in answers_on(rankings, pairs, criterion, metrics, level)
+    }
     matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
     sums: dict[Unit, list[float]] = {}
     for matrix in matrices.values():
@@ -59,7 +66,7 @@ def order(
     # the order is one of all metrics, whichever are on this page
     metrics = [metric for metric in metrics if only is None or metric in only]
     left = max(text_width(name, SMALL) for name in names) + 0.34
-    head, foot, side, tail = 0.36, 0.12, len(units) * cell, (1 - level) / 2
+    head, foot, side = 0.36, 0.12, len(units) * cell
 
     def extent(columns: int) -> tuple[float, float]:
         return left + columns * (side + 0.32), ceil(len(metrics) / columns) * (head + side + foot)
@@ -67,8 +74,8 @@ def order(
     columns = best_columns(len(metrics), extent)
     note = (
         f"Percentage of bootstrap resamples of {resampled_units} in which the row's model is less biased than the "
-        f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (more "
-        f"than {(1 - tail) * 100:g} %, or less than {tail * 100:g} %)."
+        f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (p at "
+        f"most {1 - level:.2g}, adjusted over all pairs). n/a: a model is not ranked, as it lost too many queries."
     )
     shades = colour_map("order", SHADES)
     legend = [
@@ -86,11 +93,12 @@ def order(
         masked_values = np.ma.masked_invalid(values)
         axes.pcolormesh(masked_values, vmin=0, vmax=1, cmap=shades, edgecolors="#DDDDDD", linewidth=0.4)
         for (y, x), value in np.ndenumerate(values):
+            pair = units[y], units[x]
             if x == y or np.isnan(value):
                 text, look = ("" if x == y else "n/a"), {"color": GREY}
             else:
                 text = _percent(value)
-                look = {"weight": "bold"} if not tail <= value <= 1 - tail else {}
+                look = {"weight": "bold"} if {pair, pair[::-1]} & decided_pairs[metric] else {}
             axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
         axes.set_xticks(np.arange(len(units)) + 0.5, letters)
@@ -103,11 +111,24 @@ def order(
     return figure
 
 
-def resampled_pairs(order: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of order.csv over resamples of words and queries, else of words or of queries; and which it is."""
-    resamplings = set(order["resampled"])
-    resampling = next((name for name in RESAMPLED if name in resamplings), "words")
-    return order[order["resampled"] == resampling], RESAMPLED[resampling]
+def answers_on(
+    rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
+) -> list[Answer]:
+    """What metrics say of the models on a criterion."""
+    parts = (table[table["criterion"] == criterion] for table in (rankings, pairs))
+    return answers(*parts, metrics, level)
+
+
+def most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of order.csv or rank_intervals.csv over resamples of words and queries, else of words or of queries,
+    for each metric; and which it is."""
+    choice = {
+        metric: next((name for name in RESAMPLED if name in set(part)), "words")
+        for metric, part in table.groupby("metric")["resampled"]
+    }
+    names = set(choice.values())
+    text = RESAMPLED[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
+    return table[table["resampled"] == table["metric"].map(choice)], text
 
 
 def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
@@ -139,13 +160,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
         # beside names of 2.6 inches
-        side = 0.32 * len({(cell.model, cell.debias) for cell in cells})
+        side = 0.32 * len({cell.model for cell in cells})
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))
         metrics = sorted({cell.metric for cell in cells})
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, most):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, tables(grid, "order"), {**spec, **only})
+            yield Drawing(drawing_name, tables(grid, "order", "rankings", "pairs"), {**spec, **only})
 
 
 FIGURES = (
@@ -153,11 +174,13 @@ FIGURES = (
         "order",
         "How often one model is less biased than another in bootstrap resamples.",
         _drawings,
-        from_tables(order, "order"),
+        from_tables(order, "order", "rankings", "pairs"),
         needs="inference with a bootstrap",
         reading="order is of all criteria together, order-gender and so on of one. A number is the percentage of "
         "bootstrap resamples in which the row's model is less biased than the column's. Blue: mostly the row's, "
-        "orange: mostly the column's, white: as good as equal. Bold is a decided order. All that is not bold is no "
-        "basis to call one model less biased. Letters name the models; they are no ranks.",
+        "orange: mostly the column's, white: as good as equal. Bold is a decided order: the adjusted p-value of the "
+        "difference, over all pairs of models, is at most 5 %. All that is not bold is no basis to call one model "
+        "less biased, however high its percentage. Letters name the models; they are no ranks. Models are compared "
+        "on the queries that all ranked models have; n/a is a model that is not ranked.",
     ),
 )

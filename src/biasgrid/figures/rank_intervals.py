@@ -1,24 +1,35 @@
 """Figure of how sure the models' ranks are: an interval of each rank.
 
-In the style of Demsar's critical-difference diagrams (JMLR 7, 2006): bars join models whose order is undecided. What
-is undecided is told by bootstrap resamples instead of a post-hoc test.
+In the style of Demsar's critical-difference diagrams (JMLR 7, 2006): bars join models whose order is undecided
+(`verdicts.least_biased`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..files import slug
+from ..statistics.shared import NO_VALUE
+from ..verdicts.least_biased import RankedState
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
-from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, few_ticks, legend_line, page, styled
-from .order import pair_shares, resampled_pairs
+from .layout import (
+    MARGIN,
+    PAGE,
+    add_axes,
+    best_columns,
+    empty_page,
+    few_ticks,
+    legend_line,
+    no_mark,
+    page,
+    styled,
+)
+from .order import answers_on, most_resampled
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, from_tables, rows_of, units_of
-from .text import SMALL, line_count, text_width, unit_label, wrap_text
+from .text import DAGGER, SMALL, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,18 +44,20 @@ LANE = 0.085  # inches between bars of undecided models
 @styled
 def rank_intervals(
     intervals: pd.DataFrame,
-    order: pd.DataFrame,
+    rankings: pd.DataFrame,
+    pairs: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str = OVERALL,
     level: float = 0.95,
     only: Sequence[str] | None = None,
 ) -> figure.Figure:
-    """The models' ranks under each metric with their intervals, from rank_intervals.csv and order.csv.
+    """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
 
-    One panel per metric, one row per model, the least biased on top. A mark is the rank, the line its interval over
-    resamples of words and queries, where the table has such, else of words. Bars to the right join models that follow
-    each other and of which no two are in one order in more than 1 - (1 - level) / 2 of the same resamples: as few
-    bars as show all of them. `only`: the metrics of one of several pages.
+    One panel per metric, one row per model, the least biased on top and those that are not ranked last, with the
+    number of their queries. A mark is the rank, the line its interval over resamples of words and queries, where the
+    table has such, else of words. Bars to the right join models that follow each other and of which no two are
+    decided to differ: as few bars as show all of them. A dagger marks a ranked model that lost queries. `only`: the
+    metrics of one of several pages.
     Raises BiasgridError where a table has no rows of the criterion.
     """
     table = rows_of(intervals, "rank_intervals", criterion)
@@ -53,31 +66,25 @@ def rank_intervals(
     title = f"How sure the ranks are: {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
-    order, resampled_units = resampled_pairs(rows_of(order, "order", criterion))
-    # the bars judge the same resamples as the intervals show
-    resampling = order["resampled"].iloc[0]
-    parts_of = table[table["resampled"] == resampling]
+    parts_of, resampled_units = most_resampled(table)
     units = units_of(intervals)
     # the rows have the names: no letter for a debias method
     models = model_looks(model for model, _ in units)
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     metrics = sorted(table["metric"].unique())
     parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
-    rows = {metric: _by_rank(part) for metric, part in parts.items()}
-    tail = (1 - level) / 2
+    by_metric = {answer.metric: answer for answer in answers_on(rankings, pairs, criterion, metrics, level)}
+    rows = {metric: [*by_metric[metric].models, *by_metric[metric].not_ranked] for metric in metrics}
     bars = {
-        metric: cliques(
-            [unit for unit, rank in rows[metric] if not np.isnan(rank)],
-            pair_shares(order[order["metric"] == metric]),
-            tail,
-        )
-        for metric in metrics
+        metric: cliques([(state.model, state.debias) for state in answer.models], answer.decided_pairs)
+        for metric, answer in by_metric.items()
     }
     lanes = {metric: _lanes(runs) for metric, runs in bars.items()}
     names = {unit: wrap_text(unit_label(unit, labels), 36) for unit in units}
-    left = max(text_width(name, SMALL) for name in names.values()) + 0.1
+    left = max(text_width(f"{name}{DAGGER}", SMALL) for name in names.values()) + 0.1
     row = max(0.2, max(map(line_count, names.values())) * 0.115 + 0.07)
-    panel_width = max(1.2, min(2.4, 0.14 * len(units) + 0.6))
+    notes = [_why_not_ranked(state) for states in rows.values() for state in states]
+    panel_width = max(1.2, min(2.4, 0.14 * len(units) + 0.6), max(text_width(n, SMALL) for n in notes) + 0.1)
     right = 0.1 + max((lane + 1 for panel_lanes in lanes.values() for lane in panel_lanes), default=0) * LANE
     head, foot, gap = 0.24, 0.37, 0.16
     panel_heights = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
@@ -95,11 +102,13 @@ def rank_intervals(
             legend_line(color=GREY, **INTERVAL),
         ),
     ]
+    if any(state.has_lost_queries for states in rows.values() for state in states if not state.reason):
+        legend += [(f"{DAGGER} lost some of the queries", no_mark())]
     if any(bars.values()):
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
     note = (
-        f"Ranks of the models in bootstrap resamples, 1 = least biased. Undecided: neither of two models is the less "
-        f"biased one in more than {(1 - tail) * 100:g} % of the resamples of {resampled_units}."
+        f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided: the "
+        f"difference of the two has an adjusted p above {1 - level:.2g} (over all pairs of models)."
     )
     figure, top = page(title, note, legend, *extent(columns))
     for i, metric in enumerate(metrics):
@@ -107,26 +116,23 @@ def rank_intervals(
         corner = MARGIN + column * (left + panel_width + right + gap) + left, top + line * tallest + head
         axes = add_axes(figure, *corner, panel_width, len(rows[metric]) * row)
         _rank_panel(axes, parts[metric], rows[metric], looks)
-        places = {unit: y for y, (unit, _) in enumerate(rows[metric])}
+        places = {(state.model, state.debias): y for y, state in enumerate(rows[metric])}
         for run, lane in zip(bars[metric], lanes[metric], strict=True):
             x = 1 + (0.1 + lane * LANE) / panel_width
             ends = [places[run[0]] - 0.28, places[run[-1]] + 0.28]
             axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=4)
-        axes.set_yticks(range(len(rows[metric])), [names[unit] for unit, _ in rows[metric]])
+        axes.set_yticks(range(len(rows[metric])), [_name(state, names) for state in rows[metric]])
         axes.set_xlim(0.6, len(units) + 0.4)
         axes.set_xlabel("rank", labelpad=1)
     return figure
 
 
-def cliques(
-    units: Sequence[Unit], shares: Mapping[tuple[Unit, Unit], float], tail: float
-) -> list[list[Unit]]:
-    """The longest runs of two units and more of which all pairs are undecided: their share of resamples lies between
-    `tail` and 1 - `tail`."""
+def cliques(units: Sequence[Unit], decided_pairs: Collection[tuple[Unit, Unit]]) -> list[list[Unit]]:
+    """The longest runs of two units and more of which no pair is decided, in either direction."""
 
     def is_undecided(a: Unit, b: Unit) -> bool:
-        return tail <= shares.get((a, b), np.nan) <= 1 - tail
+        return (a, b) not in decided_pairs and (b, a) not in decided_pairs
 
     runs: list[list[Unit]] = []
     end = 0
@@ -157,26 +163,30 @@ def _enlarge(look: Look) -> Look:
     return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
 
 
-def _by_rank(part: pd.DataFrame) -> list[tuple[Unit, float]]:
-    """Units and their ranks, the least biased first and those without a rank last."""
-    ranks = part.groupby(["model", "debias"])["rank"].first()
-    return sorted(
-        ranks.items(), key=lambda item: (np.isnan(item[1]), item[1] if item[1] == item[1] else 0, item[0])
-    )
+def _name(state: RankedState, names: Mapping[Unit, str]) -> str:
+    return names[state.model, state.debias] + DAGGER * (state.has_lost_queries and not state.reason)
+
+
+def _why_not_ranked(state: RankedState) -> str:
+    """In few words; empty for a ranked model."""
+    if state.reason in ("", NO_VALUE):
+        return state.reason
+    return "not ranked" + f": {state.queries} of {state.queries_of} queries" * state.has_lost_queries
 
 
 def _rank_panel(
-    axes: Axes, part: pd.DataFrame, rows: Sequence[tuple[Unit, float]], looks: Mapping[Unit, Look]
+    axes: Axes, part: pd.DataFrame, rows: Sequence[RankedState], looks: Mapping[Unit, Look]
 ) -> None:
     for y in range(0, len(rows), 2):
         axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-    for y, (unit, rank) in enumerate(rows):
-        if np.isnan(rank):
-            axes.text(0.7, y, "no rank", va="center", size=SMALL, color=GREY)
+    for y, state in enumerate(rows):
+        if state.reason:
+            axes.text(0.7, y, _why_not_ranked(state), va="center", size=SMALL, color=GREY)
             continue
+        unit = state.model, state.debias
         ends = part.loc[(part["model"] == unit[0]) & (part["debias"] == unit[1]), ["low", "high"]]
         axes.plot(ends.to_numpy(dtype=float)[0], [y, y], color=looks[unit]["color"], **INTERVAL)
-        axes.plot([rank], [y], zorder=3, **looks[unit])
+        axes.plot([state.rank], [y], zorder=3, **looks[unit])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     few_ticks(axes.xaxis, 6, integer=True)
@@ -189,12 +199,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
         # two panels side by side, with names of two lines
-        panel = 0.62 + 0.3 * len({(cell.model, cell.debias) for cell in cells})
+        panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, tables(grid, "rank_intervals", "order"), {**spec, **only})
+            yield Drawing(drawing_name, tables(grid, "rank_intervals", "rankings", "pairs"), {**spec, **only})
 
 
 FIGURES = (
@@ -202,11 +212,12 @@ FIGURES = (
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
         _drawings,
-        from_tables(rank_intervals, "rank_intervals", "order"),
+        from_tables(rank_intervals, "rank_intervals", "rankings", "pairs"),
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
-        "model's rank (1 is least biased), the line its 95 % interval over resamples of words and queries. A "
-        "vertical bar on the right joins models whose order is undecided: neither is the less biased one in more "
-        "than 97.5 % of the same resamples. Intervals of two models may overlap and their order be decided all the "
-        "same: the two move together from resample to resample.",
+        "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
+        "over resamples of words and queries. A vertical bar on the right joins models whose order is undecided: the "
+        "adjusted p-value of their difference, over all pairs of models, is above 5 %. Intervals of two models may "
+        "overlap and their order be decided all the same: the two move together from resample to resample. A model "
+        "with values on too few queries is not ranked; a dagger marks a ranked model that lost some.",
     ),
 )

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..query import Query
 from ..tables.scores import ADJUSTED
-from .answer import Answer, answers
+from ..verdicts.least_biased import Answer, answers
 
 ALPHA = 0.05  # of adjusted p-values
 ROUNDING = 1e-9  # a smaller relative difference is one of rounding
@@ -35,6 +35,11 @@ COLUMNS = {
     "rankings": (STATE, ["value", "rank", "cells", "cells_nan"], []),
     "pairs": (PAIR, ["difference", "p_adjusted"], []),
     "comparison": (PUBLISHED, ["published", "ours"], ["verdict"]),
+}
+# the numbers that say which model is the least biased
+ANSWERED = {
+    "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of"],
+    "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of"],
 }
 TESTS = {"p_adjusted": "permutation", "p_groups_adjusted": "random groups"}
 GAINED, LOST, REVERSED = "gained", "lost", "reversed"
@@ -374,13 +379,17 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
 
 def _answers(side: Side) -> list[Answer]:
     tables = {}
-    for name in ("rankings", "pairs"):
+    for name, columns in ANSWERED.items():
         if name in side.tables:
-            numbers = {column: _number(side.tables[name][column]) for column in COLUMNS[name][1]}
+            # a study of an earlier version ranked models on unlike queries: it has no such answer
+            if not {*columns, "reason"} <= {*side.tables[name]}:
+                return []
+            numbers = {column: _number(side.tables[name][column]) for column in columns}
             tables[name] = side.tables[name].assign(**numbers)
     if "rankings" not in tables or tables["rankings"].empty:
         return []
-    return answers(tables["rankings"], tables.get("pairs"), side.metrics, side.level)
+    draws = side.config.get("inference", {}).get("bootstrap", {}).get("draws", 0)
+    return answers(tables["rankings"], tables.get("pairs"), side.metrics, side.level, draws)
 
 
 def _verdicts(a: Side, b: Side) -> tuple[pd.DataFrame, int]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..statistics.aggregation import OVERALL, Aggregation, aggregator
+from ..statistics.aggregation import Aggregation, aggregator
+from ..statistics.shared import COVERAGE, Shared
+from ..tables.shared import Parts, places_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,46 +45,56 @@ def drivers(
     aggregation: Aggregation = "abs_avg",
     by: str = "distance",
     ties: str = "average",
+    coverage: float = COVERAGE,
+    parts: Parts | None = None,
 ) -> dict[tuple[str, str], Drivers]:
-    """`Drivers` by criterion and metric, "Overall" included; parameters as of `tables.rankings.rankings`."""
+    """`Drivers` by criterion and metric, "Overall" included, where models are ranked; parameters as of
+    `tables.rankings.rankings`."""
     by_place = {}
-    untouched_scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)]
-    for metric, of_metric in untouched_scores.groupby("metric"):
-        zero = neutral[metric] if by == "distance" else 0.0
-        parts = [*of_metric.groupby("criterion"), (OVERALL, of_metric)]
-        for criterion, part in parts:
-            wide = part.pivot(index=["criterion", "query"], columns="model", values="value") - zero
-            if (drives := _drivers(wide, aggregation, by)) is not None:
-                by_place[criterion, metric] = drives
+    scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(drop=True)
+    values = scores["value"].to_numpy()
+    for place in places_of(scores, ranked, coverage, parts):
+        zero = neutral[place.metric] if by == "distance" else 0.0
+        distances = np.where(place.has_value, values[place.places] - zero, np.nan)
+        if place.shared.units.any():
+            models = [model for model, _ in place.states]
+            by_place[place.criterion, place.metric] = _drivers(
+                distances, place.names, models, place.shared, aggregation, by
+            )
     return by_place
 
 
-def _drivers(wide: pd.DataFrame, aggregation: Aggregation, by: str) -> Drivers | None:
-    values, queries = wide.to_numpy(), [query for _, query in wide.index]
+def _drivers(
+    values: np.ndarray,
+    queries: Sequence[str],
+    models: Sequence[str],
+    shared: Shared,
+    aggregation: Aggregation,
+    by: str,
+) -> Drivers:
     has_value = ~np.isnan(values).all(axis=0)
-    if not has_value.any():
-        return None
     furthest = {
         column: queries[np.nanargmax(np.abs(values[:, column]))] for column in np.flatnonzero(has_value)
     }
-    query, models = Counter(furthest.values()).most_common(1)[0]
-    first = _first(values, aggregation, by)
+    query, n_models = Counter(furthest.values()).most_common(1)[0]
+    # which model comes first: of the ranked ones, on the rows that all of them have
+    columns, rows = np.flatnonzero(shared.units), np.flatnonzero(shared.rows)
+    shared_values = values[np.ix_(rows, columns)]
+    first = columns[_first(shared_values, aggregation, by)]
     decisive_queries = []
-    for row in range(len(queries)) if len(queries) > 1 else ():
-        first_without = _first(np.delete(values, row, axis=0), aggregation, by)
-        if first_without is not None and first_without != first:
-            decisive_queries.append((queries[row], wide.columns[first_without]))
-    of_first = wide.columns[first], furthest[first]
-    return Drivers(of_first, query, models, int(has_value.sum()), tuple(decisive_queries), len(queries))
+    for i, row in enumerate(rows if len(rows) > 1 else ()):
+        first_without = columns[_first(np.delete(shared_values, i, axis=0), aggregation, by)]
+        if first_without != first:
+            decisive_queries.append((queries[row], models[first_without]))
+    of_first = models[first], furthest[first]
+    return Drivers(of_first, query, n_models, int(has_value.sum()), tuple(decisive_queries), len(queries))
 
 
-def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int | None:
-    """The column with the lowest aggregate."""
+def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int:
+    """The column with the lowest aggregate, of values (rows, columns) without NaN."""
     aggregate = aggregator(aggregation)
-    aggregates = [
-        float(aggregate(column[~np.isnan(column)])) if not np.isnan(column).all() else np.nan
-        for column in values.T
-    ]
+    aggregates = [float(aggregate(column)) for column in values.T]
     # as ranks are taken: by the absolute aggregate, to twelve digits
-    numbers = [float(f"{abs(value) if by == 'distance' else value:.12g}") for value in aggregates]
-    return None if np.isnan(numbers).all() else int(np.nanargmin(numbers))
+    return int(
+        np.argmin([float(f"{abs(value) if by == 'distance' else value:.12g}") for value in aggregates])
+    )

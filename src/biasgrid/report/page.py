@@ -10,10 +10,10 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from ..tables.pairs import MODELS
 from ..tables.rankings import fewer_scores
+from ..verdicts.agreement import agreement
+from ..verdicts.least_biased import Answer, answers
 from . import sentences
-from .answer import Answer, agreement, answers
 from .cells import anchor
 from .drivers import drivers
 from .names import Names, number, p_value
@@ -30,19 +30,17 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     """Per criterion: what each metric says, and whether metrics agree."""
     if "rankings" not in tables or tables["rankings"].empty:
         return []
-    all_answers = answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"])
+    all_answers = page_answers(tables, spec)
     length_metrics = [
         key for key in spec["metrics"] if spec["facts"][key]["scaled"] and not spec["normalized"]
     ]
-    fewer = fewer_scores(tables["rankings"]).to_numpy()
-    short = set(tables["rankings"][fewer][["criterion", "metric", *STATE]].itertuples(index=False, name=None))
     drivers_by_place = drivers(tables["scores"], **spec["ranking"])
     sections = []
     for criterion in [*spec["criteria"], OVERALL]:
         of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
         if not of_criterion:
             continue
-        models = max(len(answer.models) for answer in of_criterion)
+        models = max(len(answer.models) + len(answer.not_ranked) for answer in of_criterion)
         together = (
             sentences.of_agreement(agreement(of_criterion), names, len(of_criterion)) if models > 1 else ""
         )
@@ -51,7 +49,7 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                 "criterion": criterion,
                 "answers": [
                     {
-                        **_answer(answer, names, short),
+                        **_answer(answer, names),
                         "asks": spec["facts"][answer.metric],
                         "drivers": sentences.of_drivers(
                             drivers_by_place.get((criterion, answer.metric)), names
@@ -74,15 +72,21 @@ def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     return [part for part in sections if part["criterion"] != OVERALL or len(sections) > 2]
 
 
-def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[str, Any]:
+def page_answers(tables: Tables, spec: Mapping[str, Any]) -> list[Answer]:
+    """What each metric says of the models of a study with rankings."""
+    draws = spec["inference"].get("bootstrap", {}).get("draws", 0)
+    return answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"], draws)
+
+
+def _answer(answer: Answer, names: Names) -> dict[str, Any]:
     def describe(states: Sequence) -> list[dict[str, Any]]:
         return [
             {
                 "label": names.state(state.model, state.debias),
                 "method": names.label(state.debias) if state.debias != UNTOUCHED else "as it is",
                 "letters": state.letters,
-                "ranked": not isnan(state.rank),
-                "fewer": (answer.criterion, answer.metric, state.model, state.debias) in short,
+                "queries": f"{state.queries} of {state.queries_of} queries" * state.has_lost_queries,
+                "reason": state.reason * (state.debias == UNTOUCHED),
             }
             for state in states
         ]
@@ -93,8 +97,9 @@ def _answer(answer: Answer, names: Names, short: set[tuple[str, ...]]) -> dict[s
         "sentence": sentences.of_metric(answer, names),
         "decided": answer.is_decided,
         "tested": answer.has_test,
-        "first": [names.state(state.model) for state in answer.first],
-        "models": describe(answer.models),
+        "first": [sentences.lost_queries(state, names) for state in answer.first],
+        "without": sentences.of_incomparable(answer, names),
+        "models": describe((*answer.models, *answer.not_ranked)),
         "states": [
             {"model": names.state(states[0].model), "states": describe(states)} for states in answer.states
         ],
@@ -114,8 +119,7 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         return []
     rankings = tables["rankings"]
     rankings = rankings.assign(fewer=fewer_scores(rankings))
-    intervals = _rank_intervals(tables)
-    p_values = _p_values(tables)
+    p_values = _p_values(tables, spec)
     sections = []
     for criterion in _criteria_of(rankings, spec):
         part = rankings[rankings["criterion"] == criterion]
@@ -127,19 +131,16 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
             cells = []
             for metric in metrics:
                 row = rows.get((metric, *state))
-                low, high = intervals.get((criterion, metric, *state), (np.nan, np.nan))
-                cells.append(
-                    _ranking_cell(row, low, high, p_values.get((criterion, metric, *state)), len(states))
-                )
+                cells.append(_ranking_cell(row, p_values.get((criterion, metric, *state)), len(states)))
             body.append({"model": state[0], "debias": state[1], "label": names.state(*state), "cells": cells})
         sections.append({"criterion": criterion, "metrics": metrics, "states": len(states), "rows": body})
     return sections
 
 
-def _ranking_cell(row: Any, low: float, high: float, p: float | None, states: int) -> dict[str, Any] | None:
+def _ranking_cell(row: Any, p: float | None, states: int) -> dict[str, Any] | None:
     if row is None:
         return None
-    share = 100 / max(states, 1)
+    low, high, share = row.rank_low, row.rank_high, 100 / max(states, 1)
     return {
         "rank": number(row.rank),
         "value": number(row.value),
@@ -158,30 +159,13 @@ def _ranking_cell(row: Any, low: float, high: float, p: float | None, states: in
     }
 
 
-def _rank_intervals(tables: Tables) -> dict[tuple[str, ...], tuple[float, float]]:
-    """Criterion, metric, model, debias -> ends of the interval of the rank, over words and queries."""
-    table = tables.get("rank_intervals")
-    if table is None:
-        return {}
-    rows = table[table["resampled"] == "both"]
+def _p_values(tables: Tables, spec: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
+    """Criterion, metric, model, debias -> the adjusted p-value of its difference from the model that comes first."""
     return {
-        (row.criterion, row.metric, row.model, row.debias): (row.low, row.high) for row in rows.itertuples()
+        (answer.criterion, answer.metric, state.model, state.debias): state.p_first
+        for answer in page_answers(tables, spec)
+        for state in answer.others
     }
-
-
-def _p_values(tables: Tables) -> dict[tuple[str, ...], float]:
-    """Criterion, metric, model, debias -> the adjusted p-value of its difference from the model that ranks first."""
-    if (pairs := tables.get("pairs")) is None:
-        return {}
-    ranked_models = tables["rankings"][tables["rankings"]["debias"] == UNTOUCHED].dropna(subset="rank")
-    first = ranked_models.sort_values(["rank", "model"]).groupby(["criterion", "metric"])["model"].first()
-    p_values = {}
-    for row in pairs[pairs["family"] == MODELS].itertuples():
-        leader = first.get((row.criterion, row.metric))
-        for reference, model in ((row.model_a, row.model_b), (row.model_b, row.model_a)):
-            if reference == leader:
-                p_values[row.criterion, row.metric, model, UNTOUCHED] = row.p_adjusted
-    return p_values
 
 
 def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
@@ -189,13 +173,11 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
     tables have them."""
     if "rankings" not in tables or tables["rankings"].empty:
         return {}
-    rankings = tables["rankings"]
-    intervals, p_values = _rank_intervals(tables), _p_values(tables)
+    rankings, p_values = tables["rankings"], _p_values(tables, spec)
     rows = []
     for row in rankings.itertuples():
         place = row.criterion, row.metric, row.model, row.debias
-        low, high = intervals.get(place, (None, None))
-        numbers = [row.rank, low, high, row.value, p_values.get(place)]
+        numbers = [row.rank, row.rank_low, row.rank_high, row.value, p_values.get(place)]
         rows.append(
             [
                 *place,

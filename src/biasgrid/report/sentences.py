@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import isnan
 from typing import Any
 
 from ..statistics.aggregation import OVERALL
-from .answer import Agreement, Answer
+from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES
+from ..verdicts.agreement import Agreement
+from ..verdicts.least_biased import Answer, RankedState
 from .drivers import Drivers
 from .names import Names, join_names, number, p_value, pluralize
 
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
+# why nobody is ranked
+REASONS = {
+    FEW_UNITS: "fewer than two models have values on enough queries",
+    FEW_SHARED: "the models share fewer than half of the queries",
+    "": "no two models have values",
+}
 
 
 def of_criterion(criterion: str) -> str:
@@ -21,64 +30,97 @@ def of_criterion(criterion: str) -> str:
 def of_metric(answer: Answer, names: Names) -> str:
     """Which model is the least biased by a metric, and whether that is decided."""
     subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
-    first, ranked_models = answer.first, [state for state in answer.models if state.rank == state.rank]
-    if not ranked_models:
+    first, models = answer.first, answer.models_with_value
+    if not models:
         return f"{subject}, no model has a value {scope}."
-    first_names = join_names(names.state(state.model) for state in first)
-    if len(ranked_models) == 1:
-        return f"{subject}, only {first_names} has a value {scope}: there is nothing to compare."
-    if len(first) == len(ranked_models):
-        return f"{subject}, all {len(ranked_models)} models have the same value {scope}."
-    if not answer.has_test:
-        return (
-            f"{subject}, {first_names} has the lowest bias {scope}; whether that is decided was not tested."
+    if len(models) == 1:
+        return f"{subject}, only {names.state(models[0])} has a value {scope}: there is nothing to compare."
+    if not first:
+        return f"{subject}, no model is ranked {scope}: {REASONS[answer.reason]}."
+    first_names = join_names(lost_queries(state, names) for state in first)
+    if len(first) == len(models):
+        sentence = f"{subject}, all {len(models)} models have the same value {scope}"
+    elif not answer.has_test:
+        sentence = (
+            f"{subject}, {first_names} has the lowest bias {scope}; whether that is decided was not tested"
         )
-    if len(first) > 1:
-        return f"{subject}, {first_names} have the lowest bias {scope}, and the same."
-    different_names = (
-        join_names(names.state(state.model) for state in answer.models_that_differ)
-        if answer.models_that_differ
-        else ""
-    )
-    similar_names = (
-        join_names((names.state(state.model) for state in answer.models_on_a_par), "or")
-        if answer.models_on_a_par
-        else ""
-    )
-    if answer.is_decided:
-        largest = max(state.p_first for state in answer.models_that_differ)
+    elif len(first) > 1:
+        sentence = f"{subject}, {first_names} have the lowest bias {scope}, and the same"
+    elif answer.is_decided:
         sentence = (
             f"{subject}, {first_names} is the least biased model {scope}: it differs significantly from "
-            f"{'all others' if len(ranked_models) > 2 else different_names} "
-            f"(adjusted {p_value(largest).replace('=', '≤')})"
+            f"{_all_others(answer, names)} (adjusted {p_value(answer.p_adjusted).replace('=', '≤')})"
         )
-    elif not different_names:
-        smallest = min(
-            (s.p_first for s in answer.models_on_a_par if s.p_first == s.p_first), default=float("nan")
-        )
+    elif not answer.comparable:
+        sentence = f"{subject}, {first_names} comes first {scope}, but can be compared with no other model"
+    elif len(answer.undecided) == len(answer.comparable):
+        smallest = min((s.p_first for s in answer.others if s.p_first == s.p_first), default=float("nan"))
         note = f" (adjusted {p_value(smallest).replace('=', '≥')})" if smallest == smallest else ""
         sentence = (
             f"{subject}, no model can be called the least biased {scope}: {first_names} comes first, but does "
             f"not differ significantly from any other{note}"
         )
     else:
+        different_names = join_names(names.state(m) for m in answer.comparable if m not in answer.undecided)
+        similar_names = join_names(map(names.state, answer.undecided), "or")
         sentence = (
             f"{subject}, {first_names} comes first {scope}; it differs significantly from {different_names}, but not "
             f"from {similar_names}"
         )
-    return f"{sentence}."
+    notes = [
+        of_borderline(answer),
+        of_incomparable(answer, names),
+        of_reach(answer),
+        of_these_queries(answer),
+    ]
+    return f"{'; '.join([sentence, *filter(None, notes)])}."
+
+
+def _all_others(answer: Answer, names: Names) -> str:
+    """What the least biased model differs from."""
+    if len(answer.comparable) == 1:
+        return names.state(answer.comparable[0])
+    return "all others" if not answer.incomparable else "all that it can be compared with"
+
+
+def lost_queries(state: RankedState, names: Names) -> str:
+    """A model, with the number of its queries where it lost some."""
+    note = f" ({state.queries} of {state.queries_of} queries)" if state.has_lost_queries else ""
+    return names.state(state.model, state.debias) + note
+
+
+def of_borderline(answer: Answer) -> str:
+    """That another seed may decide otherwise; else empty."""
+    return "borderline: another seed may say otherwise" if answer.is_borderline else ""
+
+
+def of_incomparable(answer: Answer, names: Names) -> str:
+    """Which rivals the first model was not compared with; else empty."""
+    rivals = [f"{names.state(r.model)}: {r.queries} of {r.queries_of} queries" for r in answer.incomparable]
+    return f"not compared with {join_names(rivals)}" if rivals else ""
+
+
+def of_reach(answer: Answer) -> str:
+    """What an undecided answer could have seen; empty of a decided one."""
+    if isnan(answer.reach):
+        return ""
+    queries = pluralize(answer.queries, "query", "queries")
+    return f"a difference had to exceed {number(answer.reach, 2)} to be decided ({queries})"
+
+
+def of_these_queries(answer: Answer) -> str:
+    """That words alone were resampled; else empty."""
+    return "for these queries: words alone were resampled" if answer.is_of_these_queries else ""
 
 
 def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
     """That there is nothing to compare, where no metric has two untouched models; else empty."""
-    ranked_models = {
-        state.model for answer in of_criterion for state in answer.models if state.rank == state.rank
-    }
-    if any(sum(state.rank == state.rank for state in answer.models) > 1 for answer in of_criterion):
+    models = {model for answer in of_criterion for model in answer.models_with_value}
+    if any(len(answer.models_with_value) > 1 for answer in of_criterion):
         return ""
-    if not ranked_models:
+    if not models:
         return "No model has a value."
-    model = join_names(map(names.label, sorted(ranked_models)))
+    model = join_names(map(names.label, sorted(models)))
     return f"No metric has more than one model ({model}): there is nothing to compare."
 
 
@@ -109,27 +151,16 @@ def of_debias(answer: Answer, names: Names) -> list[str]:
     """Whether the debiased states of models are less biased by a metric than the models as they are."""
     sentences = []
     subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
-    for states in answer.states:
-        untouched_state = next((state for state in states if state.debias == "none"), None)
-        if untouched_state is None or not untouched_state.letters:
-            continue
-        different = [s for s in states if s.letters and not set(s.letters) & set(untouched_state.letters)]
-        less_biased = [s for s in different if s.rank < untouched_state.rank]
-        more_biased = [s for s in different if s.rank > untouched_state.rank]
-        equal = [
-            s
-            for s in states
-            if s.letters and s is not untouched_state and s not in less_biased and s not in more_biased
-        ]
-        name = names.state(untouched_state.model)
-        for group, statement in (
-            (less_biased, "is significantly less biased {on} than without"),
-            (more_biased, "is significantly more biased {on} than without"),
-            (equal, "does not differ significantly {on} from itself without"),
+    for model in dict.fromkeys(state.model for state in answer.debiased):
+        for decided, statement in (
+            ("less", f"is significantly less biased {scope} than without"),
+            ("more", f"is significantly more biased {scope} than without"),
+            ("", f"does not differ significantly {scope} from itself without"),
         ):
-            if group:
-                methods = join_names((names.label(state.debias) for state in group), "or")
-                sentences.append(f"{subject}, {name} under {methods} {statement.format(on=scope)}.")
+            methods = [s.debias for s in answer.debiased if s.model == model and s.decided == decided]
+            if methods:
+                under = join_names(map(names.label, methods), "or")
+                sentences.append(f"{subject}, {names.state(model)} under {under} {statement}.")
     return sentences
 
 
@@ -172,25 +203,26 @@ def of_lengths(of_criterion: Sequence[Answer], names: Names, length_metrics: Col
 
 
 def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
-    """Which models were ranked with fewer scores than others, and how many they lack."""
-    missing_scores: dict[str, list[tuple[int, int]]] = {}
+    """Which models are not ranked, or lost queries, by how many metrics; empty where none did."""
+    counts: dict[tuple[str, bool], list[RankedState]] = {}
     for answer in of_criterion:
-        ranked_models = [state for state in answer.models if state.rank == state.rank]
-        fewest = min((state.missing for state in ranked_models), default=0)
-        for state in ranked_models:
-            if state.missing > fewest:
-                missing_scores.setdefault(state.model, []).append((state.missing, state.cells))
-    if not missing_scores:
-        return ""
+        for state in (*answer.models, *answer.not_ranked):
+            if state.has_lost_queries or state.reason:
+                counts.setdefault((state.model, bool(state.reason)), []).append(state)
     statements = []
-    for model, counts in missing_scores.items():
-        (low, of_low), (high, of_high) = min(counts), max(counts)
-        upper_end = "" if (low, of_low) == (high, of_high) else f" to {high} of {of_high}"
-        statements.append(
-            f"{names.state(model)} ({low} of {of_low}{upper_end} scores missing, depending on the metric)"
+    for (model, is_out), states in counts.items():
+        least, most = min(s.queries for s in states), max(s.queries for s in states)
+        queries = (
+            f"{least} of {states[0].queries_of}"
+            if least == most
+            else f"{least} to {most} of {states[0].queries_of}"
         )
+        statements.append(f"{names.state(model)} ({'not ranked: ' if is_out else ''}{queries} queries)")
+    if not statements:
+        return ""
     return (
-        f"Ranked with fewer scores than other models, as too many words are lost: {join_names(statements)}."
+        f"Models that lost queries, as too many words are lost: {join_names(statements)}. Models are ranked on the "
+        "queries that all ranked models have."
     )
 
 
@@ -207,10 +239,10 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[st
         f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
         ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
     ]
-    if queries < 5:
+    if queries < FEWEST_QUERIES:
         sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, resamples of queries vary less than new queries "
-            "would: take what is decided with care."
+            f"With {pluralize(queries, 'query', 'queries')}, words alone were resampled: what is decided holds for "
+            "these queries."
         )
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")

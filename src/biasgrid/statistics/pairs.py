@@ -52,16 +52,34 @@ def compare_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) 
     approximate stepdown methods for multiple hypothesis testing. JASA 100, 2005, algorithm 4.1 (its first step).
     """
     first, second = np.array(list(combinations(range(len(values)), 2)), dtype=int).reshape(-1, 2).T
-    difference = values[first] - values[second]
-    draws = samples[first] - samples[second]
+    scale = np.fmax(np.abs(values[first]), np.abs(values[second]))
+    return compare_differences(values[first] - values[second], samples[first] - samples[second], scale, level)
+
+
+def compare_differences(
+    difference: np.ndarray, draws: np.ndarray, scale: np.ndarray, level: float = 0.95
+) -> Pairs:
+    """`compare_pairs` where a unit's value differs from pair to pair: each pair is compared on what its two share.
+
+    Parameters
+    ----------
+    difference
+        Of the pairs, (pairs,); NaN is none.
+    draws
+        The differences in bootstrap resamples, (pairs, draws); NaN where a unit has no value. One draw is the same
+        resample in all pairs.
+    scale
+        The larger absolute value of each pair, (pairs,): what differs by less than its rounding does not vary.
+    level
+        Of the intervals.
+    """
     has_value = ~np.isnan(draws)
     testable = (has_value.sum(axis=1) > 1) & ~np.isnan(difference)
     if not testable.any():
-        return Pairs(difference, *(np.full(len(first), nan) for _ in range(3)))
-    error = np.full(len(first), nan)
+        return Pairs(difference, *(np.full(len(difference), nan) for _ in range(3)))
+    error = np.full(len(difference), nan)
     error[testable] = np.nanstd(draws[testable], axis=1, ddof=1)
     # what differs by rounding alone does not vary
-    scale = np.fmax(np.abs(values[first]), np.abs(values[second]))
     error[error <= 1e-12 * scale] = 0.0
     # of the pairs that have a value in the resample
     largest = np.fmax.reduce(_studentise(draws[testable] - difference[testable, None], error[testable, None]))

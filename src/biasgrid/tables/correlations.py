@@ -28,7 +28,7 @@ def correlations(
     `methods` as pandas.DataFrame.corr takes them: names, or functions of two arrays of ranks (n,).
 
     Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
-    one metric ranks all alike. ci_low and ci_high are NaN.
+    one metric ranks all alike. ci_low and ci_high are NaN. `queries` is the fewest that a rank rests on.
     """
     methods_by_name = {method if isinstance(method, str) else name_of(method): method for method in methods}
     rows = []
@@ -38,7 +38,25 @@ def correlations(
             matrix = ranks.corr(method=_numeric_method(method) if callable(method) else method)
             rows += [(criterion, name, a, b, matrix.loc[a, b]) for a in matrix for b in matrix]
     columns = ["criterion", "method", "metric_a", "metric_b", "correlation"]
-    return pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
+    table = pd.DataFrame(rows, columns=columns).assign(ci_low=math.nan, ci_high=math.nan)
+    queries = _fewest_queries(rankings)
+    places = table[["criterion", "metric_a", "metric_b"]].itertuples(index=False, name=None)
+    return table.assign(queries=[queries[place] for place in places])
+
+
+def _fewest_queries(rankings: pd.DataFrame) -> dict[tuple[str, str, str], int]:
+    """Criterion and two metrics -> the fewest queries that a rank of a model which both rank rests on; 0 of none."""
+    fewest = {}
+    for criterion, part in rankings.groupby("criterion"):
+        queries = part["queries"].where(part["rank"].notna())
+        by_metric = part.assign(queries=queries).pivot(
+            index=["model", "debias"], columns="metric", values="queries"
+        )
+        for a in by_metric:
+            for b in by_metric:
+                numbers = np.minimum(by_metric[a], by_metric[b])
+                fewest[criterion, a, b] = int(np.nan_to_num(numbers.min()))
+    return fewest
 
 
 def _numeric_method(
@@ -74,7 +92,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rankings = RANKINGS.read(inputs["rankings"])
     table = correlations(rankings, spec["methods"])
     if "bootstrap" in spec:
-        ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[0]
+        ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[0, 0]
         ends = intervals(rankings, ranks, spec["methods"], spec["bootstrap"]["level"])
         keys = table[["criterion", "method", "metric_a", "metric_b"]].itertuples(index=False, name=None)
         table[["ci_low", "ci_high"]] = np.reshape([ends[key] for key in keys], (-1, 2))
@@ -99,6 +117,12 @@ CORRELATIONS = Table(
         Column("correlation", "0 is no relation; empty where it is not defined", "number", range=(-1, 1)),
         Column("ci_low", "lower end of the 95 % interval (bootstrap over words)", "number", range=(-1, 1)),
         Column("ci_high", "its upper end", "number", range=(-1, 1)),
+        Column(
+            "queries",
+            "the fewest queries that one of these ranks rests on: a model that lost queries is ranked by others than "
+            "the rest",
+            "count",
+        ),
     ),
     inputs=ranks_inputs,
     spec=lambda grid: {"methods": grid.config["correlations"], **bootstrap_spec(grid)},

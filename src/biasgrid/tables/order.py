@@ -10,19 +10,24 @@ import pandas as pd
 
 from ..statistics.ranks import RESAMPLED
 from .keys import CRITERION, METRIC
-from .rank_intervals import bootstrap_inputs
+from .rank_intervals import bootstrap_inputs, models_by_place
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
 from .table import Column, Files, Table
 
 
 def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
-    """For each two models (under their debias methods) that a metric ranks, the share of resamples in which the first
-    ranks as less biased than the second, a tie counting half; of the resamples in which both have a rank."""
+    """For each two models without debiasing, the share of resamples in which the first ranks as less biased than the
+    second by rank_shared, a tie counting half; of the resamples in which both have a rank.
+
+    `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws).
+    """
     rows = []
-    for (criterion, metric), part in rankings.groupby(["criterion", "metric"]):
+    for part, kinds in models_by_place(rankings, ranks):
+        place = tuple(part[["criterion", "metric"]].iloc[0])
         units = list(part[["model", "debias"]].itertuples(index=False, name=None))
-        for kind, ranks_of_kind in zip(RESAMPLED, ranks[:, part.index], strict=True):
+        for kind in kinds:
+            ranks_of_kind = ranks[kind, part.index]
             for i, unit in enumerate(units):
                 differences = ranks_of_kind[i] - ranks_of_kind[i + 1 :]
                 wins = (
@@ -30,26 +35,30 @@ def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
                 )
                 with np.errstate(invalid="ignore"):
                     shares = wins / np.count_nonzero(~np.isnan(differences), axis=1)
-                key = criterion, metric, kind, *unit
                 rows += [
-                    (*key, *second_unit, s)
-                    for second_unit, s in zip(units[i + 1 :], shares.tolist(), strict=True)
+                    (*place, RESAMPLED[kind], *unit, *second_unit, share)
+                    for second_unit, share in zip(units[i + 1 :], shares.tolist(), strict=True)
                 ]
     return pd.DataFrame(rows, columns=ORDER.names)
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rankings = RANKINGS.read(inputs["rankings"])
-    return order(rankings, read_ranks(inputs["rank_samples"], len(rankings), spec["draws"]))
+    return order(rankings, read_ranks(inputs["rank_samples"], len(rankings), spec["draws"])[1])
 
 
 ORDER = Table(
     "order",
-    "One row per ranked criterion, metric, kind of resamples and pair of models: how often the first ranks better.",
+    "One row per ranked criterion, metric, kind of resamples and pair of models (without debiasing): how often the "
+    "first has the better rank_shared.",
     (
         CRITERION,
         METRIC,
-        Column("resampled", "what was drawn again", values=RESAMPLED),
+        Column(
+            "resampled",
+            "what was drawn again; words alone where fewer than five queries are shared",
+            values=RESAMPLED,
+        ),
         Column("model_a", "a model's key"),
         Column("debias_a", "its debias method"),
         Column("model_b", "another's"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..debias import UNTOUCHED
 from ..statistics.ranks import RESAMPLED, rank_interval
 from .correlations import ranks_inputs
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
@@ -19,28 +20,40 @@ from .table import Column, Files, Table
 
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
-    """The rank of each row of the rankings over the resamples in which it has one, for each kind of resamples.
+    """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind
+    of resamples; where the models share fewer than five queries, of words alone.
 
-    `ranks` are (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the resamples the rank is
-    below `low`, and in as many above `high`.
+    `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
+    resamples the rank is below `low`, and in as many above `high`.
     """
     rows = []
-    for _, part in rankings.groupby(["criterion", "metric"]):
+    for part, kinds in models_by_place(rankings, ranks):
         best = np.fmin.reduce(ranks[:, part.index], axis=1)
         for unit in part.itertuples():
-            for kind, kind_name in enumerate(RESAMPLED):
+            for kind in kinds:
                 sample = ranks[kind, unit.Index].astype(np.float64)
                 count = np.count_nonzero(~np.isnan(sample))
-                key = unit.criterion, unit.metric, unit.model, unit.debias, kind_name, unit.rank
+                key = unit.criterion, unit.metric, unit.model, unit.debias, RESAMPLED[kind], unit.rank_shared
                 mean = np.nansum(sample) / count if count else math.nan
                 first = np.count_nonzero(sample == best[kind]) / count if count else math.nan
                 rows.append((*key, mean, *rank_interval(sample, level), first))
     return pd.DataFrame(rows, columns=RANK_INTERVALS.names)
 
 
+def models_by_place(
+    rankings: pd.DataFrame, ranks: np.ndarray
+) -> Iterator[tuple[pd.DataFrame, tuple[int, ...]]]:
+    """The untouched models of each criterion and metric, and which kinds of resamples there are of their ranks."""
+    models = rankings[rankings["debias"] == UNTOUCHED]
+    for _, part in models.groupby(["criterion", "metric"]):
+        has_ranks = ~np.isnan(ranks[:, part.index]).all(axis=(1, 2))
+        # where nobody is ranked, all, and empty
+        yield part, tuple(np.flatnonzero(has_ranks)) if has_ranks.any() else tuple(range(len(RESAMPLED)))
+
+
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rankings = RANKINGS.read(inputs["rankings"])
-    ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])
+    ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[1]
     return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
 
 
@@ -51,14 +64,18 @@ def bootstrap_inputs(grid: Any) -> dict[str, Any]:
 
 RANK_INTERVALS = Table(
     "rank_intervals",
-    "One row per ranked model, debias method, metric, criterion and kind of resamples: the rank over resamples.",
+    "One row per model (without debiasing), metric, criterion and kind of resamples: rank_shared over resamples.",
     (
         CRITERION,
         METRIC,
         MODEL,
         DEBIAS,
-        Column("resampled", "what was drawn again", values=RESAMPLED),
-        Column("rank", "the rank in the rankings", "number", range=(1, inf)),
+        Column(
+            "resampled",
+            "what was drawn again; words alone where fewer than five queries are shared",
+            values=RESAMPLED,
+        ),
+        Column("rank", "rank_shared in the rankings", "number", range=(1, inf)),
         Column("mean", "its mean over resamples", "number", range=(1, inf)),
         Column("low", "lower end of its 95 % percentile interval", "number", range=(1, inf)),
         Column("high", "upper end", "number", range=(1, inf)),

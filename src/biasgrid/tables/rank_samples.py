@@ -3,7 +3,9 @@
 A resample of the study is a draw of the words of every set, the same in all cells that have the set (see
 `inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
 resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
-sub-query with the first query that has it, the same draw for all models and metrics; and of both.
+sub-query with the first query that has it, the same draw for all models and metrics; and of both. And two kinds of
+ranks: `rank` and `rank_shared` of the rankings. Where all ranked models share fewer than five queries, rank_shared
+has resamples of words alone.
 """
 
 from __future__ import annotations
@@ -23,16 +25,19 @@ from ..files import write_bytes
 from ..in_memory import File, InMemory
 from ..results import KEYS, cells
 from ..seeds import seed_of
-from ..statistics.aggregation import OVERALL, Aggregation, groups
+from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
+from ..statistics.shared import COVERAGE, FEWEST_QUERIES
 from .scores import read_ranked
+from .shared import Parts, places_of
 from .table import Files
 
 NAME = "rank_samples"
+RANKS = ("rank", "rank_shared")  # the columns of the rankings whose resamples they are
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
-    """Write the ranks of the study's resamples: float32 (RESAMPLED, rows of the rankings, draws).
+    """Write the ranks of the study's resamples: float32 (RANKS, RESAMPLED, rows of the rankings, draws).
 
     Parameters
     ----------
@@ -79,9 +84,9 @@ def inputs(grid: Any) -> dict[str, Any]:
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
-    """What `write` wrote for a table of so many rows. Raises BiasgridError where it is not there, or is that of
-    another table."""
-    return _load(path, (len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
+    """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it
+    is not there, or is that of another table."""
+    return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
 
 
 def value_samples(
@@ -132,44 +137,35 @@ def rank_samples(
     aggregation: Aggregation = "abs_avg",
     by: str = "distance",
     ties: str = "average",
+    coverage: float = COVERAGE,
+    parts: Parts | None = None,
 ) -> np.ndarray:
-    """The ranks of `tables.rankings` in each resample: float32 (RESAMPLED, rows of the rankings, draws), NaN where a
-    model has none; `statistics.ranks` says how absolute values of resamples are avoided.
+    """The ranks of `tables.rankings` in each resample: float32 (RANKS, RESAMPLED, rows of the rankings, draws), NaN
+    where a model has none; `statistics.ranks` says how absolute values of resamples are avoided.
 
     samples  the value of each row of the scores with each draw of words (rows, draws)
     counts   how often the row's query is in each draw of queries (rows, draws)
     """
-    units, values = resampled_aggregates(scores, samples, counts, ranked, neutral, aggregation, by)
-    by_metric: dict[tuple[str, str], list[int]] = {}
-    for row, (criterion, metric, *_) in enumerate(units):
-        by_metric.setdefault((criterion, metric), []).append(row)
-    return ranks_of_resamples(values, by_metric.values(), ties)
-
-
-def resampled_aggregates(
-    scores: pd.DataFrame,
-    samples: np.ndarray,
-    counts: np.ndarray,
-    ranked: Sequence[str],
-    neutral: Mapping[str, float],
-    aggregation: Aggregation = "abs_avg",
-    by: str = "distance",
-) -> tuple[list[tuple[str, ...]], np.ndarray]:
-    """What is ranked (criterion, metric, model, debias), in order, and its aggregates in each resample: (RESAMPLED,
-    units, draws). Parameters as of `rank_samples`."""
-    units = sorted(
-        (unit for unit in groups(scores, ranked) if unit[0][0] in (*ranked, OVERALL)),
-        key=lambda unit: unit[0],
-    )
-    values = aggregates_of_resamples(
-        scores["value"].to_numpy()[:, None],
-        samples,
-        counts,
-        [(places, neutral[metric]) for (_, metric, *_), places in units],
-        aggregation,
-        by,
-    )
-    return [unit for unit, _ in units], values
+    units: list[tuple[np.ndarray, float]] = []
+    shared_units: list[tuple[np.ndarray, float]] = []
+    groups, on_few_queries = [], []
+    for place in places_of(scores, ranked, coverage, parts):
+        if place.criterion not in (*ranked, OVERALL):
+            continue
+        groups.append(list(range(len(units), len(units) + len(place.states))))
+        if place.count_queries(place.shared.rows) < FEWEST_QUERIES:
+            on_few_queries += groups[-1]
+        for column, is_ranked in enumerate(place.shared.units):
+            places = place.places[:, column]
+            units.append((places[places >= 0], neutral[place.metric]))
+            shared_units.append((places[place.shared.rows & is_ranked], neutral[place.metric]))
+    observed = scores["value"].to_numpy()[:, None]
+    ranks = np.empty((len(RANKS), len(RESAMPLED), len(units), samples.shape[1]), dtype=np.float32)
+    for kind, of_kind in enumerate((units, shared_units)):
+        values = aggregates_of_resamples(observed, samples, counts, of_kind, aggregation, by)
+        ranks[kind] = ranks_of_resamples(values, groups, ties)
+    ranks[1][1:, on_few_queries] = math.nan
+    return ranks
 
 
 def _load(path: File, shape: tuple[int, ...], command: str) -> np.ndarray:

@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..statistics.aggregation import OVERALL, Aggregation, aggregator, groups
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.ranks import rank_interval
+from ..statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .scores import read_ranked
+from .shared import Parts, Place, places_of
 from .table import ANY, Column, Files, Table
+
+KEYS = ["criterion", "metric", "model", "debias"]
+INTERVALS = ["rank_low", "rank_high", "rank_shared_low", "rank_shared_high"]
+DEBIASED = "debiased"
 
 
 def rankings(
@@ -25,6 +32,8 @@ def rankings(
     aggregation: Aggregation = "abs_avg",
     by: str = "distance",
     ties: str = "average",
+    coverage: float = COVERAGE,
+    parts: Parts | None = None,
 ) -> pd.DataFrame:
     """Models ranked by a metric, 1 the least biased, for each of the `ranked` criteria and "Overall".
 
@@ -33,27 +42,64 @@ def rankings(
     rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
     Where the neutral value is 0 and the aggregation absolute, both are the same. `aggregation`: a name, or a
     function of an array. `ties` as pandas.Series.rank has them: "average" (the case study's), "min", "max", "dense"
-    or "first" (WEFE's create_ranking, by order of the models' keys). A model under a transform ranks beside the
-    models. A NaN aggregate has no rank. NaN cells are left out, as in the case study; where `cells_nan` is not 0, a
-    model was ranked by fewer queries than the others. rank_low and rank_high are NaN.
+    or "first" (WEFE's create_ranking, by order of the models' keys).
+
+    `value` and `rank` are the case study's: a model under a transform ranks beside the models, and NaN cells are left
+    out, so that a model may be ranked by other queries than the others. `value_shared` and `rank_shared` compare like
+    with like (`tables.shared`, which says what `coverage` and `parts` are): the untouched models on the rows that all
+    of them have; `reason` says why a model has no such rank. A NaN aggregate has no rank. The ends of the ranks'
+    intervals are NaN.
     """
-    aggregate, rows = aggregator(aggregation), []
     all_values = scores["value"].to_numpy()
-    for (criterion, metric, model, debias), places in groups(scores, ranked):
-        values = all_values[places]
-        if criterion != OVERALL and criterion not in ranked:
+
+    def aggregate(metric: str, places: np.ndarray) -> float:
+        return aggregate_scores(all_values[places], neutral[metric], aggregation, by)
+
+    rows = []
+    for place in places_of(scores, ranked, coverage, parts):
+        if place.criterion != OVERALL and place.criterion not in ranked:
             continue
-        finite = values[~np.isnan(values)] - (neutral[metric] if by == "distance" else 0.0)
-        value = float(aggregate(finite)) if len(finite) else math.nan
-        value = abs(value) if by == "distance" else value
-        rows.append((criterion, metric, model, debias, value, len(values), len(values) - len(finite)))
-    columns = ["criterion", "metric", "model", "debias", "value", "cells", "cells_nan"]
-    table = pd.DataFrame(rows, columns=columns).sort_values(columns[:4], ignore_index=True)
-    by_metric = [table["criterion"], table["metric"]]
-    table.insert(5, "rank", round_values(table["value"]).groupby(by_metric).rank(method=ties))
-    table.insert(6, "rank_low", math.nan)
-    table.insert(7, "rank_high", math.nan)
-    return table
+        for column, (model, debias) in enumerate(place.states):
+            places, has_value = place.places[:, column], place.has_value[:, column]
+            shared = place.rows_of((model, debias))
+            cells = int((places >= 0).sum())
+            rows.append(
+                (
+                    *(place.criterion, place.metric, model, debias),
+                    aggregate(place.metric, places[has_value]),
+                    *(cells, cells - int(has_value.sum())),
+                    aggregate(place.metric, places[shared]),
+                    *(place.count_queries(has_value), len(place.queries)),
+                    _reason(place, column),
+                )
+            )
+    columns = [*KEYS, "value", "cells", "cells_nan", "value_shared", "queries", "queries_of", "reason"]
+    table = pd.DataFrame(rows, columns=columns).sort_values(KEYS, ignore_index=True)
+    groups = [table["criterion"], table["metric"]]
+    table["rank"] = round_values(table["value"]).groupby(groups).rank(method=ties)
+    untouched_values = table["value_shared"].where(table["debias"] == UNTOUCHED)
+    table["rank_shared"] = round_values(untouched_values).groupby(groups).rank(method=ties)
+    table[INTERVALS] = math.nan
+    return table[RANKINGS.names]
+
+
+def aggregate_scores(values: np.ndarray, neutral: float, aggregation: Aggregation, by: str) -> float:
+    """What a model is ranked by: its scores (n,), without NaN, in one number; NaN of none."""
+    if not len(values):
+        return math.nan
+    value = float(aggregator(aggregation)(values - (neutral if by == "distance" else 0.0)))
+    return abs(value) if by == "distance" else value
+
+
+def _reason(place: Place, column: int) -> str:
+    """Why a state has no rank among those that compare; empty where it has one."""
+    if place.states[column][1] != UNTOUCHED:
+        return DEBIASED
+    if not place.has_value[:, column].any():
+        return NO_VALUE
+    if place.shared.units[column]:
+        return ""
+    return place.shared.reason or FEW_QUERIES
 
 
 def round_values(values: pd.Series) -> pd.Series:
@@ -62,7 +108,7 @@ def round_values(values: pd.Series) -> pd.Series:
 
 
 def fewer_scores(rankings: pd.DataFrame) -> pd.Series:
-    """Whether a model was ranked by fewer scores than others were."""
+    """Whether a model lost queries that others have: its rank is of other questions than theirs."""
     # a query that no model has a score of takes nothing from the comparison
     fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
     return rankings["cells_nan"] > fullest
@@ -72,10 +118,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """`rankings`, with 95 % intervals of the ranks (bootstrap over words) where the study has a bootstrap."""
     table = rankings(read_ranked(inputs["scores"], spec["ranking"]), **spec["ranking"])
     if "bootstrap" in spec:
-        ranks = read_ranks(inputs["rank_samples"], len(table), spec["bootstrap"]["draws"])[0]
-        ends = [rank_interval(sample, spec["bootstrap"]["level"]) for sample in ranks]
+        ranks = read_ranks(inputs["rank_samples"], len(table), spec["bootstrap"]["draws"])
+        # of both kinds of ranks, low and high, side by side
+        ends = [[rank_interval(row, spec["bootstrap"]["level"]) for row in ranks[kind, 0]] for kind in (0, 1)]
         # where no criterion is ranked there are none
-        table[["rank_low", "rank_high"]] = np.reshape(ends, (-1, 2))
+        table[INTERVALS] = np.concatenate([np.reshape(part, (-1, 2)) for part in ends], axis=1)
     return table
 
 
@@ -109,6 +156,36 @@ RANKINGS = Table(
         Column("rank_high", "its upper end", "number", range=(1, inf)),
         Column("cells", "how many scores there are", "count"),
         Column("cells_nan", "how many of them have no value, and are left out", "count"),
+        Column(
+            "value_shared",
+            "what rank_shared ranks: the aggregate over the (sub-)queries that all ranked models have; of a debiased "
+            "state, over those of its model",
+            "number",
+            "the metric's",
+            ANY,
+        ),
+        Column(
+            "rank_shared",
+            "1 is the least biased of the models without debiasing, on the (sub-)queries that all ranked models have",
+            "number",
+            range=(1, inf),
+        ),
+        Column(
+            "rank_shared_low",
+            "lower end of the 95 % interval of rank_shared (bootstrap over words)",
+            "number",
+            range=(1, inf),
+        ),
+        Column("rank_shared_high", "its upper end", "number", range=(1, inf)),
+        Column("queries", "how many of the queries the model has all values of", "count"),
+        Column("queries_of", "how many queries there are", "count"),
+        Column(
+            "reason",
+            "why there is no rank_shared: no value; values on too small a share of the (sub-)queries (`ranking: "
+            "coverage`); fewer than two models with values on so many; those that have share fewer than half of "
+            "them; or a debiased state",
+            values=("", NO_VALUE, FEW_QUERIES, FEW_UNITS, FEW_SHARED, DEBIASED),
+        ),
     ),
     inputs=_inputs,
     spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},

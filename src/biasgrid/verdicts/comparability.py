@@ -44,7 +44,7 @@ class Incomparable:
 
 
 def incomparable(
-    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked: Iterable[str]
+    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked_criteria: Iterable[str]
 ) -> list[Incomparable]:
     """The metrics by which some models of a study do not compare, by criterion, "Overall" last.
 
@@ -55,18 +55,20 @@ def incomparable(
     scaled
         Criterion -> its metrics that grow with length, on vectors that the study does not normalise
         (`Study.scaled_metrics`).
-    ranked
-        The ranked criteria, which "Overall" is of.
+    ranked_criteria
+        Those that "Overall" is of.
     """
     place = ["criterion", "metric", "model", "debias"]
     lengths: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     if scalars is not None:
         rows = scalars[scalars["quantity"] == LENGTH]
-        together = rows[rows["criterion"].isin(set(ranked))].assign(criterion=OVERALL)
+        together = rows[rows["criterion"].isin(set(ranked_criteria))].assign(criterion=OVERALL)
         for table in (rows, together):
             for (criterion, metric, *state), mean in table.groupby(place)["value"].mean().items():
                 lengths.setdefault((criterion, metric), {})[tuple(state)] = float(mean)
-    overall = dict.fromkeys(metric for name in scaled if name in set(ranked) for metric in scaled[name])
+    overall = dict.fromkeys(
+        metric for name in scaled if name in set(ranked_criteria) for metric in scaled[name]
+    )
     places = [
         (name, metric) for name, metrics in {**scaled, OVERALL: [*overall]}.items() for metric in metrics
     ]
@@ -75,11 +77,11 @@ def incomparable(
 
 
 def metrics_by_length(
-    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked: Iterable[str]
+    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked_criteria: Iterable[str]
 ) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare; see `incomparable`."""
     by_criterion: dict[str, list[str]] = {}
-    for entry in incomparable(scalars, scaled, ranked):
+    for entry in incomparable(scalars, scaled, ranked_criteria):
         if entry.models:
             by_criterion.setdefault(entry.criterion, []).append(entry.metric)
     return by_criterion

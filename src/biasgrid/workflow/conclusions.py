@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import BiasgridError
-from ..figures.figure import level
 from ..labels import short_labels
 from ..study import Study
 
 if TYPE_CHECKING:
-    from ..report.answer import Answer
+    from ..verdicts.least_biased import Answer
 
 LONGEST = 400  # characters of the answer
 DECIDED, FEWER = "*", "†"
@@ -49,7 +47,7 @@ def answer(study: Study) -> str:
         certainty = (
             f"{DECIDED}: decided" if any(answer.is_decided for answer in answers) else "none is decided"
         )
-    note = f"; {FEWER}: ranked with fewer scores than others" if any(map(_is_short, answers)) else ""
+    note = f"; {FEWER}: has lost queries" if any(map(_has_lost_queries, answers)) else ""
     by_criterion: dict[str, list[Answer]] = {}
     for answer in answers:
         by_criterion.setdefault(answer.criterion, []).append(answer)
@@ -64,16 +62,9 @@ def answer(study: Study) -> str:
 
 def _answers(study: Study) -> list[Answer]:
     """What each metric says on each criterion, where there are models to compare; over all criteria is left out."""
-    from ..report.answer import answers
-    from ..tables.pairs import PAIRS
-    from ..tables.rankings import RANKINGS
+    from ..tables.answers import answers_of
 
-    pairs = PAIRS.read(study.table_file("pairs")) if "pairs" in study.tables else None
-    metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    all_answers = answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level(study))
-    comparable = [
-        answer for answer in all_answers if sum(not isnan(state.rank) for state in answer.models) > 1
-    ]
+    comparable = [answer for answer in answers_of(study) if len(answer.models_with_value) > 1]
     return [
         answer
         for criterion in study.ranked_criteria
@@ -92,28 +83,43 @@ def _models(
     for answer in of_criterion:
         groups.setdefault(tuple(state.model for state in answer.first), []).append(answer)
     return ", ".join(
-        f"{' and '.join(labels[model] for model in models)} by {describe(part, labels)}"
+        f"{' and '.join(labels[model] for model in models) or 'no model is ranked'} by {describe(part, labels)}"
         for models, part in sorted(groups.items(), key=lambda group: -len(group[1]))
     )
 
 
 def _metrics(part: list[Answer], labels: Mapping[str, str]) -> str:
     return " ".join(
-        labels.get(answer.metric, answer.metric) + DECIDED * answer.is_decided + FEWER * _is_short(answer)
+        labels.get(answer.metric, answer.metric)
+        + DECIDED * answer.is_decided
+        + FEWER * _has_lost_queries(answer)
+        + _without([answer], labels)
         for answer in part
     )
 
 
 def _count(part: list[Answer], labels: Mapping[str, str]) -> str:
     decided_count = sum(answer.is_decided for answer in part)
-    marks = (f" ({decided_count}{DECIDED})" if decided_count else "") + FEWER * any(map(_is_short, part))
-    return f"{len(part)}{marks}"
+    marks = (f" ({decided_count}{DECIDED})" if decided_count else "") + FEWER * any(
+        map(_has_lost_queries, part)
+    )
+    return f"{len(part)}{marks}{_without(part, labels)}"
 
 
-def _is_short(answer: Answer) -> bool:
-    """Whether what comes first was ranked with fewer scores than another model."""
-    counts = [state.missing for state in answer.models if not isnan(state.rank)]
-    return max(state.missing for state in answer.first) > min(counts)
+def _without(part: list[Answer], labels: Mapping[str, str]) -> str:
+    """Which rivals a decided model was not compared with."""
+    rivals = dict.fromkeys(
+        f"{labels[rival.model]}: {rival.queries} of {rival.queries_of} queries"
+        for answer in part
+        if answer.is_decided
+        for rival in answer.incomparable
+    )
+    return f" (not {', '.join(rivals)})" if rivals else ""
+
+
+def _has_lost_queries(answer: Answer) -> bool:
+    """Whether what comes first has no value for some queries."""
+    return any(state.has_lost_queries for state in answer.first)
 
 
 def missing(study: Study) -> str:

@@ -1,0 +1,146 @@
+"""The rows of scores.csv on which models are compared, by criterion and metric (`statistics.shared`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import groups
+from ..statistics.shared import COVERAGE, Shared, count_complete, shared_rows
+
+State = tuple[str, str]  # a model's key and a debias method's
+# criterion -> metric -> the (sub-)queries of each query, of metrics that divide queries
+Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a metric says on a criterion, or on all: rows by states.
+
+    criterion, metric  their keys
+    states     the models and their debiased states, in the order of their keys
+    names      the (sub-)queries of the rows
+    places     (rows, states) where a state's score stands in the table of scores; -1 where it was not measured
+    has_value  (rows, states)
+    queries    (queries, rows) which rows a query has
+    shared     the untouched models that are ranked, of all states, and the rows on which
+    """
+
+    criterion: str
+    metric: str
+    states: tuple[State, ...]
+    names: tuple[str, ...]
+    places: np.ndarray
+    has_value: np.ndarray
+    queries: np.ndarray
+    shared: Shared
+
+    def column(self, state: State) -> int:
+        """Where a state stands among the states."""
+        return self.states.index(state)
+
+    def is_ranked(self, model: str) -> bool:
+        """Whether a model is ranked, as it is without debiasing."""
+        state = (model, UNTOUCHED)
+        return state in self.states and bool(self.shared.units[self.column(state)])
+
+    def rows_of(self, state: State) -> np.ndarray:
+        """The rows (rows,) on which a state's value compares with others': those that all ranked models have. Of a
+        debiased state, its model's. None where the model is not ranked, or the state lost one of them."""
+        is_compared = self.is_ranked(state[0]) and self.has_value[self.shared.rows, self.column(state)].all()
+        return self.shared.rows & is_compared
+
+    def rows_of_pair(self, a: State, b: State) -> np.ndarray:
+        """The rows (rows,) on which two states are compared: where both models are ranked, those that all ranked
+        models have, else those that the two have."""
+        both = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
+        if self.is_ranked(a[0]) and self.is_ranked(b[0]):
+            both = both & self.shared.rows
+        return both
+
+    def count_queries(self, rows: np.ndarray) -> int:
+        """How many queries have all of their rows among these."""
+        return count_complete(rows, self.queries)
+
+
+def places_of(
+    scores: pd.DataFrame, ranked: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
+) -> Iterator[Place]:
+    """The rows on which models are compared, for each metric on each of the `ranked` criteria and on all together.
+
+    Parameters
+    ----------
+    scores
+        The table.
+    ranked
+        The criteria's names.
+    coverage
+        As `statistics.shared.shared_rows` takes it.
+    parts
+        The sub-queries of queries; a row that stands in none is a query of its own.
+    """
+    by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
+    for (criterion, metric, *state), places in groups(scores, ranked):
+        by_place.setdefault((criterion, metric), {})[tuple(state)] = places
+    has_value = scores["value"].notna().to_numpy()
+    criteria, names = scores["criterion"].to_numpy(), scores["query"].to_numpy()
+    for (criterion, metric), by_state in sorted(by_place.items()):
+        states = tuple(sorted(by_state))
+        # in the order of the scores, so that sums have one order
+        in_order = np.sort(np.concatenate([by_state[state] for state in states]))
+        keys = dict.fromkeys((criteria[place], names[place]) for place in in_order)
+        rows = {key: row for row, key in enumerate(keys)}
+        places = np.full((len(rows), len(states)), -1)
+        for column, state in enumerate(states):
+            for place in by_state[state]:
+                places[rows[criteria[place], names[place]], column] = place
+        has_score = (places >= 0) & has_value[places]
+        untouched = np.array([debias == UNTOUCHED for _, debias in states])
+        shared = shared_rows(has_score & untouched, coverage)
+        queries = _queries(rows, metric, parts or {})
+        sub_queries = tuple(name for _, name in rows)
+        yield Place(criterion, metric, states, sub_queries, places, has_score, queries, shared)
+
+
+def _queries(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> np.ndarray:
+    """Which rows each query has, (queries, rows)."""
+    members: dict[tuple[int, ...], None] = {}
+    in_parts = set()
+    for criterion in dict.fromkeys(criterion for criterion, _ in rows):
+        for names in parts.get(criterion, {}).get(metric, ()):
+            of_query = tuple(rows[criterion, name] for name in names if (criterion, name) in rows)
+            in_parts.update(of_query)
+            if of_query:
+                members[of_query] = None
+    members |= {(row,): None for row in rows.values() if row not in in_parts}
+    queries = np.zeros((len(members), len(rows)), dtype=bool)
+    for i, of_query in enumerate(members):
+        queries[i, list(of_query)] = True
+    return queries
+
+
+def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
+    """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what `places_of`
+    takes."""
+    parts: dict[str, dict[str, list[list[str]]]] = {}
+    for criterion in sorted(grid.ranked_criteria):
+        by_template: dict[Any, list[list[str]]] = {}
+        for key in sorted(grid.metrics(criterion)):
+            template = grid.metric(criterion, key).template
+            if template not in by_template:
+                queries = [
+                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
+                ]
+                by_template[template] = [
+                    [part.name for part in query.subqueries(template)]
+                    for query in queries
+                    if query.fits(template)
+                ]
+            if any(len(names) > 1 for names in by_template[template]):
+                parts.setdefault(criterion, {})[key] = by_template[template]
+    return parts

@@ -1,0 +1,125 @@
+"""Which model is the least biased, read off rankings.csv and pairs.csv."""
+
+from math import isnan, nan, sqrt
+
+import pytest
+from tables_of_models import answered, only
+
+from biasgrid.verdicts.agreement import agreement
+
+
+def letters_of(answer):
+    return {state.model: state.letters for state in answer.models}
+
+
+def test_a_model_that_differs_from_all_others_is_decided():
+    answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.01, ("a", "c"): 0.002, ("b", "c"): 0.7})
+    assert answer.decided == "a"
+    assert (answer.undecided, answer.incomparable) == ((), ())
+    assert answer.p_adjusted == 0.01
+    assert isnan(answer.reach)
+    assert letters_of(answer) == {"a": "a", "b": "b", "c": "b"}
+
+
+def test_a_first_place_that_nothing_decides_is_no_answer():
+    answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.3, ("a", "c"): 0.06})
+    assert answer.decided is None
+    assert [state.model for state in answer.first] == ["a"]
+    assert answer.undecided == ("b", "c")
+    assert (answer.p_adjusted, answer.reach, answer.queries) == (0.3, pytest.approx(0.2), 7)
+    assert letters_of(answer) == {"a": "a", "b": "a", "c": "a"}
+
+
+def test_decided_is_not_transitive():
+    answer = only({"a": 0.1, "b": 0.3, "c": 0.6}, {("a", "c"): 0.01, ("a", "b"): 0.3, ("b", "c"): 0.2})
+    assert letters_of(answer) == {"a": "a", "b": "ab", "c": "b"}
+    assert answer.undecided == ("b",)
+
+
+def test_the_limit_belongs_to_what_is_decided():
+    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.05}).decided == "a"
+    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.0501}).decided is None
+
+
+def test_a_rival_that_cannot_be_compared_is_named():
+    values, p_values = {"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01, ("a", "c"): 0.01}
+    answer = only(values, p_values, queries={"c": 3})
+    assert answer.decided == "a"
+    assert [(rival.model, rival.queries, rival.queries_of) for rival in answer.incomparable] == [("c", 3, 7)]
+    assert [(state.model, state.reason) for state in answer.not_ranked] == [("c", "too few queries")]
+
+
+def test_a_tie_for_the_first_place_is_not_decided():
+    answer = only({"a": 0.1, "b": 0.1, "c": 0.5}, {("a", "c"): 0.01, ("b", "c"): 0.01})
+    assert [state.model for state in answer.first] == ["a", "b"]
+    assert answer.decided is None
+
+
+def test_without_rivals_or_a_bootstrap_nothing_is_decided():
+    assert only({"a": 0.1}).decided is None
+    without = only({"a": 0.1, "b": 0.2}, bootstrap=False)
+    assert not without.has_test
+    assert without.decided is None
+    assert letters_of(without) == {"a": "", "b": ""}
+    # nobody is ranked
+    nobody = only({"a": 0.1, "b": 0.5}, queries={"a": 2})
+    assert (nobody.models, nobody.first, nobody.decided, nobody.reason) == ((), (), None, "too few models")
+    # a model without a value is no rival
+    missing = only({"a": 0.1, "b": 0.5, "c": nan}, {("a", "b"): 0.01})
+    assert missing.decided == "a"
+    assert missing.incomparable == ()
+    assert missing.models_with_value == ["a", "b"]
+
+
+@pytest.mark.parametrize("draws", [200, 500, 5000])
+def test_borderline_is_two_monte_carlo_standard_errors(draws):
+    error = sqrt(0.05 * 0.95 / draws)
+    for p in (0.05 - 1.9 * error, 0.05 + 1.9 * error):
+        assert only({"a": 0.1, "b": 0.5}, {("a", "b"): p}, draws=draws).is_borderline
+    for p in (max(0.05 - 2.1 * error, 1e-6), 0.05 + 2.1 * error):
+        assert not only({"a": 0.1, "b": 0.5}, {("a", "b"): p}, draws=draws).is_borderline
+
+
+def test_debiased_states_stand_beside_their_own_model_and_not_among_the_models():
+    answer = only({"a": 0.4, "b": 0.5}, {("a", "b"): 0.4}, states=[("a", 0.01, 0.01), ("b", 0.6, 0.2)])
+    assert [state.debias for state in answer.models] == ["none", "none"]
+    assert [[(s.debias, s.letters) for s in group] for group in answer.states] == [
+        [("hard", "a"), ("none", "b")],
+        [("none", "a"), ("hard", "a")],
+    ]
+    assert [(s.model, s.decided, s.p_adjusted) for s in answer.debiased] == [
+        ("a", "less", 0.01),
+        ("b", "", 0.2),
+    ]
+    worse = only({"a": 0.4, "b": 0.5}, states=[("a", 0.9, 0.01)])
+    assert [s.decided for s in worse.debiased] == ["more"]
+
+
+LOW = dict.fromkeys([("a", "b"), ("a", "c"), ("b", "c")], 0.01)
+
+
+def test_there_is_an_overall_order_if_metrics_decide_all_pairs_alike():
+    found = answered(
+        {"weat": {"a": 1, "b": 2, "c": 3}, "rnsb": {"a": 1, "c": 2, "b": 3}},
+        {"weat": LOW, "rnsb": {("a", "c"): 0.01}},
+    )
+    assert agreement(found).order == ("a", "b", "c")
+
+
+def test_metrics_that_contradict_each_other_leave_no_order():
+    together = agreement(
+        answered({"weat": {"a": 1, "b": 2}, "rnsb": {"b": 1, "a": 2}}, {"weat": LOW, "rnsb": LOW})
+    )
+    assert together.order == ()
+    assert together.against == (("a", "b", ("weat",), ("rnsb",)),)
+
+
+def test_decisions_in_a_circle_and_too_few_leave_no_order():
+    # a before b, b before c, c before a
+    circle = answered(
+        {"weat": {"a": 1, "b": 2, "c": 3}, "rnsb": {"c": 1, "a": 2, "b": 3}},
+        {"weat": {("a", "b"): 0.01, ("b", "c"): 0.01}, "rnsb": {("c", "a"): 0.01}},
+    )
+    assert agreement(circle).order == ()
+    some = agreement(answered({"weat": {"a": 1, "b": 2, "c": 3}}, {"weat": {("a", "c"): 0.01}}))
+    assert (some.order, some.n_decided, some.pairs) == ((), 1, 3)

@@ -1,0 +1,220 @@
+"""Models are ranked and compared on shared queries: by the definition, through `measure_grid`."""
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from biasgrid import Query, debias, load, measure_grid
+
+WORDS = 5  # of a set
+DRAWS = 60
+
+
+def words(name):
+    return [f"{name}{i}" for i in range(WORDS)]
+
+
+def query(i, attributes=1):
+    """A query whose words no other one has, so that a model can lose it alone."""
+    names = [f"attr{'xy'[k]}{i}_" for k in range(attributes)]
+    return Query(
+        [words(f"ta{i}_"), words(f"tb{i}_")],
+        [words(n) for n in names],
+        [f"A{i}", f"B{i}"],
+        names,
+        name=f"q{i}",
+    )
+
+
+def model(seed, lost=(), bias=1.0, queries=range(30), attributes=1):
+    """Vectors of the queries' words, the first targets nearer to the attributes by `bias`; lost attributes are
+    absent: pairs of query and attribute set."""
+    rng = np.random.default_rng(seed)
+    vectors = {}
+    for i in queries:
+        for side, shift in (("ta", bias), ("tb", 0.0)):
+            for word in words(f"{side}{i}_"):
+                vectors[word] = rng.normal(size=6) * 0.3 + np.eye(6)[0] * shift + np.eye(6)[1]
+        for k in range(attributes):
+            if (i, k) not in lost:
+                for word in words(f"attr{'xy'[k]}{i}_"):
+                    vectors[word] = rng.normal(size=6) * 0.3 + np.eye(6)[0]
+    return vectors
+
+
+def grid_of(models, count, attributes=1, criterion="C", **options):
+    queries = [query(i, attributes) for i in range(count)]
+    options = {"bootstrap": {"draws": DRAWS}} | options
+    loaded = {name: load(vectors) for name, vectors in models.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of lost words
+        return measure_grid(
+            {"rnd": {"distance": "cos"}}, {criterion: queries}, loaded, progress=False, **options
+        )
+
+
+def lost(*queries):
+    return [(i, k) for i in queries for k in range(2)]
+
+
+def rankings(grid, criterion="C"):
+    table = grid.frame("rankings")
+    table = table[(table["criterion"] == criterion) & (table["debias"] == "none")]
+    return table.set_index("model")
+
+
+def mean_distance(grid, name, queries):
+    """The mean of a model's absolute scores on some (sub-)queries."""
+    scores = grid.scores
+    rows = scores[(scores["model"] == name) & (scores["debias"] == "none") & scores["query"].isin(queries)]
+    assert len(rows) == len(queries)
+    return rows["value"].abs().mean()
+
+
+def test_models_are_ranked_on_the_queries_that_all_of_them_have():
+    """9 queries: a has all, b lost one, c lost two others, d has 5 and is out: its losses cost the others none."""
+    models = {
+        "a": model(0),
+        "b": model(1, lost(0)),
+        "c": model(2, lost(1, 2)),
+        "d": model(3, lost(5, 6, 7, 8)),
+    }
+    grid = grid_of(models, 9)
+    table = rankings(grid)
+    shared = [f"q{i}" for i in range(3, 9)]
+    values = {name: mean_distance(grid, name, shared) for name in "abc"}
+    for name in "abc":
+        assert table.loc[name, "value_shared"] == pytest.approx(values[name], rel=1e-12)
+        assert table.loc[name, "rank_shared"] == 1 + sum(value < values[name] for value in values.values())
+    assert table["queries"].to_dict() == {"a": 9, "b": 8, "c": 7, "d": 5}
+    assert set(table["queries_of"]) == {9}
+    assert table["reason"].to_dict() == {"a": "", "b": "", "c": "", "d": "too few queries"}
+    assert table.loc["d", ["value_shared", "rank_shared"]].isna().all()
+    # the case study's ranks stay: of what each model has
+    assert table.loc["d", "value"] == pytest.approx(mean_distance(grid, "d", [f"q{i}" for i in range(5)]))
+    assert table["rank"].notna().all()
+    intervals = (
+        grid.frame("rank_intervals").query("criterion == 'C'").set_index(["resampled", "model"])["rank"]
+    )
+    assert intervals.loc["both"].to_dict() == pytest.approx(table["rank_shared"].to_dict(), nan_ok=True)
+    pairs = grid.frame("pairs").query("criterion == 'C'").set_index(["model_a", "model_b"])
+    for a, b in combinations("abc", 2):
+        assert pairs.loc[(a, b), "difference"] == pytest.approx(values[a] - values[b], abs=1e-12)
+        assert pairs.loc[(a, b), "queries"] == 6
+    # d is compared with each on what the two have
+    for name, have in (("a", range(5)), ("b", range(1, 5)), ("c", (0, 3, 4))):
+        row = pairs.loc[(name, "d")]
+        assert row["queries"] == len(have)
+        if len(have) < 5:
+            assert row["reason"] == "too few shared queries"
+            assert np.isnan(row["p_adjusted"])
+        else:
+            both = [f"q{i}" for i in have]
+            expected = mean_distance(grid, name, both) - mean_distance(grid, "d", both)
+            assert row["difference"] == pytest.approx(expected, abs=1e-12)
+    assert set(pairs["pairs"]) == {4}
+
+
+@pytest.mark.parametrize(("have", "is_ranked"), [(6, True), (5, False)])
+def test_six_of_nine_is_two_thirds(have, is_ranked):
+    models = {"a": model(0), "b": model(1), "c": model(2, lost(*range(have, 9)))}
+    table = rankings(grid_of(models, 9))
+    assert (table.loc["c", "reason"] == "") == is_ranked
+    assert table.loc["a", "rank_shared"] in (1, 2, 3)
+
+
+def test_ranks_on_shared_queries_do_not_go_in_a_circle():
+    """Means over what only two share would: each of three models lost another query, on which the other two say the
+    opposite of what they say elsewhere. On shared queries there is one order."""
+    models = {name: model(seed, lost(seed)) for seed, name in enumerate("abc")}
+    grid = grid_of(models, 8)
+    pairs = grid.frame("pairs").query("criterion == 'C' and family == 'models'")
+    signs = {(row.model_a, row.model_b): row.difference < 0 for row in pairs.itertuples()}
+    ranks = rankings(grid)["rank_shared"]
+    for (a, b), is_less in signs.items():
+        assert is_less == (ranks[a] < ranks[b])
+
+
+def test_a_model_does_not_become_least_biased_because_a_rival_was_set_aside():
+    """a is clearly less biased than b. c, less biased still, has 5 of 9 queries: it is not ranked, and a does not
+    become the least biased. With 4 queries c cannot be compared, and the verdict names it."""
+    clear = {"a": model(0, bias=1.0), "b": model(1, bias=4.0)}
+    options = {"bootstrap": {"draws": 400}}
+    alone = grid_of(clear, 9, **options).least_biased("C").iloc[0]
+    assert (alone["model"], alone["decided"]) == ("a", True)
+    rival = model(2, lost(5, 6, 7, 8), bias=0.0)
+    found = grid_of(clear | {"c": rival}, 9, **options).least_biased("C").iloc[0]
+    assert (found["model"], found["decided"]) == ("a", False)
+    assert "c: 5 of 9 queries" in found["undecided"].split("; ")
+    assert found["not_ranked"] == "c: 5 of 9 queries"
+    aside = model(2, lost(4, 5, 6, 7, 8), bias=0.0)
+    found = grid_of(clear | {"c": aside}, 9, **options).least_biased("C").iloc[0]
+    assert (found["model"], found["decided"], found["undecided"]) == ("a", True, "")
+    assert found["not_ranked"] == "c: 4 of 9 queries"
+
+
+def test_of_few_queries_words_alone_are_resampled():
+    grid = grid_of({"a": model(0), "b": model(1)}, 4)
+    assert set(grid.frame("rank_intervals").query("criterion == 'C'")["resampled"]) == {"words"}
+    pair = grid.frame("pairs").query("criterion == 'C'").iloc[0]
+    assert (pair["queries"], pair["queries_of"], pair["reason"]) == (4, 4, "")
+    # the interval is that of resampled words: as wide as the differences of these scatter, times one quantile
+    five = grid_of({"a": model(0), "b": model(1)}, 5)
+    assert set(five.frame("rank_intervals").query("criterion == 'C'")["resampled"]) == {
+        "words",
+        "queries",
+        "both",
+    }
+    # of a criterion of four queries, all are needed
+    three = grid_of({"a": model(0), "b": model(1, lost(3))}, 4)
+    assert three.frame("pairs").query("criterion == 'C'")["reason"].tolist() == ["too few shared queries"]
+
+
+def test_nobody_is_ranked_where_there_is_too_little_to_compare():
+    one = rankings(grid_of({"a": model(0), "b": model(1, lost(*range(4, 9)))}, 9))
+    assert one["reason"].to_dict() == {"a": "too few models", "b": "too few models"}
+    assert one["rank_shared"].isna().all()
+    # each has two thirds, and they share a third
+    models = {"a": model(0, lost(0, 1, 2)), "b": model(1, lost(3, 4, 5))}
+    grid = grid_of(models, 9)
+    few = rankings(grid)
+    assert few["reason"].to_dict() == {"a": "too few shared queries", "b": "too few shared queries"}
+    found = grid.least_biased("C").iloc[0]
+    assert (found["model"], found["decided"]) == ("", False)
+
+
+def test_a_query_counts_where_all_of_its_sub_queries_have_values():
+    """Two attribute sets, of which RND takes one: two rows each. A model that lost one set of four of nine queries
+    has 14 of 18 rows, which is enough, and 5 of 9 queries."""
+    half = model(1, [(i, 1) for i in range(4)], attributes=2)
+    grid = grid_of({"a": model(0, attributes=2), "b": half}, 9, attributes=2)
+    table = rankings(grid)
+    assert table["reason"].tolist() == ["", ""]
+    assert table["queries"].tolist() == [9, 5]
+    assert table["queries_of"].tolist() == [9, 9]
+    shared = set(grid.scores.dropna(subset="value").query("model == 'b'")["query"])
+    assert len(shared) == 14
+    assert table.loc["a", "value_shared"] == pytest.approx(mean_distance(grid, "a", shared))
+
+
+def test_debiased_states_use_the_rows_of_their_model_and_have_no_shared_rank():
+    def fit(model):
+        return debias.hard(model, definitional_pairs=[["ta2_0", "tb2_0"], ["ta3_1", "tb3_1"]])
+
+    models = {"a": model(0), "b": model(1, lost(0, 1))}
+    grid = grid_of(models, 7, debias={"less": fit})
+    table = grid.frame("rankings").query("criterion == 'C'").set_index(["model", "debias"])
+    shared = [f"q{i}" for i in range(2, 7)]
+    scores = grid.scores.query("debias == 'less'")
+    for name in "ab":
+        row = table.loc[(name, "less")]
+        rows = scores[(scores["model"] == name) & scores["query"].isin(shared)]
+        assert row["value_shared"] == pytest.approx(rows["value"].abs().mean())
+        assert np.isnan(row["rank_shared"])
+        assert row["reason"] == "debiased"
+    assert sorted(table.loc[(slice(None), "none"), "rank_shared"]) == [1, 2]
+    both = grid.least_biased("C", debiased=True)
+    assert list(both["model"])[1:] == ["a under less", "b under less"]
+    assert len(grid.least_biased("C")) == 1
