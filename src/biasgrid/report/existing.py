@@ -42,7 +42,8 @@ class _ExistingStudy(FinishedStudy):
     @property
     def ranks_file(self) -> Any:
         file = super().ranks_file
-        if file.is_file():
+        # older code, which made rankings without a column, made other ranks
+        if file.is_file() and _is_whole(super().table_file("rankings"), "rankings"):
             return file
         if rank_samples.NAME not in self._tables_in_memory:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
