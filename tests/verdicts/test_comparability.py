@@ -110,3 +110,31 @@ def test_a_grid_knows_its_lengths(options, marked):
     (criterion,) = grid.criteria
     found = metrics_by_length(grid.frame("scalars"), grid.study.scaled_metrics, [criterion])
     assert found == ({criterion: marked, "Overall": marked} if marked else {})
+
+
+def texts(figure):
+    return " ".join(
+        text.get_text().replace("\n", " ") for text in figure.findobj(lambda a: hasattr(a, "get_text"))
+    )
+
+
+@pytest.mark.parametrize("kind", ["rankings", "rankings-by-criterion"])
+def test_the_figure_of_summed_ranks_says_what_does_not_compare_and_that_the_order_is_undecided(kind):
+    models = {name: vectors(length) for name, length in {"short": 1.0, "long": 9.0}.items()}
+    grid = bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False)
+    text = texts(grid.plot(kind))
+    assert "RND grows with vector length and does not compare" in text
+    assert "was not tested (no bootstrap)" in text
+    # the same directions: by MAC both are as biased
+    grid = bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False, bootstrap={"draws": 20})
+    assert "The order of the models is undecided" in texts(grid.plot(kind))
+    grid = bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False, normalize=True)
+    assert "does not compare" not in texts(grid.plot(kind))
+
+
+def test_the_figure_of_correlations_marks_what_does_not_compare():
+    models = {f"m{i}": vectors(i + 1.0) for i in range(4)}
+    text = texts(bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False).plot("correlations"))
+    assert "RND‡" in text
+    assert "MAC‡" not in text
+    assert "‡ grows with vector length" in text
