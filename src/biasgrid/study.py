@@ -415,7 +415,7 @@ class Study(Folders):
 
     @property
     def scaled_metrics(self) -> dict[str, list[str]]:
-        """Criterion -> its metrics whose values grow with the length of vectors, where that is not normalised."""
+        """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
         return {
             name: [
                 key
@@ -426,7 +426,7 @@ class Study(Folders):
                     for model in self.suitable_models(name, key)
                 )
             ]
-            for name in self.config["criteria"]
+            for name in self.ranked_criteria
         }
 
     def kind(self, model: str) -> Kind:

@@ -133,7 +133,7 @@ class Browser:
             return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
               [...table.tBodies[0].rows].filter(seen).flatMap((row) => [...row.cells].slice(1).filter(seen)
                 .map((cell) => [table.dataset.criterion, row.cells[0].textContent,
-                  table.tHead.rows[0].cells[cell.cellIndex].textContent, texts(cell)])))"""
+                  table.tHead.rows[0].cells[cell.cellIndex].textContent.replace("‡", ""), texts(cell)])))"""
         )
         return {tuple(key): texts for *key, texts in found}
 

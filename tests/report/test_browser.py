@@ -60,12 +60,9 @@ def table(study, name):
 
 
 def rows_of(study):
-    """The ranking as the page has it: the study's tables beside each other."""
-    intervals, rankings = table(study, "rank_intervals"), table(study, "rankings")
-    ends = intervals[intervals["resampled"] == "both"].set_index(["criterion", *UNIT])[["low", "high"]]
-    return rankings.set_index(["criterion", *UNIT])[["rank", "value", "cells", "cells_nan"]].join(
-        ends.set_axis(["rank_low", "rank_high"], axis=1)
-    )
+    """The ranking as the page has it: the study's own."""
+    columns = ["rank", "rank_low", "rank_high", "value", "cells", "cells_nan"]
+    return table(study, "rankings").set_index(["criterion", *UNIT])[columns]
 
 
 def same(found, rows):
@@ -304,6 +301,28 @@ def test_a_printed_page_is_small(page, browser):
     assert 2 < file.count(b"/Type /Page\n") < 20
 
 
+def check_first(browser, page):
+    """The sentences and the first table are seen at once, and printed on the first page."""
+    browser.look()
+    browser.open(page)
+    sentences, table = browser.run(
+        """const verdict = document.getElementById("verdict");
+        return [[...verdict.querySelectorAll(".says")].at(-1), verdict.querySelector("table")]
+          .map((element) => element.getBoundingClientRect())"""
+    )
+    assert sentences["bottom"] < table["top"] < 600
+    browser.run(
+        """document.head.append(Object.assign(document.createElement("style"), {textContent:
+          `main > :not(#verdict), #verdict > .covers, #verdict > details:not(:first-of-type)
+          {display: none !important}`}))"""
+    )
+    assert browser.printed().count(b"/Type /Page\n") == 1
+
+
+def test_the_verdict_is_on_the_first_screen_and_the_first_printed_page(page, browser):
+    check_first(browser, page)
+
+
 # for everybody
 
 
@@ -460,3 +479,4 @@ def test_the_embedded_studys_page(embedded, browser):
     file = browser.printed()
     assert len(file) < 2_000_000
     assert file.count(b"/Type /Page\n") <= 30
+    check_first(browser, page)

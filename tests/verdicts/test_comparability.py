@@ -55,28 +55,29 @@ def test_a_metric_compares_where_lengths_are_alike():
         ]
     )
     # Overall: means of 1, 2, 1 and of 7, 1, 2
-    assert metrics_by_length(table, SCALED, ["First", "Second", "Third"]) == {
+    assert metrics_by_length(table, SCALED) == {
         "First": ["rnd"],
         "Overall": ["rnd"],
     }
     # where Second alone is ranked, Overall is of it
-    assert metrics_by_length(table, SCALED, ["Second"]) == {"First": ["rnd"]}
+    assert metrics_by_length(table, {"Second": ["rnd"]}) == {}
 
 
 def test_a_debiased_model_is_compared_with_itself():
     table = scalars(rows({("a", "none"): 3.0, ("a", "hard"): 1.0, ("b", "none"): 3.0, ("b", "soft"): 3.0}))
-    (entry,) = incomparable(table, {"First": ["rnd"]}, [])
+    entry, overall = incomparable(table, {"First": ["rnd"]})
+    assert overall.states == entry.states
     assert (entry.models, entry.states) == (False, (("a", "hard"),))
     assert entry.lengths["a", "hard"] == 1.0
 
 
 def test_results_without_lengths_count_as_of_different_ones():
-    assert metrics_by_length(None, {"First": ["rnd"]}, []) == {"First": ["rnd"]}
-    assert metrics_by_length(scalars([]), {"First": ["rnd"]}, ["First"]) == {
+    assert metrics_by_length(None, {"First": ["rnd"]}) == {"First": ["rnd"], "Overall": ["rnd"]}
+    assert metrics_by_length(scalars([]), {"First": ["rnd"]}) == {
         "First": ["rnd"],
         "Overall": ["rnd"],
     }
-    assert metrics_by_length(None, {"First": []}, ["First"]) == {}
+    assert metrics_by_length(None, {"First": []}) == {}
 
 
 @pytest.mark.parametrize("metric", ["rnd", "rnsb", "ripa"])
@@ -108,7 +109,7 @@ def test_a_grid_knows_its_lengths(options, marked):
         **options,
     )
     (criterion,) = grid.criteria
-    found = metrics_by_length(grid.frame("scalars"), grid.study.scaled_metrics, [criterion])
+    found = metrics_by_length(grid.frame("scalars"), grid.study.scaled_metrics)
     assert found == ({criterion: marked, "Overall": marked} if marked else {})
 
 

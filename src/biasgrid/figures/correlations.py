@@ -228,8 +228,8 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     from ..verdicts.comparability import metrics_by_length
 
     table, rankings = read_table(inputs["correlations"]), read_table(inputs["rankings"])
-    rest = {name: value for name, value in spec.items() if name != "lengths"}
-    by_length = metrics_by_length(read_table(inputs["scalars"]), *spec["lengths"])
+    rest = {name: value for name, value in spec.items() if name != "scaled"}
+    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
@@ -240,7 +240,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
             "method": grid.config["correlations"][0],
             "level": level(grid),
-            "lengths": [grid.scaled_metrics, sorted(grid.ranked_criteria)],
+            "scaled": grid.scaled_metrics,
         }
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65

@@ -270,7 +270,7 @@ def _subtitle(
     from ..verdicts.comparability import metrics_by_length
     from ..verdicts.least_biased import answers
 
-    by_length = metrics_by_length(read_table(inputs["scalars"]), verdicts["scaled"], verdicts["ranked"])
+    by_length = metrics_by_length(read_table(inputs["scalars"]), verdicts["scaled"])
     lines = []
     for names, where in _alike({c: tuple(by_length.get(c, ())) for c in criteria}).items():
         if names:
@@ -335,7 +335,6 @@ def _verdicts(grid: Any) -> dict[str, Any]:
     """What the subtitle depends on besides the tables."""
     return {
         "scaled": grid.scaled_metrics,
-        "ranked": sorted(grid.ranked_criteria),
         "level": level(grid),
         "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
     }

@@ -34,7 +34,7 @@ def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, 
 
 def length_metrics(tables: Tables, spec: Mapping[str, Any]) -> dict[str, list[str]]:
     """Criterion -> the metrics by which the models do not compare, as they grow with the length of vectors."""
-    return metrics_by_length(tables.get("scalars"), spec["scaled"], spec["ranking"]["ranked"])
+    return metrics_by_length(tables.get("scalars"), spec["scaled"])
 
 
 def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:

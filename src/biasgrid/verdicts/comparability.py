@@ -43,9 +43,7 @@ class Incomparable:
     lengths: Mapping[tuple[str, str], float]
 
 
-def incomparable(
-    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked_criteria: Iterable[str]
-) -> list[Incomparable]:
+def incomparable(scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]]) -> list[Incomparable]:
     """The metrics by which some models of a study do not compare, by criterion, "Overall" last.
 
     Parameters
@@ -53,22 +51,18 @@ def incomparable(
     scalars
         The study's scalars.csv: rows of quantity `LENGTH` are read. None: a study without it.
     scaled
-        Criterion -> its metrics that grow with length, on vectors that the study does not normalise
-        (`Study.scaled_metrics`).
-    ranked_criteria
-        Those that "Overall" is of.
+        Ranked criterion -> its metrics that grow with length, on vectors that the study does not normalise
+        (`Study.scaled_metrics`). "Overall" is of all of these criteria.
     """
     place = ["criterion", "metric", "model", "debias"]
     lengths: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     if scalars is not None:
         rows = scalars[scalars["quantity"] == LENGTH]
-        together = rows[rows["criterion"].isin(set(ranked_criteria))].assign(criterion=OVERALL)
+        together = rows[rows["criterion"].isin(scaled)].assign(criterion=OVERALL)
         for table in (rows, together):
             for (criterion, metric, *state), mean in table.groupby(place)["value"].mean().items():
                 lengths.setdefault((criterion, metric), {})[tuple(state)] = float(mean)
-    overall = dict.fromkeys(
-        metric for name in scaled if name in set(ranked_criteria) for metric in scaled[name]
-    )
+    overall = dict.fromkeys(metric for metrics in scaled.values() for metric in metrics)
     places = [
         (name, metric) for name, metrics in {**scaled, OVERALL: [*overall]}.items() for metric in metrics
     ]
@@ -77,11 +71,11 @@ def incomparable(
 
 
 def metrics_by_length(
-    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]], ranked_criteria: Iterable[str]
+    scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare; see `incomparable`."""
     by_criterion: dict[str, list[str]] = {}
-    for entry in incomparable(scalars, scaled, ranked_criteria):
+    for entry in incomparable(scalars, scaled):
         if entry.models:
             by_criterion.setdefault(entry.criterion, []).append(entry.metric)
     return by_criterion

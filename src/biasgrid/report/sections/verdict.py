@@ -25,7 +25,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
     all_answers = answers_of(tables, spec)
     lengths = {
         (entry.criterion, entry.metric): entry
-        for entry in incomparable(tables.get("scalars"), spec["scaled"], spec["ranking"]["ranked"])
+        for entry in incomparable(tables.get("scalars"), spec["scaled"])
     }
     decisive = drivers(tables["scores"], **spec["ranking"])
     ids = dict(zip(tables["scores"]["query"], tables["scores"]["query_id"], strict=True))
