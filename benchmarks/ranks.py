@@ -208,7 +208,7 @@ def simulate(
         scores, samples, times = world(name, of_units, words, name, rng)
         options = {"ranked": ["G"], "neutral": {name: neutral}}
         rankings = rankings_of(scores, **options).query("criterion == 'G'").reset_index(drop=True)
-        moved = rank_samples(scores, samples, times, **options)[:, : len(rankings)]
+        moved = rank_samples(scores, samples, times, **options)[1][:, : len(rankings)]
         queries = scores["query"].unique()
         observed = dict(zip(rankings["model"], rankings["value"], strict=True))
         for how, ranks in (("raw", raw(scores, samples, times, neutral)), ("moved", moved)):

@@ -29,7 +29,7 @@ from .options import BY_FREQUENCY, OF_WORDS
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
-from .tables.shared import parts_of
+from .tables.inputs import parts_of
 
 
 @dataclass(frozen=True)

@@ -428,16 +428,16 @@ def test_without_a_query_memory_and_files_say_the_same(study, grid, table):
         grid.without("nothing")
 
 
-def test_models_under_a_debias_method_can_be_left_out_of_the_least_biased(tiny):
+def test_a_debiased_state_is_compared_with_its_own_model_and_no_model_is_the_least_biased_alone(tiny):
     grid = measured_tiny({"first": tiny["first"]}, debias={"x": flipped}, bootstrap={"draws": 20})
-    found = grid.least_biased()
-    assert list(found["undecided"]) == ["first under x"]  # equally biased in each resample: a tie counts half
-    assert not found["decided"].any()
-    assert list(found["share_of_resamples"]) == [0.5]
-    alone = grid.least_biased(debiased=False)
-    assert list(alone["model"]) == ["first"]
-    assert alone["decided"].all()
-    assert alone["share_of_resamples"].isna().all()
+    alone, state = grid.least_biased(debiased=True).to_dict("records")
+    assert (alone["model"], alone["decided"], alone["undecided"]) == ("", False, "")
+    assert alone["not_ranked"] == "first"
+    # equally biased in each resample
+    assert (state["model"], state["decided"], state["undecided"]) == ("first under x", False, "first")
+    assert state["p_adjusted"] == 1
+    assert (state["queries"], state["queries_of"]) == (2, 2)
+    assert len(grid.least_biased()) == 1
     with pytest.raises(BiasgridError, match=r"least_biased: .* needs a bootstrap"):
         measured_tiny(tiny).least_biased()
 

@@ -70,25 +70,51 @@ def test_figures_are_drawn_from_the_files(grid, kind):
     assert grid.plot(kind).axes
 
 
-def test_the_least_biased_model_is_the_first_and_decided_as_the_order_says(folder, grid):
+def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder, grid):
     found = grid.least_biased().set_index(["criterion", "metric"])
-    ranks, order = grid.rank(), grid.frame("order")
-    assert set(found.index) == set(ranks.columns)
-    order = order[order["resampled"] == "both"]
+    rankings, pairs = grid.frame("rankings"), grid.frame("pairs")
+    assert set(found.index) == set(grid.rank().columns)
     for place, row in found.iterrows():
-        assert ranks.loc[row["model"], place] == ranks[place].min()
-        pairs = order[(order["criterion"] == place[0]) & (order["metric"] == place[1])]
-        a, b = (pairs[pairs[column] == row["model"]] for column in ("model_a", "model_b"))
-        shares = dict(zip(a["model_b"], a["share_of_resamples"], strict=True))
-        shares |= dict(zip(b["model_a"], 1 - b["share_of_resamples"], strict=True))
-        assert set(shares) <= {"one", "two", "three"} - {row["model"]}
-        undecided = [name for name in ("one", "two", "three") if name in shares and not shares[name] > 0.975]
-        assert row["undecided"] == ", ".join(undecided)
-        assert row["decided"] == (not undecided)
-        assert row["share_of_resamples"] == pytest.approx(min(shares.values()))
+        part, tests = (
+            table[(table["criterion"] == place[0]) & (table["metric"] == place[1])]
+            for table in (rankings, pairs)
+        )
+        part = part.set_index("model")
+        if not row["model"]:
+            assert part["rank_shared"].isna().all()
+            assert not row["decided"]
+            continue
+        assert part.loc[row["model"], "rank_shared"] == part["rank_shared"].min() == 1
+        # each pair from both sides, the model as "a"
+        other = tests.rename(columns={"model_a": "model_b", "model_b": "model_a"})
+        both = pd.concat([tests, other.assign(difference=-other["difference"])])
+        rivals = both[(both["model_a"] == row["model"]) & (both["reason"] == "")]
+        decided = (rivals["p_adjusted"] <= 0.05) & (rivals["difference"] < 0)
+        assert row["decided"] == (len(rivals) > 0 and decided.all())
+        assert row["p_adjusted"] == pytest.approx(rivals["p_adjusted"].max(), nan_ok=True)
+        undecided = {text.partition(":")[0] for text in row["undecided"].split("; ") if text}
+        assert undecided == {f"Model {name}" for name in rivals.loc[~decided, "model_b"]}
+        not_ranked = {text.partition(":")[0] for text in row["not_ranked"].split("; ") if text}
+        assert not_ranked == {f"Model {name}" for name in part.index[part["rank_shared"].isna()]}
     assert list(grid.least_biased("Awe")["criterion"].unique()) == ["Awe"]
-    missing = read(folder / "rankings.csv").set_index(["criterion", "metric", "model"])["cells_nan"]
-    assert all(row["missing"] == missing[(*place, row["model"])] for place, row in found.iterrows())
+    columns = [
+        "metric",
+        "model_label",
+        "decided",
+        "p_adjusted",
+        "undecided",
+        "not_ranked",
+        "queries",
+        "queries_of",
+    ]
+    assert list(grid.least_biased().columns) == [*columns, "criterion", "model"]
+
+
+def test_the_least_biased_models_are_printed_in_80_columns(grid):
+    lines = str(grid.least_biased("Zeal")).splitlines()
+    assert lines[0].split() == ["metric", "model_label", "decided", "p_adjusted", "queries"]
+    assert len(lines) == 2 + len(grid.metrics)
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_figure_of_several_metrics_is_drawn_of_some(grid):

@@ -80,7 +80,7 @@ def test_arrays_have_the_shapes_that_the_page_says(study):
     parts = [result for cell in json.loads(file.read_text())["cells"] for result in cell["results"]]
     assert np.load(file.with_suffix(".npy")).shape == (len(parts), draws)
     rows = len((study.results / "rankings.csv").read_text().splitlines()) - 1
-    assert np.load(study.ranks_file).shape == (3, rows, draws)
+    assert np.load(study.ranks_file).shape == (2, 3, rows, draws)
 
 
 def test_null_distributions_and_pools(study):

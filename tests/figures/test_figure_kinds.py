@@ -252,7 +252,7 @@ def makers():
     rng = np.random.default_rng(0)
     words = pd.DataFrame({"word": [f"w{i}" for i in range(30)], "value": rng.normal(size=30)})
     words["rating"] = words["value"] + rng.normal(size=30)
-    intervals, pairs = test_inference_figures.rank_tables([2, 1, 3], 0.5, {"ab": 0.5})
+    ranks = test_inference_figures.rank_tables([2, 1, 3], 0.5, "ab", {"ab": 0.5})
     place = {"criterion": "Gender", "query": "Q", "metric": "weat", "model": "a", "debias": "none"}
     leaves = pd.DataFrame([place | {"set": "S", "word": f"w{i}", "influence": i / 9} for i in range(4)])
     angle = {"direction_a": "pca", "direction_b": "mean", "angle": 12.5}
@@ -329,7 +329,7 @@ def makers():
         "directions": lambda: directions(pd.DataFrame([place | angle]), {}, "Gender"),
         "influence": lambda: influence(leaves, leaves.head(1).assign(standard_error=0.5), {}, "Gender", "weat"),
         "null": lambda: null_distribution(Null([result], values, extreme, None), "t", facts(metrics.metric("weat"))),
-        "order": lambda: order(pairs, {}),
+        "order": lambda: order(*ranks[1:], {}),
         "pair_differences": lambda: pair_differences([of_pairs], {}, "Gender"),
         "phenomena": lambda: phenomena(
             pd.DataFrame([place | {"query_id": f"q{i}", "value": i / 3} for i in range(5)]),
@@ -375,7 +375,7 @@ def makers():
             ),
             *({}, "C", "2, 1", [("rnd", model, "none") for model in "ab"]),
         ),
-        "rank_intervals": lambda: rank_intervals(intervals, pairs, {}),
+        "rank_intervals": lambda: rank_intervals(ranks[0], *ranks[2:], {}),
         "ratings": lambda: ratings(words, ("A", "B"), {"r": (0.5, 0.1, 0.9), "s": (0.4, 0, 0.8)}, "t", "n", "rating"),
         "score_distributions": lambda: score_distributions([of_pairs], {}, "Gender"),
         "seed_lists": lambda: seed_lists(

@@ -1,6 +1,7 @@
 """Uncertainty as it is drawn: intervals, open marks, undecided ranks, words that matter, null distributions."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,10 @@ from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
 from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
+from biasgrid.tables.order import ORDER
+from biasgrid.tables.pairs import PAIRS
+from biasgrid.tables.rank_intervals import RANK_INTERVALS
+from biasgrid.tables.rankings import RANKINGS
 
 pytestmark = pytest.mark.slow
 
@@ -244,34 +249,66 @@ def test_correlations_have_their_intervals_under_them():
 UNITS = [(model, "none") for model in "abcd"]
 
 
-def rank_tables(ranks, spread, probabilities=None, resampled=("words", "queries", "both"), metric="weat"):
-    """`ranks` of the models a, b, ...; intervals of so much `spread` on both sides, of queries of twice as much;
-    `probabilities` of pairs such as "ab", 1 where none is given."""
+def rank_tables(
+    ranks, spread, undecided="", shares=None, resampled=("words", "queries", "both"), metric="weat", p=0.4
+):
+    """rank_intervals.csv, order.csv, rankings.csv and pairs.csv of the models a, b, ...
+
+    ranks      of the models; NaN is not ranked: 3 of 9 queries
+    spread     intervals of so much on both sides, of queries of twice as much
+    undecided  pairs whose order is not decided, such as "ab bc"; their p-value is `p`
+    shares     of resamples, of pairs such as "ab"; 1 where none is given
+    """
     models = [chr(ord("a") + i) for i in range(len(ranks))]
-    intervals, pairs = [], []
+    keys = {"criterion": "Overall", "metric": metric}
+    intervals, order, pairs = [], [], []
     for name in resampled:
         wide = spread * (1 + (name == "queries"))
         intervals += [
-            ("Overall", metric, model, "none", name, rank, rank, rank - wide, rank + wide, 0.5)
+            keys
+            | {"model": model, "debias": "none", "resampled": name, "rank": rank, "mean": rank}
+            | {"low": rank - wide, "high": rank + wide, "first": 0.5}
             for model, rank in zip(models, ranks, strict=True)
         ]
-        for i, a in enumerate(models):
-            for b in models[i + 1 :]:
-                # another answer from words alone: it must not be taken where there is "both"
-                probability = (probabilities or {}).get(a + b, 1.0) if name == resampled[-1] else 0.5
-                pairs.append(("Overall", metric, name, a, "none", b, "none", probability))
-    columns = ["criterion", "metric", "model", "debias", "resampled", "rank", "mean", "low", "high", "first"]
-    of_pairs = [
-        "criterion",
-        "metric",
-        "resampled",
-        "model_a",
-        "debias_a",
-        "model_b",
-        "debias_b",
-        "share_of_resamples",
+    for (a, rank_a), (b, rank_b) in combinations(zip(models, ranks, strict=True), 2):
+        pair = keys | {"model_a": a, "debias_a": "none", "model_b": b, "debias_b": "none"}
+        for name in resampled:
+            # another answer from words alone: it must not be taken where there is "both"
+            share = (shares or {}).get(a + b, 1.0) if name == resampled[-1] else 0.5
+            order.append(pair | {"resampled": name, "share_of_resamples": share})
+        is_ranked = rank_a == rank_a and rank_b == rank_b
+        difference = rank_a - rank_b
+        pairs.append(
+            pair
+            | {"family": "models", "difference": difference, "low": difference - 1, "high": difference + 1}
+            | {
+                "p_adjusted": p if a + b in undecided.split() else 0.01,
+                "pairs": 1,
+                "queries": 9,
+                "queries_of": 9,
+            }
+            | ({"reason": ""} if is_ranked else {"reason": "too few shared queries", "p_adjusted": np.nan})
+        )
+    rankings = [
+        dict.fromkeys(RANKINGS.names, 0)
+        | keys
+        | {"model": model, "debias": "none", "value_shared": rank, "rank_shared": rank, "queries_of": 9}
+        | ({"queries": 9, "reason": ""} if rank == rank else {"queries": 3, "reason": "too few queries"})
+        for model, rank in zip(models, ranks, strict=True)
     ]
-    return pd.DataFrame(intervals, columns=columns), pd.DataFrame(pairs, columns=of_pairs)
+    return [
+        pd.DataFrame(rows, columns=table.names)
+        for rows, table in ((intervals, RANK_INTERVALS), (order, ORDER), (rankings, RANKINGS), (pairs, PAIRS))
+    ]
+
+
+def draw_intervals(tables, labels, **spec):
+    intervals, _, rankings, pairs = tables
+    return rank_intervals(intervals, rankings, pairs, labels, **spec)
+
+
+def draw_order(tables, labels, **spec):
+    return order(*tables[1:], labels, **spec)
 
 
 def joined(axes):
@@ -282,8 +319,9 @@ def joined(axes):
 
 def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     # a-b-c are undecided among each other, c-d too, b-d is not
-    intervals, pairs = rank_tables([2, 1, 3, 4], 0.5, {"ab": 0.5, "ac": 0.975, "bc": 0.2, "cd": 0.03})
-    figure = rank_intervals(intervals, pairs, {"weat": "WEAT", "a": "Model A"})
+    tables = rank_tables([2, 1, 3, 4], 0.5, "ab ac bc cd")
+    intervals = tables[0]
+    figure = draw_intervals(tables, {"weat": "WEAT", "a": "Model A"})
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WEAT"
     assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "Model A", "c", "d"]
@@ -301,29 +339,32 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     says = " ".join(texts(figure))
     assert "95 % interval (bootstrap over words and queries)" in says
     assert "How sure the ranks are: Overall" in says
-    assert "97.5 %" in says
-    assert "words and queries" in " ".join(says.split())
+    assert "an adjusted p above 0.05" in " ".join(says.split())
     assert_readable(figure)
 
 
 def test_all_decided_has_no_bars_and_no_rank_is_said():
-    intervals, pairs = rank_tables([1, 2, 3], 0.0, resampled=("words",))
-    lost = intervals["model"] == "b"
-    intervals.loc[lost, ["rank", "low", "high"]] = np.nan
-    pairs.loc[(pairs[["model_a", "model_b"]] == "b").any(axis=1), "share_of_resamples"] = np.nan
-    figure = rank_intervals(intervals, pairs, {})
+    figure = draw_intervals(rank_tables([1, np.nan, 3], 0.0, resampled=("words",)), {})
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
     assert joined(axes) == []
-    assert [text.get_text() for text in axes.texts] == ["no rank"]
+    assert [text.get_text() for text in axes.texts] == ["not ranked: 3 of 9 queries"]
     assert not any("undecided" in entry or "queries" in entry for entry in entries(figure))
     assert_readable(figure)
 
 
 def test_a_higher_level_leaves_more_undecided():
-    tables = rank_tables([1, 2], 0.0, {"ab": 0.96})
-    assert joined(rank_intervals(*tables, {}, level=0.9).axes[0]) == []
-    assert joined(rank_intervals(*tables, {}, level=0.95).axes[0]) == [(0, 1)]
+    tables = rank_tables([1, 2], 0.0, "ab", p=0.08)
+    assert joined(draw_intervals(tables, {}, level=0.9).axes[0]) == []
+    assert joined(draw_intervals(tables, {}, level=0.95).axes[0]) == [(0, 1)]
+
+
+def test_a_ranked_model_that_lost_queries_has_a_dagger():
+    tables = rank_tables([1, 2], 0.5, "ab")
+    tables[2].loc[1, "queries"] = 8
+    figure = draw_intervals(tables, {})
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b†"]
+    assert any("† lost some of the queries" in entry for entry in entries(figure))
 
 
 @pytest.mark.parametrize(
@@ -340,8 +381,12 @@ def test_a_higher_level_leaves_more_undecided():
     ],
 )
 def test_bars_are_the_longest_runs_of_undecided_models(undecided, found):
-    probabilities = {(UNITS["abcd".index(p[0])], UNITS["abcd".index(p[1])]): 0.5 for p in undecided.split()}
-    drawn = cliques(UNITS, probabilities, 0.025)
+    pairs = {a + b: ((a, "none"), (b, "none")) for a, b in combinations("abcd", 2)}
+    # in either direction
+    decided = {
+        pair if i % 2 else pair[::-1] for i, (name, pair) in enumerate(pairs.items()) if name not in undecided
+    }
+    drawn = cliques(UNITS, decided)
     assert ["".join(model for model, _ in run) for run in drawn] == found
 
 
@@ -349,33 +394,31 @@ def many(models, metrics, seed=0):
     rng = np.random.default_rng(seed)
     made = []
     for metric in metrics:
-        chances = {
-            chr(97 + i) + chr(97 + j): rng.choice([0.5, 1.0])
-            for i in range(models)
-            for j in range(i + 1, models)
-        }
-        made.append(rank_tables(rng.permutation(models) + 1.0, 1.0, chances, metric=metric))
+        names = [chr(97 + i) + chr(97 + j) for i in range(models) for j in range(i + 1, models)]
+        undecided = " ".join(name for name in names if rng.random() < 0.5)
+        made.append(rank_tables(rng.permutation(models) + 1.0, 1.0, undecided, metric=metric))
     return [pd.concat(tables, ignore_index=True) for tables in zip(*made, strict=True)]
 
 
 @pytest.mark.parametrize(("models", "metrics"), [(2, 1), (10, 3)])
 def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
-    intervals, pairs = many(models, [f"metric_{i}" for i in range(metrics)])
+    tables = many(models, [f"metric_{i}" for i in range(metrics)])
     labels = {chr(97 + i): LONG.format(i) for i in range(models)}
-    assert_readable(rank_intervals(intervals, pairs, labels))
-    assert_readable(order(pairs, labels))
+    assert_readable(draw_intervals(tables, labels))
+    assert_readable(draw_order(tables, labels))
 
 
 def test_the_order_has_every_pairs_share():
-    _, pairs = rank_tables([1, 2, 3], 0.0, {"ab": 0.5, "ac": 0.974, "bc": 0.0004})
-    figure = order(pairs, {"a": "Model A"})
+    shares = {"ab": 0.5, "ac": 0.974, "bc": 0.0004}
+    # what is decided is no matter of shares
+    figure = draw_order(rank_tables([1, 2, 3], 0.0, "ab bc", shares), {"a": "Model A"})
     (axes,) = figure.axes
     # by how often each is the less biased: a 1.474, c 1.0256, b .5004
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
     written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
     assert written == ["", "97", "50", "3", "", ">99", "50", "<1", ""]
-    assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == [">99", "<1"]
+    assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == ["97", "3"]
     mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
     values = mesh.get_array().reshape(3, 3)
     assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
@@ -390,14 +433,13 @@ def test_the_order_has_every_pairs_share():
 
 
 def test_one_model_has_no_order_and_no_rank_and_that_is_said():
-    intervals, pairs = rank_tables([1], 0.5, {})
-    assert any("one model has no rank" in text for text in texts(rank_intervals(intervals, pairs, {})))
-    assert any("one model has no order" in text for text in texts(order(pairs, {})))
+    tables = rank_tables([1], 0.5)
+    assert any("one model has no rank" in text for text in texts(draw_intervals(tables, {})))
+    assert any("one model has no order" in text for text in texts(draw_order(tables, {})))
 
 
 def test_an_order_that_is_unknown_is_no_number():
-    _, pairs = rank_tables([1, 2], 0.0, {"ab": np.nan}, resampled=("words",))
-    (axes,) = order(pairs, {}).axes
+    (axes,) = draw_order(rank_tables([1, np.nan], 0.0, shares={"ab": np.nan}, resampled=("words",)), {}).axes
     assert sorted(text.get_text() for text in axes.texts) == ["", "", "n/a", "n/a"]
 
 
@@ -430,12 +472,12 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     bootstrap = {"draws": 100, "level": 0.9}
     config = grid_config() | {"inference": INFERENCE | {"bootstrap": bootstrap}}
     study = Study.of(config | {"figures": ["rank-intervals", "order"]}, root=root)
-    intervals, pairs = rank_tables([1, 2], 0.5, {"ab": 0.96})
     study.results.mkdir(parents=True)
-    intervals.to_csv(study.table_file("rank_intervals"), index=False)
-    pairs.to_csv(study.table_file("order"), index=False)
+    names = ("rank_intervals", "order", "rankings", "pairs")
+    for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", {"ab": 0.96}, p=0.08), strict=True):
+        table.to_csv(study.table_file(name), index=False)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
-    # above 95 %: decided at this level
+    # p of .08 is decided at this level
     assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
         "96",
         "4",

@@ -37,20 +37,32 @@ def tables(study):
         for i, unit in enumerate(units)
     ]
     ranks = pd.DataFrame(ranked, columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"])
+    # debiased states have no rank beside the models
+    models = [unit for unit in units if unit[1] == "none"]
     pairs = [
         (c, metric, "both", *a, *b, 0.5)
         for c, metric in product(criteria, metrics)
-        for a, b in combinations(units, 2)
+        for a, b in combinations(models, 2)
     ]
+    shared = ranks.assign(
+        value_shared=ranks["rank"],
+        rank_shared=ranks["rank"].where(ranks["debias"] == "none"),
+        reason=ranks["debias"].map(lambda debias: "" if debias == "none" else "debiased"),
+    ).assign(value=1.0, queries=7, queries_of=7)
     of_pairs = ["criterion", "metric", "resampled", "model_a", "debias_a", "model_b", "debias_b"]
     coefficients = [
         (c, "spearman", a, b, 1.0, -0.55, 0.55) for c in criteria for a, b in product(metrics, repeat=2)
     ]
     of_metrics = ["criterion", "method", "metric_a", "metric_b", "correlation", "ci_low", "ci_high"]
     return {
-        "rankings": ranks,
-        "rank_intervals": ranks.assign(resampled="both", low=ranks["rank"] - 1, high=ranks["rank"] + 1),
+        "rankings": shared,
+        "rank_intervals": ranks[ranks["debias"] == "none"].assign(
+            resampled="both", low=ranks["rank"] - 1, high=ranks["rank"] + 1
+        ),
         "order": pd.DataFrame(pairs, columns=[*of_pairs, "share_of_resamples"]),
+        "pairs": pd.DataFrame(pairs, columns=[*of_pairs, "p_adjusted"]).assign(
+            family="models", difference=-1.0, low=-2.0, high=0.0, queries=7, queries_of=7, reason=""
+        ),
         "correlations": pd.DataFrame(coefficients, columns=of_metrics),
     }
 
@@ -62,8 +74,10 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
         "correlations": lambda **spec: correlations(
             tables["correlations"], rankings=tables["rankings"], **spec | {"method": "spearman"}
         ),
-        "rank-intervals": lambda **spec: rank_intervals(tables["rank_intervals"], tables["order"], **spec),
-        "order": lambda **spec: order(tables["order"], **spec),
+        "rank-intervals": lambda **spec: rank_intervals(
+            *(tables[name] for name in ("rank_intervals", "rankings", "pairs")), **spec
+        ),
+        "order": lambda **spec: order(*(tables[name] for name in ("order", "rankings", "pairs")), **spec),
     }[kind]
     shown: dict[str, list[str]] = {}
     drawings = list(REGISTRY[kind].drawings(study))

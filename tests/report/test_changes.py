@@ -35,20 +35,42 @@ def scores(rows):
 
 
 def rankings(ranks, metric="weat", criterion="First"):
-    """Model -> rank."""
-    rows = [(criterion, metric, model, "none", "0.5", rank, "7", "0") for model, rank in ranks.items()]
-    columns = ["criterion", "metric", "model", "debias", "value", "rank", "cells", "cells_nan"]
-    return pd.DataFrame(rows, columns=columns, dtype=str)
+    """Model -> rank, and the same of shared queries."""
+    rows = [
+        {
+            "criterion": criterion,
+            "metric": metric,
+            "model": model,
+            "debias": "none",
+            "value": "0.5",
+            "rank": rank,
+        }
+        | {"cells": "7", "cells_nan": "0", "value_shared": "0.5", "rank_shared": rank, "queries": "7"}
+        | {"queries_of": "7", "reason": "" if rank else "too few queries"}
+        for model, rank in ranks.items()
+    ]
+    return pd.DataFrame(rows, dtype=str)
 
 
 def pairs(rows):
     """(model, other) -> difference, adjusted p."""
     columns = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
     return pd.DataFrame(
-        [("First", "weat", "models", a, "none", b, "none", *map(str, row)) for (a, b), row in rows.items()],
-        columns=[*columns, "difference", "p_adjusted"],
+        [
+            ("First", "weat", "models", a, "none", b, "none", *map(str, row), "-2", "2", "7", "7", "")
+            for (a, b), row in rows.items()
+        ],
+        columns=[*columns, "difference", "p_adjusted", "low", "high", "queries", "queries_of", "reason"],
         dtype=str,
     )
+
+
+def test_a_study_of_an_earlier_version_has_no_least_biased_model():
+    old = rankings({"one": "1.0", "two": "2.0"}).drop(columns=["rank_shared", "queries", "reason"])
+    new = rankings({"one": "2.0", "two": "1.0"})
+    found = changes(side(rankings=old), side(rankings=new))
+    assert found.ranks["model"].tolist() == ["one", "two"]
+    assert found.leaders == []
 
 
 def side(of=None, **tables):

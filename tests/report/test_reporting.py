@@ -249,7 +249,8 @@ def test_the_page_shows_what_changed(results, other):
 
     def rank(table):
         first = (table["criterion"] == "First") & (table["metric"] == "weat")
-        table.loc[first, "rank"] = table.loc[first, "rank"].map(lambda text: swapped.get(text, text))
+        for column in ("rank", "rank_shared"):
+            table.loc[first, column] = table.loc[first, column].map(lambda text: swapped.get(text, text))
         return table
 
     edit(other, "rankings", rank)

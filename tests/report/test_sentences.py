@@ -50,7 +50,7 @@ def test_what_the_first_model_differs_from_and_what_not():
 
 def test_a_rival_that_it_was_not_compared_with_stands_in_the_same_sentence():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01}, queries={"c": 3})
-    assert answer.decided == "a"
+    assert answer.least_biased == "a"
     assert of_metric(answer, NAMES) == (
         "By WEAT, Alpha is the least biased model on Gender: it differs significantly from Beta (adjusted p ≤ 0.01); "
         "not compared with Gamma: 3 of 7 queries."

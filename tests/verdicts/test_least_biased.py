@@ -14,7 +14,7 @@ def letters_of(answer):
 
 def test_a_model_that_differs_from_all_others_is_decided():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.01, ("a", "c"): 0.002, ("b", "c"): 0.7})
-    assert answer.decided == "a"
+    assert answer.least_biased == "a"
     assert (answer.undecided, answer.incomparable) == ((), ())
     assert answer.p_adjusted == 0.01
     assert isnan(answer.reach)
@@ -23,7 +23,7 @@ def test_a_model_that_differs_from_all_others_is_decided():
 
 def test_a_first_place_that_nothing_decides_is_no_answer():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.3, ("a", "c"): 0.06})
-    assert answer.decided is None
+    assert answer.least_biased is None
     assert [state.model for state in answer.first] == ["a"]
     assert answer.undecided == ("b", "c")
     assert (answer.p_adjusted, answer.reach, answer.queries) == (0.3, pytest.approx(0.2), 7)
@@ -37,14 +37,14 @@ def test_decided_is_not_transitive():
 
 
 def test_the_limit_belongs_to_what_is_decided():
-    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.05}).decided == "a"
-    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.0501}).decided is None
+    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.05}).least_biased == "a"
+    assert only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.0501}).least_biased is None
 
 
 def test_a_rival_that_cannot_be_compared_is_named():
     values, p_values = {"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01, ("a", "c"): 0.01}
     answer = only(values, p_values, queries={"c": 3})
-    assert answer.decided == "a"
+    assert answer.least_biased == "a"
     assert [(rival.model, rival.queries, rival.queries_of) for rival in answer.incomparable] == [("c", 3, 7)]
     assert [(state.model, state.reason) for state in answer.not_ranked] == [("c", "too few queries")]
 
@@ -52,21 +52,26 @@ def test_a_rival_that_cannot_be_compared_is_named():
 def test_a_tie_for_the_first_place_is_not_decided():
     answer = only({"a": 0.1, "b": 0.1, "c": 0.5}, {("a", "c"): 0.01, ("b", "c"): 0.01})
     assert [state.model for state in answer.first] == ["a", "b"]
-    assert answer.decided is None
+    assert answer.least_biased is None
 
 
 def test_without_rivals_or_a_bootstrap_nothing_is_decided():
-    assert only({"a": 0.1}).decided is None
+    assert only({"a": 0.1}).least_biased is None
     without = only({"a": 0.1, "b": 0.2}, bootstrap=False)
     assert not without.has_test
-    assert without.decided is None
+    assert without.least_biased is None
     assert letters_of(without) == {"a": "", "b": ""}
     # nobody is ranked
     nobody = only({"a": 0.1, "b": 0.5}, queries={"a": 2})
-    assert (nobody.models, nobody.first, nobody.decided, nobody.reason) == ((), (), None, "too few models")
+    assert (nobody.models, nobody.first, nobody.least_biased, nobody.reason) == (
+        (),
+        (),
+        None,
+        "too few models",
+    )
     # a model without a value is no rival
     missing = only({"a": 0.1, "b": 0.5, "c": nan}, {("a", "b"): 0.01})
-    assert missing.decided == "a"
+    assert missing.least_biased == "a"
     assert missing.incomparable == ()
     assert missing.models_with_value == ["a", "b"]
 
@@ -87,12 +92,12 @@ def test_debiased_states_stand_beside_their_own_model_and_not_among_the_models()
         [("hard", "a"), ("none", "b")],
         [("none", "a"), ("hard", "a")],
     ]
-    assert [(s.model, s.decided, s.p_adjusted) for s in answer.debiased] == [
+    assert [(s.model, s.direction, s.p_adjusted) for s in answer.debiased] == [
         ("a", "less", 0.01),
         ("b", "", 0.2),
     ]
     worse = only({"a": 0.4, "b": 0.5}, states=[("a", 0.9, 0.01)])
-    assert [s.decided for s in worse.debiased] == ["more"]
+    assert [s.direction for s in worse.debiased] == ["more"]
 
 
 LOW = dict.fromkeys([("a", "b"), ("a", "c"), ("b", "c")], 0.01)

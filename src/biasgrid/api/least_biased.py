@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from ..errors import BiasgridError
 from ..labels import short_labels
+from ..tables.answers import answers_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..study import Study
     from ..verdicts.least_biased import Answer, RankedState
     from .grid_frames import Grid
@@ -20,6 +21,15 @@ COLUMNS = (
     *("queries", "queries_of", "criterion", "model"),
 )
 
+BORDERLINE = "~"
+
+
+class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
+    """A frame that prints what matters in 80 columns; what is selected from it is a plain one."""
+
+    def __repr__(self) -> str:
+        return _text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
+
 
 def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.DataFrame:
     """`Grid.least_biased`."""
@@ -27,23 +37,14 @@ def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.Data
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )
-    import pandas as pd
-
-    from ..tables.answers import answers_of
-
     by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(grid.study)}
     places = ((criterion, metric) for criterion in criteria for metric in grid.metrics)
     rows = [
         row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)
     ]
-
-    class LeastBiased(pd.DataFrame):
-        """A frame that prints what matters in 80 columns."""
-
-        def __repr__(self) -> str:
-            return _text(self)
-
-    return LeastBiased(rows, columns=list(COLUMNS))
+    table = LeastBiased([row for row, _ in rows], columns=list(COLUMNS))
+    table.attrs["borderline"] = sorted({row["p_adjusted"] for row, is_borderline in rows if is_borderline})
+    return table
 
 
 def _text(table: pd.DataFrame) -> str:
@@ -52,28 +53,33 @@ def _text(table: pd.DataFrame) -> str:
     if table["criterion"].nunique() < 2:
         del columns["criterion"]
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
-    columns["p_adjusted"] = table["p_adjusted"].map("{:.3f}".format)
+    p_values = table["p_adjusted"].map("{:.3f}".format).replace("nan", "")
+    is_borderline = table["p_adjusted"].isin(table.attrs.get("borderline", []))
+    columns["p_adjusted"] = p_values + is_borderline.map({True: BORDERLINE, False: ""})
     columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)
     widths = {name: max([len(name), *texts.str.len()]) for name, texts in columns.items()}
     room = 80 - sum(width + 2 for name, width in widths.items() if name != "model_label")
     widths["model_label"] = max(len("model_label"), min(widths["model_label"], room))
     lines = [list(columns), *zip(*columns.values(), strict=True)]
-    texts = (
+    lines_of_text = [
         "  ".join(
             (text if len(text) <= width else f"{text[: width - 3]}...").ljust(width)
             for text, width in zip(line, widths.values(), strict=True)
         ).rstrip()
         for line in lines
-    )
-    others = ", ".join(name for name in table.columns if name not in columns)
-    return "\n".join([*texts, f"[{len(table)} rows; other columns: {others}]"])
+    ]
+    if is_borderline.any():
+        lines_of_text.append(f"{BORDERLINE} borderline: another seed may say otherwise")
+    hidden_columns = ", ".join(name for name in table.columns if name not in columns)
+    return "\n".join([*lines_of_text, f"[{len(table)} rows; other columns: {hidden_columns}]"])
 
 
-def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
+def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The rows of a criterion and metric, and whether their p-value is borderline."""
     labels = study.labels | short_labels({model: study.labels[model] for model in study.models})
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
-    yield place | {
+    row = place | {
         "model_label": labels[answer.first[0].model] if answer.first else "",
         "model": answer.first[0].model if answer.first else "",
         "decided": answer.is_decided,
@@ -83,17 +89,19 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, An
         "queries": answer.queries,
         "queries_of": answer.queries_of,
     }
+    yield row, answer.is_borderline
     for state in answer.debiased if debiased else ():
-        yield place | {
+        row = place | {
             "model_label": f"{labels[state.model]} under {labels[state.debias]}",
             "model": f"{state.model} under {state.debias}",
-            "decided": state.decided == "less",
+            "decided": state.direction == "less",
             "p_adjusted": state.p_adjusted,
-            "undecided": "" if state.decided else labels[state.model],
+            "undecided": "" if state.direction else labels[state.model],
             "not_ranked": "",
             "queries": state.queries,
             "queries_of": state.queries_of,
         }
+        yield row, state.is_borderline
 
 
 def _name(state: RankedState, labels: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..query import Query
 from ..tables.scores import ADJUSTED
-from ..verdicts.least_biased import Answer, answers
+from ..verdicts.least_biased import Answer, answers, decisions
 
 ALPHA = 0.05  # of adjusted p-values
 ROUNDING = 1e-9  # a smaller relative difference is one of rounding
@@ -325,11 +325,11 @@ def _pairs(a: Side, b: Side) -> tuple[pd.DataFrame, int]:
     """Pairs whose decision was gained, lost or reversed: -1 where model_a is the less biased, 1 where model_b is, 0
     where that is not decided; and how many pairs are in both."""
     matches, _ = _match_rows(*(_order_states(side.tables.get("pairs")) for side in (a, b)), "pairs")
-    decisions = {}
+    side_decisions = []
     for side, level in (("a", a.level), ("b", b.level)):
         p, difference = _number(matches[f"p_adjusted_{side}"]), _number(matches[f"difference_{side}"])
-        decisions[side] = np.where(p <= 1 - level, np.sign(difference), 0).astype(int)
-    before, after = decisions.values()
+        side_decisions.append(decisions(difference, p, 1 - level))
+    before, after = side_decisions
     change = np.select([before == after, before == 0, after == 0], ["", GAINED, LOST], REVERSED)
     rows = matches[PAIR].assign(
         change=change,

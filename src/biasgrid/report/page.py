@@ -97,7 +97,7 @@ def _p_values(tables: Tables, spec: Mapping[str, Any]) -> dict[tuple[str, ...], 
     return {
         (answer.criterion, answer.metric, state.model, state.debias): state.p_first
         for answer in answers_of(tables, spec)
-        for state in answer.others
+        for state in answer.rivals
     }
 
 

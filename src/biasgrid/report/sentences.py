@@ -54,7 +54,7 @@ def of_metric(answer: Answer, names: Names) -> str:
     elif not answer.comparable:
         sentence = f"{subject}, {first_names} comes first {scope}, but can be compared with no other model"
     elif len(answer.undecided) == len(answer.comparable):
-        smallest = min((s.p_first for s in answer.others if s.p_first == s.p_first), default=float("nan"))
+        smallest = min((s.p_first for s in answer.rivals if s.p_first == s.p_first), default=float("nan"))
         note = f" (adjusted {p_value(smallest).replace('=', '≥')})" if smallest == smallest else ""
         sentence = (
             f"{subject}, no model can be called the least biased {scope}: {first_names} comes first, but does "
@@ -174,12 +174,12 @@ def of_debias(answer: Answer, names: Names) -> list[str]:
     sentences = []
     subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
     for model in dict.fromkeys(state.model for state in answer.debiased):
-        for decided, statement in (
+        for direction, statement in (
             ("less", f"is significantly less biased {scope} than without"),
             ("more", f"is significantly more biased {scope} than without"),
             ("", f"does not differ significantly {scope} from itself without"),
         ):
-            methods = [s.debias for s in answer.debiased if s.model == model and s.decided == decided]
+            methods = [s.debias for s in answer.debiased if s.model == model and s.direction == direction]
             if methods:
                 under = join_names(map(names.label, methods), "or")
                 sentences.append(f"{subject}, {names.state(model)} under {under} {statement}.")

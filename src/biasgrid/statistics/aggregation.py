@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, quote, unknown_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OVERALL = "Overall"  # all ranked criteria together
 AGGREGATIONS = {

@@ -1,4 +1,4 @@
-"""The files of a study that tables are made from, when a study is planned."""
+"""What tables are made from, when a study is planned: its files, and the sub-queries of its queries."""
 
 from __future__ import annotations
 
@@ -28,3 +28,25 @@ def interval_agreement_cells(grid: Any) -> list[Any]:
         if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells
+
+
+def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
+    """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
+    `tables.shared.places_of` takes."""
+    parts: dict[str, dict[str, list[list[str]]]] = {}
+    for criterion in sorted(grid.ranked_criteria):
+        by_template: dict[Any, list[list[str]]] = {}
+        for key in sorted(grid.metrics(criterion)):
+            template = grid.metric(criterion, key).template
+            if template not in by_template:
+                queries = [
+                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
+                ]
+                by_template[template] = [
+                    [part.name for part in query.subqueries(template)]
+                    for query in queries
+                    if query.fits(template)
+                ]
+            if any(len(names) > 1 for names in by_template[template]):
+                parts.setdefault(criterion, {})[key] = by_template[template]
+    return parts

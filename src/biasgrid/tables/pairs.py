@@ -107,11 +107,12 @@ def _numbers(
         values[:, None], samples, counts, [(part, neutral) for part in places], *options
     )
     is_few = np.array([pair.queries < FEWEST_QUERIES for pair in pairs], dtype=bool)[:, None]
-    words, both = (kinds[RESAMPLED.index(kind)] for kind in ("words", "both"))
-    draws = np.where(is_few, words[first] - words[second], both[first] - both[second])
+    of_words, of_both = (kinds[RESAMPLED.index(kind)] for kind in ("words", "both"))
+    draws = np.where(is_few, of_words[first] - of_words[second], of_both[first] - of_both[second])
     scale = np.fmax(np.abs(observed[first]), np.abs(observed[second]))
-    compared = compare_differences(observed[first] - observed[second], draws, scale, spec["level"])
-    return zip(*compared, strict=True)
+    return zip(
+        *compare_differences(observed[first] - observed[second], draws, scale, spec["level"]), strict=True
+    )
 
 
 def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,10 +57,10 @@ class Place:
     def rows_of_pair(self, a: State, b: State) -> np.ndarray:
         """The rows (rows,) on which two states are compared: where both models are ranked, those that all ranked
         models have, else those that the two have."""
-        both = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
+        common_rows = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
         if self.is_ranked(a[0]) and self.is_ranked(b[0]):
-            both = both & self.shared.rows
-        return both
+            common_rows = common_rows & self.shared.rows
+        return common_rows
 
     def count_queries(self, rows: np.ndarray) -> int:
         """How many queries have all of their rows among these."""
@@ -69,36 +68,35 @@ class Place:
 
 
 def places_of(
-    scores: pd.DataFrame, ranked: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
+    scores: pd.DataFrame, criteria: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
 ) -> Iterator[Place]:
-    """The rows on which models are compared, for each metric on each of the `ranked` criteria and on all together.
+    """The rows on which models are compared, for each metric on each criterion and on all together.
 
     Parameters
     ----------
     scores
         The table.
-    ranked
-        The criteria's names.
+    criteria
+        The names of those that are ranked.
     coverage
         As `statistics.shared.shared_rows` takes it.
     parts
         The sub-queries of queries; a row that stands in none is a query of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
-    for (criterion, metric, *state), places in groups(scores, ranked):
+    for (criterion, metric, *state), places in groups(scores, criteria):
         by_place.setdefault((criterion, metric), {})[tuple(state)] = places
     has_value = scores["value"].notna().to_numpy()
-    criteria, names = scores["criterion"].to_numpy(), scores["query"].to_numpy()
+    keys = list(zip(scores["criterion"], scores["query"], strict=True))
     for (criterion, metric), by_state in sorted(by_place.items()):
         states = tuple(sorted(by_state))
         # in the order of the scores, so that sums have one order
         in_order = np.sort(np.concatenate([by_state[state] for state in states]))
-        keys = dict.fromkeys((criteria[place], names[place]) for place in in_order)
-        rows = {key: row for row, key in enumerate(keys)}
+        rows = {key: row for row, key in enumerate(dict.fromkeys(keys[place] for place in in_order))}
         places = np.full((len(rows), len(states)), -1)
         for column, state in enumerate(states):
             for place in by_state[state]:
-                places[rows[criteria[place], names[place]], column] = place
+                places[rows[keys[place]], column] = place
         has_score = (places >= 0) & has_value[places]
         untouched = np.array([debias == UNTOUCHED for _, debias in states])
         shared = shared_rows(has_score & untouched, coverage)
@@ -122,25 +120,3 @@ def _queries(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> 
     for i, of_query in enumerate(members):
         queries[i, list(of_query)] = True
     return queries
-
-
-def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
-    """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what `places_of`
-    takes."""
-    parts: dict[str, dict[str, list[list[str]]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        by_template: dict[Any, list[list[str]]] = {}
-        for key in sorted(grid.metrics(criterion)):
-            template = grid.metric(criterion, key).template
-            if template not in by_template:
-                queries = [
-                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
-                ]
-                by_template[template] = [
-                    [part.name for part in query.subqueries(template)]
-                    for query in queries
-                    if query.fits(template)
-                ]
-            if any(len(names) > 1 for names in by_template[template]):
-                parts.setdefault(criterion, {})[key] = by_template[template]
-    return parts

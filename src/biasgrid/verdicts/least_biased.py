@@ -62,7 +62,7 @@ class DebiasedState:
     """A debiased state of a model beside the model without debiasing.
 
     model, debias  its keys
-    decided        "less" or "more" biased than the model without debiasing; "" where neither is decided
+    direction      "less" or "more" biased than the model without debiasing; "" where neither is decided
     p_adjusted     of the difference, adjusted over all pairs of the model's states; NaN where there is no test
     is_borderline  whether that is within two Monte Carlo standard errors of the limit
     reach          half-width of the simultaneous interval of the difference
@@ -71,7 +71,7 @@ class DebiasedState:
 
     model: str
     debias: str
-    decided: str
+    direction: str
     p_adjusted: float
     is_borderline: bool
     reach: float
@@ -100,7 +100,7 @@ class Answer:
     states         of each model with debiased states: all its states, the least biased first
     debiased       each debiased state beside its model without debiasing, where the two were compared
     has_test       whether pairs were compared, that is, whether the study has a bootstrap and more than one model
-    decided        the model that is decided to be the least biased, if any
+    least_biased   the model that is decided to be the least biased, if any
     comparable     the rivals that the first model can be compared with
     undecided      those of them of which it is not decided
     incomparable   the rivals that it cannot be compared with
@@ -121,7 +121,7 @@ class Answer:
     states: tuple[tuple[RankedState, ...], ...]
     debiased: tuple[DebiasedState, ...]
     has_test: bool
-    decided: str | None
+    least_biased: str | None
     comparable: tuple[str, ...]
     undecided: tuple[str, ...]
     incomparable: tuple[Rival, ...]
@@ -140,7 +140,7 @@ class Answer:
     @property
     def is_decided(self) -> bool:
         """Whether one model is the least biased."""
-        return self.decided is not None
+        return self.least_biased is not None
 
     @property
     def is_of_these_queries(self) -> bool:
@@ -148,7 +148,7 @@ class Answer:
         return self.has_test and self.queries < FEWEST_QUERIES
 
     @property
-    def others(self) -> tuple[RankedState, ...]:
+    def rivals(self) -> tuple[RankedState, ...]:
         """All models but the first one."""
         return (*self.models[1:], *self.not_ranked)
 
@@ -156,6 +156,22 @@ class Answer:
     def models_with_value(self) -> list[str]:
         """The untouched models that have a value, ranked or not."""
         return [state.model for state in (*self.models, *self.not_ranked) if state.reason != NO_VALUE]
+
+
+def decisions(difference: np.ndarray, p_adjusted: np.ndarray, limit: float) -> np.ndarray:
+    """Which of two states is decided to be the less biased: -1 the first, 1 the second, 0 neither.
+
+    Parameters
+    ----------
+    difference, p_adjusted
+        Of pairs, as in pairs.csv, (pairs,); NaN decides nothing.
+    limit
+        The largest p-value that decides, 1 less the level of the bootstrap.
+    """
+    # the rounding of 1 - .9 takes no p-value away
+    return np.where(np.asarray(p_adjusted) <= limit + 1e-12, np.nan_to_num(np.sign(difference)), 0).astype(
+        int
+    )
 
 
 class Pairs:
@@ -175,11 +191,15 @@ class Pairs:
         self.limit = 1 - level
         self.error = sqrt(level * (1 - level) / draws) if draws else nan
         self.rows: dict[tuple[State, State], Any] = {}
-        for row in () if rows is None else rows.itertuples():
-            a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
-            self.rows[a, b] = self.rows[b, a] = row
+        self.signs: dict[tuple[State, State], int] = {}
+        if rows is not None:
+            signs = decisions(rows["difference"].to_numpy(), rows["p_adjusted"].to_numpy(), self.limit)
+            for row, sign in zip(rows.itertuples(), signs.tolist(), strict=True):
+                a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
+                self.rows[a, b] = self.rows[b, a] = row
+                self.signs[a, b], self.signs[b, a] = sign, -sign
 
-    def p_adjusted(self, a: State, b: State) -> float:
+    def p_adjusted(self, a: State | None, b: State) -> float:
         """NaN of two that were not compared."""
         return self.rows[a, b].p_adjusted if (a, b) in self.rows else nan
 
@@ -189,12 +209,7 @@ class Pairs:
 
     def is_decided(self, a: State, b: State) -> bool:
         """Whether the first is decided to be less biased than the second."""
-        if not self.is_comparable(a, b):
-            return False
-        row = self.rows[a, b]
-        difference = row.difference if (row.model_a, row.debias_a) == a else -row.difference
-        # the rounding of 1 - .95 decides nothing
-        return bool(row.p_adjusted <= self.limit + 1e-12 and difference < 0)
+        return self.signs.get((a, b)) == -1
 
     def differ(self, a: State, b: State) -> bool:
         """Whether one of the two is decided to be less biased than the other."""
@@ -249,53 +264,52 @@ def _answer(
     )
     rows = {(row.model, row.debias): row for row in part.sort_values(["model", "debias"]).itertuples()}
     untouched = {state: row for state, row in rows.items() if state[1] == UNTOUCHED}
-    ranked = sorted(
+    ranking = sorted(
         (state for state, row in untouched.items() if not row.reason), key=lambda s: rows[s].rank_shared
     )
-    others = sorted((state for state in untouched if state not in ranked), key=lambda s: -rows[s].queries)
-    first = ranked[0] if ranked else None
+    unranked = sorted((state for state in untouched if state not in ranking), key=lambda s: -rows[s].queries)
+    first = ranking[0] if ranking else None
     rivals = [
         state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)
     ]
     comparable = [rival for rival in rivals if pairs.is_comparable(first, rival)]
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]
     p_adjusted = _largest(pairs.p_adjusted(first, rival) for rival in comparable)
-    reaches = (pairs.half_width(first, rival) for rival in undecided)
-    reasons = {rows[state].reason for state in others}
+    reasons = {rows[state].reason for state in unranked}
     return Answer(
-        criterion,
-        metric,
-        level,
-        _group(ranked, rows, pairs),
-        tuple(
-            _ranked_state(rows[state], "", pairs.p_adjusted(first, state) if first else nan)
-            for state in others
+        criterion=criterion,
+        metric=metric,
+        level=level,
+        models=_group(ranking, rows, pairs),
+        not_ranked=tuple(
+            _ranked_state(rows[state], "", pairs.p_adjusted(first, state)) for state in unranked
         ),
-        "" if ranked else next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons), ""),
-        tuple(
+        reason=next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons and not first), ""),
+        states=tuple(
             _group(_by_value([state for state in rows if state[0] == model], rows), rows, state_pairs)
             for model in dict.fromkeys(model for model, debias in rows if debias != UNTOUCHED)
         ),
-        tuple(
+        debiased=tuple(
             _debiased_state(state, state_pairs)
             for state in rows
             if state[1] != UNTOUCHED and state_pairs.is_comparable(state, (state[0], UNTOUCHED))
         ),
-        bool(pairs.rows),
-        first[0] if first and comparable and not undecided else None,
-        tuple(model for model, _ in comparable),
-        tuple(model for model, _ in undecided),
-        tuple(
+        has_test=bool(pairs.rows),
+        least_biased=first[0] if first and comparable and not undecided else None,
+        comparable=tuple(model for model, _ in comparable),
+        undecided=tuple(model for model, _ in undecided),
+        incomparable=tuple(
             Rival(rival[0], pairs.rows[first, rival].queries, pairs.rows[first, rival].queries_of)
             for rival in rivals
             if pairs.rows and rival not in comparable
         ),
-        p_adjusted,
-        pairs.is_borderline(p_adjusted),
-        -_largest(-reach for reach in reaches),
-        next((pairs.rows[pair].queries for pair in permutations(ranked, 2) if pairs.is_comparable(*pair)), 0),
-        max(row.queries_of for row in rows.values()),
-        frozenset(pair for pair in pairs.rows if pairs.is_decided(*pair)),
+        p_adjusted=p_adjusted,
+        is_borderline=pairs.is_borderline(p_adjusted),
+        reach=-_largest(-pairs.half_width(first, rival) for rival in undecided),
+        # of two ranked models: what all ranked ones have
+        queries=next((pairs.rows[p].queries for p in permutations(ranking, 2) if pairs.is_comparable(*p)), 0),
+        queries_of=max(row.queries_of for row in rows.values()),
+        decided_pairs=frozenset(pair for pair in pairs.rows if pairs.is_decided(*pair)),
     )
 
 
@@ -306,9 +320,9 @@ def _largest(numbers: Iterable[float]) -> float:
 
 def _group(states: Sequence[State], rows: Mapping[State, Any], pairs: Pairs) -> tuple[RankedState, ...]:
     """States that are compared with each other, in their order, with letters."""
-    compared = [a for a in states if any(pairs.is_comparable(a, b) for b in states)]
-    differs = np.array([[pairs.differ(a, b) for b in compared] for a in compared], dtype=bool)
-    groups = dict(zip(compared, letters(differs.reshape(len(compared), len(compared))), strict=True))
+    comparable = [a for a in states if any(pairs.is_comparable(a, b) for b in states)]
+    differs = np.array([[pairs.differ(a, b) for b in comparable] for a in comparable], dtype=bool)
+    groups = dict(zip(comparable, letters(differs.reshape(len(comparable), len(comparable))), strict=True))
     return tuple(
         _ranked_state(rows[state], groups.get(state, ""), pairs.p_adjusted(states[0], state))
         for state in states
@@ -326,9 +340,9 @@ def _by_value(states: Sequence[State], rows: Mapping[State, Any]) -> list[State]
 def _debiased_state(state: State, pairs: Pairs) -> DebiasedState:
     original = state[0], UNTOUCHED
     row, p_adjusted = pairs.rows[state, original], pairs.p_adjusted(state, original)
-    decided = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
+    direction = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
     return DebiasedState(
-        *(*state, decided, p_adjusted, pairs.is_borderline(p_adjusted)),
+        *(*state, direction, p_adjusted, pairs.is_borderline(p_adjusted)),
         *(pairs.half_width(state, original), int(row.queries), int(row.queries_of)),
     )
 

@@ -70,8 +70,8 @@ def _metrics_by_model(answers: Iterable[Answer]) -> dict[str, list[str]]:
     """Model -> the metrics by which it is decided to be the least biased."""
     by_model: dict[str, list[str]] = {}
     for answer in answers:
-        if answer.decided is not None:
-            by_model.setdefault(answer.decided, []).append(answer.metric)
+        if answer.least_biased is not None:
+            by_model.setdefault(answer.least_biased, []).append(answer.metric)
     return by_model
 
 
