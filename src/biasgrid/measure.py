@@ -39,6 +39,8 @@ COLUMNS = (
     "p_controls",
 )
 
+# the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
+LENGTH = "mean_length"
 
 # of the dictionaries that WEFE's metrics return, those that are not the metric's value
 WEFE_KEYS = {
@@ -353,6 +355,9 @@ def _measure(
             )
             score = metric.function(*vectors, **parameters, **model_arguments)
         status = "ok" if math.isfinite(score.value) else "degenerate"
+        if metric.scaled:
+            norms = np.linalg.norm(np.concatenate([s.vectors for s in targets + attributes]), axis=1)
+            extra[LENGTH] = float(norms.mean())
     return Result(
         query=query.name,
         value=float(score.value) if status == "ok" else math.nan,

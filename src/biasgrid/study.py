@@ -437,6 +437,22 @@ class Study(Folders):
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
 
+    @property
+    def scaled_metrics(self) -> dict[str, list[str]]:
+        """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
+        return {
+            name: [
+                key
+                for key in self.metrics(name)
+                if self.metric(name, key).scaled
+                and not all(
+                    self.word_options(name, key, model).get("normalize")
+                    for model in self.suitable_models(name, key)
+                )
+            ]
+            for name in self.ranked_criteria
+        }
+
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
         return KINDS[self.models[model].get("kind", VECTORS)]

@@ -16,6 +16,7 @@ import small_study
 from conftest import ROOT, make_store
 from small_study import CONFIG, NULL
 
+import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.api.grid import Grid, measure_grid
 from biasgrid.debias import Transform
@@ -411,6 +412,20 @@ def test_numbers_are_compared_with_published_ones(tiny, tmp_path):
         grid.compare(frame.drop(columns="note"))
     with pytest.raises(BiasgridError, match="plot: 'comparison' needs published numbers"):
         grid.plot("comparison")
+
+
+@pytest.mark.parametrize("table", ["scores", "rankings", "rank_intervals", "correlations"])
+def test_without_a_query_memory_and_files_say_the_same(study, grid, table):
+    """`tests/report/test_reporting.py` holds this beside a study that never had the query."""
+    query = next(iter(study.queries))
+    found = grid.without(query).frame(table)
+    of_files = bg.open_study(study.results).without(query).frame(table)
+    # in memory a model's label is its name
+    columns = [name for name in found if name != "model_label"]
+    pd.testing.assert_frame_equal(found[columns], of_files[columns], check_exact=True)
+    assert not found.equals(grid.frame(table))
+    with pytest.raises(BiasgridError, match="unknown query 'nothing'"):
+        grid.without("nothing")
 
 
 def test_a_debiased_state_is_compared_with_its_own_model_and_no_model_is_the_least_biased_alone(tiny):

@@ -183,8 +183,9 @@ def test_a_label_is_in_the_figures_that_show_it(root):
     assert changed() == {"rankings", "scores-first", "scores-second"}
     config["models"]["two"] |= {"label": "Model two", "note": "measured twice"}
     assert changed() == set()
-    config["criteria"]["Second"]["metrics"] = {"weat": {"label": "The metric"}}
     config["criteria"]["Second"]["ranked"] = False
+    before = Study.of(config, root=root).figures
+    config["criteria"]["Second"]["metrics"] = {"weat": {"label": "The metric"}}
     assert changed() <= {"scores-second"}
 
 

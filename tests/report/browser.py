@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import shutil
 import time
@@ -122,17 +123,23 @@ class Browser:
             time.sleep(0.02)
         raise AssertionError("no file was downloaded")
 
-    def cells(self) -> dict[tuple[str, str], list[str]]:
-        """(model's label, metric's label) -> the lines of its cell in the ranking that is shown."""
-        columns, rows = self.run(
-            """const table = document.querySelector("#ranking-shown table");
+    def cells(self) -> dict[tuple[str, str, str], list[str]]:
+        """(criterion, model's label, metric's label) -> the parts of its cell, of those that are seen."""
+        found = self.run(
+            """const seen = (element) => element.checkVisibility();
             const texts = (cell) => [...cell.querySelectorAll("b.rank, .value, .p, .none, .dagger")]
               .map((part) => part.textContent);
-            return [[...table.tHead.rows[0].cells].map((cell) => cell.textContent),
-              [...table.tBodies[0].rows].map((row) => [row.cells[0].textContent,
-                [...row.cells].slice(1).map(texts)])]"""
+            for (const part of document.querySelectorAll("#ranking-tables details")) part.open = true;
+            return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
+              [...table.tBodies[0].rows].filter(seen).flatMap((row) => [...row.cells].slice(1).filter(seen)
+                .map((cell) => [table.dataset.criterion, row.cells[0].textContent,
+                  table.tHead.rows[0].cells[cell.cellIndex].textContent.replace("‡", ""), texts(cell)])))"""
         )
-        return {(label, m): cell for label, row in rows for m, cell in zip(columns[1:], row, strict=True)}
+        return {tuple(key): texts for *key, texts in found}
+
+    def printed(self) -> bytes:
+        """The page as a PDF, with what is behind the text."""
+        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
 
 
 def address(**state: Iterable[str] | str) -> str:

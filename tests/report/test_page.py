@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import page_studies
@@ -85,6 +86,20 @@ def test_the_page_is_whole_and_loads_nothing(page):
     assert [link for link in page.links if not link.startswith("#")] == []
     assert len(page.ids) == len(set(page.ids))
     assert {id for id, _ in SECTIONS} <= set(page.ids)
+
+
+def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study):
+    text = text_of(page_study)
+    head = text[text.index("<header>") : text.index("</header>")]
+    cell = max(path.stat().st_mtime for path in page_study.results.glob("cells/**/*.json"))
+    day = datetime.fromtimestamp(cell, UTC)
+    assert f"measured {day.day} {day:%B} {day.year}" in head
+    assert "Model &lt;one&gt;; Model &lt;two&gt;; Model &lt;three&gt;" in head
+    assert "3 queries (First 2, Second 1) by 4 metrics (" in head
+    # then the verdict, all criteria but the first folded
+    verdict = text[text.index('<section id="verdict"') : text.index("</section>")]
+    assert re.findall(r'<details class="criterion" id="[^"]*"( open)?', verdict) == [" open", "", ""]
+    assert text.index("</header>") < text.index('<section id="verdict"') < text.index("<nav")
 
 
 def test_each_link_leads_somewhere(page):

@@ -1,5 +1,6 @@
 """`biasgrid report` and `biasgrid compare`, on studies that were run."""
 
+import html
 import json
 import shutil
 
@@ -11,15 +12,25 @@ import yaml
 from conftest import biasgrid, printed
 from test_page import Page
 
+from biasgrid import open_study
 from biasgrid.report import comparing
 
 pytestmark = pytest.mark.slow  # studies are run first
 
 
+def config_of(folder):
+    """A study of a criterion with three queries, and one with one."""
+    config = page_studies.small_config(folder)
+    queries = config["criteria"]["First"]["queries"]
+    sides = queries["q2"]["targets"], queries["q1"]["attributes"]
+    queries["q4"] = {"targets": sides[0], "attributes": {"E": "toy.e", "D": sides[1]["D"]}}
+    return config
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    config = page_studies.small_config(folder) | {"published": [str(folder / "numbers.csv")]}
+    config = config_of(folder) | {"published": [str(folder / "numbers.csv")]}
     (folder / "numbers.csv").write_text(
         "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
         "A paper,table 1,First,,weat,one,abs_avg,9.5,1,,,,\n"
@@ -120,6 +131,77 @@ def test_a_page_is_written_over_none_of_its_inputs(results):
     assert "give another output" in refused("report", "one", "--output", results / "scores.csv")
     assert "give another output" in refused("compare", "one", "one", "--output", results / "scores.csv")
     assert (results / "scores.csv").read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory):
+    """The same study, run without a query of its first criterion and without its second one."""
+    config = config_of(tmp_path_factory.mktemp("part")) | {"published": []}
+    del config["criteria"]["First"]["queries"]["q1"], config["criteria"]["Second"]
+    return page_studies.made(config)
+
+
+LEFT_OUT = ("q1", "q3")
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["scores", "aggregates", "rankings", "rank_intervals", "pairs", "correlations", "order", "lost_words"],
+)
+def test_without_queries_numbers_are_those_of_a_study_that_lacks_them(part, results, table):
+    found = open_study(results).without(*LEFT_OUT).frame(table)
+    pd.testing.assert_frame_equal(found, open_study(part.results).frame(table), check_exact=True)
+
+
+def test_aggregates_without_a_query_are_means_of_the_others(results):
+    study = open_study(results)
+    scores = study.scores.query("criterion == 'First' and query_id != 'q1' and metric == 'weat'")
+    means = scores["value"].abs().groupby(scores["model"]).mean()
+    found = study.without("q1").aggregate("abs_avg", "First")["weat"]
+    assert found.to_dict() == pytest.approx(means.to_dict(), rel=1e-15, nan_ok=True)
+    # and not those of all
+    assert (found - study.aggregate("abs_avg", "First")["weat"]).abs().max() > 1e-3
+
+
+def test_a_page_without_queries(part, results):
+    whole = (results / "report.html").read_bytes()
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()}
+    name = open_study(results).study.queries["q1"].name
+    record = printed("report", "one", "--without", name, "q3", "--output", "w.html")
+    assert record["report"] == "w.html"
+    text = (results.parent / "w.html").read_text()
+    page, same = Page(text), Page((part.report_file).read_text())
+    assert (page.open, page.wrong) == ([], [])
+    assert "Without some queries" in text
+    assert f"<li>First: {html.escape(name)}</li>" in text
+    assert "<li>Second: " in text
+    # ranks, intervals, letters, p-values and scores: all but the config, and the list of tables
+    assert page.rows == same.rows
+    assert {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file()} == before
+    assert (results / "report.html").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--without", "q1"], "report.html is the page of all queries, and stays so; give another --output"),
+        (["--without", "q1", "--output", "one/report.html"], "is the page of all queries"),
+        (["--without", "q1", "--output", "one/scores.csv"], "give another output"),
+        (["--without", "q11", "--output", "w.html"], "unknown query 'q11'; did you mean 'q1'? allowed: q1, "),
+        (
+            ["--without", *LEFT_OUT, "q2", "q4", "--output", "w.html"],
+            "without all of its 4 queries nothing is left",
+        ),
+        (["--without", "--output", "w.html"], "--without: expected at least one argument"),
+    ],
+)
+def test_queries_that_cannot_be_left_out(results, options, said):
+    before = {path: path.read_bytes() for path in results.glob("*.*")}
+    done = biasgrid("report", "one", *options)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+    assert {path: path.read_bytes() for path in results.glob("*.*")} == before
+    assert not (results.parent / "w.html").exists()
 
 
 def test_the_same_study_twice(results, other):

@@ -83,6 +83,27 @@ class Grid:
 
         return [unit(*state) for state in states_of(self.study)]
 
+    def without(self, *queries: str) -> Grid:
+        """The same grid without some queries: what the others say. Nothing is measured.
+
+        Parameters
+        ----------
+        queries
+            Keys of queries in the config, or their names.
+
+        Raises
+        ------
+        BiasgridError
+            For a query that the grid does not have, and where none would be left.
+
+        Examples
+        --------
+        >>> open_study("results/embedded").without("eth_1").rank()  # doctest: +SKIP
+        """
+        from .partial_study import without
+
+        return Grid(without(self.study, queries))
+
     def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
         """A metric's values, models by queries: WEFE's `run_queries`.
 

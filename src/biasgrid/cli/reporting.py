@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..errors import join_names
+from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
 
 HELP = "its folder of results, such as results/embedded, or its config"
@@ -18,15 +18,23 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid report results/embedded
     biasgrid report my-study.yaml --output my-study.html
+    biasgrid report results/embedded --without eth_1 eth_2 --output without.html
     """
     from dataclasses import replace
 
     from ..api.study import find_study
     from ..report.existing import step_of
+    from ..report.report_step import report_step
 
-    step, missing = step_of(find_study(args.study))
+    study = find_study(args.study)
+    if args.without and (args.output is None or args.output.resolve() == study.report_file.resolve()):
+        raise BiasgridError(
+            f"--without: {study.report_file} is the page of all queries, and stays so; give another --output"
+        )
+    step, missing = step_of(study, args.without or ())
     step = replace(step, output=args.output or step.output)
-    check_output(step.output, [Path(file) for file in step.files])
+    # also those that are in memory for this page
+    check_output(step.output, [Path(file) for file in (*step.files, *report_step(study).files)])
     if missing:
         files = join_names(f"{name}.csv" for name in missing)
         reason = next(iter(missing.values()))
@@ -68,6 +76,12 @@ def add(commands: Commands) -> None:
     command = commands.add(
         report,
         output={"type": Path, "metavar": "FILE", "help": "default: report.html in the folder of results"},
+        without={
+            "nargs": "+",
+            "metavar": "QUERY",
+            "help": "leave these queries out, by key or name: ranks, intervals and p-values are those of the others. "
+            "Nothing is measured. Needs --output",
+        },
     )
     command.add_argument("study", type=Path, metavar="STUDY", help=HELP)
     command = commands.add(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+LENGTH_MARK = "‡"  # of a metric by which models do not compare
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
@@ -30,6 +31,7 @@ def correlations(
     level: float = 0.95,
     rankings: pd.DataFrame | None = None,
     only: Sequence[str] | None = None,
+    by_length: Mapping[str, Sequence[str]] | None = None,
 ) -> figure.Figure:
     """Rank correlations between metrics, one heatmap per criterion (Badilla et al., IJCAI 2020, figure 1).
 
@@ -37,7 +39,8 @@ def correlations(
     intervals of so much `level`, they stand under the coefficient, and the wider one is, the paler is the cell; not
     of a metric with itself. `rankings`, the table of ranks: over how many models each coefficient is. That stands
     beside the criterion, and there is no coefficient of fewer than FEWEST. `only`: the criteria of one of several
-    pages.
+    pages. `by_length`: by criterion the metrics that grow with the length of vectors and do not compare, which are
+    marked.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     import seaborn
@@ -76,7 +79,14 @@ def correlations(
         if row.metric_a != row.metric_b and not np.isnan(getattr(row, "ci_low", np.nan))
     }
     intervals = {key: f"[{short(low)}, {short(high)}]" for key, (low, high) in ends.items()}
-    names = {key: wrap_text(labels.get(key, key), 20) for key in sorted(table["metric_a"].unique())}
+    by_length = by_length or {}
+    names = {
+        (criterion, key): wrap_text(
+            labels.get(key, key) + LENGTH_MARK * (key in by_length.get(criterion, ())), 20
+        )
+        for criterion, matrix in matrices.items()
+        for key in matrix
+    }
     widest = max(text_width(name, SMALL) for name in names.values())
     largest = max(map(len, matrices.values()))
     cell = max(0.38, min(0.62, 2.5 / largest))
@@ -103,6 +113,10 @@ def correlations(
     notes = _notes(
         bool(intervals), models is not None and bool(table["correlation"].isna().any()), small_criteria
     )
+    if any(criterion in by_length for criterion in matrices):
+        notes += [
+            f"{LENGTH_MARK} grows with vector length, which differs between models, and does not compare."
+        ]
     note = "\n".join(fit_text(text, width - 2 * MARGIN, SMALL) for text in notes)
     foot = line_count(note) * 0.125 + MARGIN * bool(note)
     figure = blank(width, height + foot)
@@ -141,8 +155,8 @@ def correlations(
                 **n,
             )
         axes.set(xlabel="", ylabel="")
-        axes.set_xticklabels([names[key] for key in matrix.columns], rotation=90 if upright else 0)
-        axes.set_yticklabels([names[key] for key in matrix.index], rotation=0)
+        axes.set_xticklabels([names[criterion, key] for key in matrix.columns], rotation=90 if upright else 0)
+        axes.set_yticklabels([names[criterion, key] for key in matrix.index], rotation=0)
         axes.tick_params(length=0)
     # no taller than a page's worth of grid: a longer scale is not a better one
     height = min(
@@ -211,8 +225,12 @@ def _join_names(criteria: Sequence[str]) -> str:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..verdicts.comparability import metrics_by_length
+
     table, rankings = read_table(inputs["correlations"]), read_table(inputs["rankings"])
-    return correlations(table, rankings=rankings, **spec)
+    rest = {name: value for name, value in spec.items() if name != "scaled"}
+    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
+    return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
@@ -222,6 +240,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
             "method": grid.config["correlations"][0],
             "level": level(grid),
+            "scaled": grid.scaled_metrics,
         }
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65
@@ -229,7 +248,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         criteria = [*sorted(grid.ranked_criteria), OVERALL]
         for name, part in pages("correlations", criteria, most):
             only = {"only": part} if len(part) < len(criteria) else {}
-            yield Drawing(name, tables(grid, "correlations", "rankings"), {**spec, **only})
+            yield Drawing(name, tables(grid, "correlations", "rankings", "scalars"), {**spec, **only})
 
 
 FIGURES = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Drawing, Figure, cells_of, labels, pages, tables
+from .figure import Drawing, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -23,7 +23,7 @@ from .layout import (
     styled,
 )
 from .palette import GREY, Look, metric_areas
-from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, from_tables, rows_of, units_of
+from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, read_table, rows_of, units_of
 from .text import BOLD, DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
@@ -34,21 +34,29 @@ if TYPE_CHECKING:
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 
 
-def rankings(rankings: pd.DataFrame, labels: Mapping[str, str], criterion: str = OVERALL) -> figure.Figure:
+def rankings(
+    rankings: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str = OVERALL,
+    subtitle: Sequence[str] = (),
+) -> figure.Figure:
     """The models' ranks under each metric, stacked (Badilla et al., IJCAI 2020, figure 2).
 
     One bar per model, one segment per metric, as long as the rank that is written in it; the sum stands at its end.
     The model with the smallest sum is on top. Models that miss a rank come last, under a line, by mean rank, because
     their sums cannot be compared: the sum is in brackets, and beside it stands in words which ranks have no value.
-    A metric under which no model has a rank has no segment, and the legend says so.
+    A metric under which no model has a rank has no segment, and the legend says so. `subtitle`: lines above the bars.
     Raises BiasgridError where the table has no rows of the criterion.
     """
     rows_of(rankings, "rankings", criterion)
-    return _stacked_bars(rankings, labels, [criterion], [criterion])
+    return _stacked_bars(rankings, labels, [criterion], [criterion], subtitle)
 
 
 def rankings_by_criterion(
-    rankings: pd.DataFrame, labels: Mapping[str, str], only: Sequence[str] | None = None
+    rankings: pd.DataFrame,
+    labels: Mapping[str, str],
+    only: Sequence[str] | None = None,
+    subtitle: Sequence[str] = (),
 ) -> figure.Figure:
     """`rankings` for every criterion, or for some, one panel each; models have the order that they have overall.
 
@@ -58,7 +66,7 @@ def rankings_by_criterion(
     criteria = [criterion for criterion in all_criteria if only is None or criterion in only] or all_criteria
     # in the order that they have overall, also on a page without that
     of_order = [OVERALL] if OVERALL in all_criteria else all_criteria
-    return _stacked_bars(rankings, labels, criteria, of_order)
+    return _stacked_bars(rankings, labels, criteria, of_order, subtitle)
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,11 @@ def _panels(table: pd.DataFrame, order: Sequence[Unit]) -> dict[str, _Panel]:
 
 @styled
 def _stacked_bars(
-    table: pd.DataFrame, labels: Mapping[str, str], criteria: Sequence[str], of_order: Sequence[str]
+    table: pd.DataFrame,
+    labels: Mapping[str, str],
+    criteria: Sequence[str],
+    of_order: Sequence[str],
+    subtitle: Sequence[str],
 ) -> figure.Figure:
     import pandas as pd
 
@@ -157,13 +169,16 @@ def _stacked_bars(
     columns = best_columns(len(criteria), extent)
     width, height = extent(columns)
     legend = Legend(handles or [no_mark()], entries or [""], width - 2 * MARGIN)
+    title_lines = [fit_text(line, legend.width, SMALL) for line in subtitle]
+    top = sum(map(line_count, title_lines)) * 0.13 + 0.1 * bool(title_lines)
+    height += top
     has_incomplete = 0 < len(complete) < len(order)
     notes = [fit_text(note, legend.width, SMALL) for note in _notes(panels, labels, has_incomplete)]
     note_top = height + legend.height + MARGIN
     figure = blank(legend.width + 2 * MARGIN, note_top + sum(map(line_count, notes)) * 0.13 + MARGIN)
     for i, criterion in enumerate(criteria):
         row, column = divmod(i, columns)
-        corner = left + column * panel_width(columns), head + row * (head + bars + gap)
+        corner = left + column * panel_width(columns), top + head + row * (head + bars + gap)
         axes = add_axes(figure, *corner, panel_width(columns) - 0.1, bars)
         _bar_panel(axes, panels[criterion], ends[criterion], looks, labels, inches(columns))
         if has_incomplete:
@@ -175,6 +190,8 @@ def _stacked_bars(
     figure.text(middle, 1 - (height - 0.17) / figure.get_figheight(), text, ha="center", va="top")
     if handles:
         legend.draw(figure, height + MARGIN)
+    title_place = MARGIN / figure.get_figwidth(), 1 - MARGIN / 2 / figure.get_figheight()
+    figure.text(*title_place, "\n".join(title_lines), va="top", size=SMALL)
     note_place = MARGIN / figure.get_figwidth(), 1 - note_top / figure.get_figheight()
     figure.text(*note_place, "\n".join(notes), va="top", size=SMALL, color="#333333")
     return figure
@@ -245,13 +262,88 @@ def _bar_panel(
     axes.tick_params(axis="y", length=0)
 
 
+def _subtitle(
+    inputs: Files, labels: Mapping[str, str], criteria: Sequence[str], verdicts: Mapping[str, Any]
+) -> list[str]:
+    """Which metrics do not compare, and where the order of the sums is undecided."""
+    from ..verdicts.agreement import agreement
+    from ..verdicts.comparability import metrics_by_length
+    from ..verdicts.least_biased import answers
+
+    by_length = metrics_by_length(read_table(inputs["scalars"]), verdicts["scaled"])
+    lines = []
+    for names, where in _alike({c: tuple(by_length.get(c, ())) for c in criteria}).items():
+        if names:
+            grow, do = ("grows", "does") if len(names) == 1 else ("grow", "do")
+            metrics = ", ".join(labels.get(name, name) for name in names)
+            lines.append(f"{metrics} {grow} with vector length and {do} not compare{_of(where, criteria)}")
+    if "pairs" not in inputs:
+        return [*lines, "Whether the order of the sums is decided was not tested (no bootstrap)"]
+    table = read_table(inputs["rankings"])
+    all_answers = answers(
+        table, read_table(inputs["pairs"]), sorted(set(table["metric"])), verdicts["level"], verdicts["draws"]
+    )
+    undecided = []
+    for criterion in criteria:
+        of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
+        comparable = [a for a in of_criterion if a.metric not in by_length.get(criterion, ())]
+        sums = (
+            table[(table["criterion"] == criterion) & (table["debias"] == "none")]
+            .groupby("model")["rank"]
+            .sum()
+        )
+        if agreement(comparable).order != tuple(sums.sort_values(kind="stable").index):
+            undecided.append(criterion)
+    if undecided:
+        lines.append(f"The order of the models is undecided{_of(undecided, criteria)}")
+    return lines
+
+
+def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    """Metrics -> the criteria that have these."""
+    criteria: dict[tuple[str, ...], list[str]] = {}
+    for criterion, names in metrics.items():
+        criteria.setdefault(names, []).append(criterion)
+    return criteria
+
+
+def _of(part: Sequence[str], criteria: Sequence[str]) -> str:
+    """Which criteria a line is about, where it is not about all of the figure's."""
+    return "" if len(part) == len(criteria) else f": {', '.join(part)}"
+
+
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    rest = {name: value for name, value in spec.items() if name != "verdicts"}
+    subtitle = _subtitle(inputs, spec["labels"], [OVERALL], spec["verdicts"])
+    return rankings(read_table(inputs["rankings"]), **rest, subtitle=subtitle)
+
+
+def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    table = read_table(inputs["rankings"])
+    rest = {name: value for name, value in spec.items() if name != "verdicts"}
+    criteria = [name for name in criteria_of(table) if name in spec.get("only", [name])]
+    subtitle = _subtitle(inputs, spec["labels"], criteria, spec["verdicts"])
+    return rankings_by_criterion(table, **rest, subtitle=subtitle)
+
+
+def _inputs(grid: Any) -> Files:
+    names = ["rankings", "scalars", *(["pairs"] if "bootstrap" in grid.config["inference"] else [])]
+    return tables(grid, *names)
+
+
+def _verdicts(grid: Any) -> dict[str, Any]:
+    """What the subtitle depends on besides the tables."""
+    return {
+        "scaled": grid.scaled_metrics,
+        "level": level(grid),
+        "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
+    }
+
+
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if grid.ranked_criteria:
-        yield Drawing(
-            "rankings",
-            tables(grid, "rankings"),
-            {"labels": labels(grid, cells_of(grid, grid.ranked_criteria))},
-        )
+        printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
+        yield Drawing("rankings", _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid)})
 
 
 def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
@@ -263,7 +355,7 @@ def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
     criteria = [*sorted(grid.ranked_criteria), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
-        yield Drawing(name, tables(grid, "rankings"), {"labels": printed_labels, **only})
+        yield Drawing(name, _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid), **only})
 
 
 FIGURES = (
@@ -271,17 +363,18 @@ FIGURES = (
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
         _drawings,
-        from_tables(rankings, "rankings"),
+        _draw,
         reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
         "bar is the least biased model. Models under the dotted line miss a rank; which, is said in words, "
         "and their sums, in brackets, compare with no other. A dagger marks a model that was ranked without "
-        "some scores that others have. A sum hides how sure its ranks are: look at rank-intervals.",
+        "some scores that others have. A sum hides how sure its ranks are: look at rank-intervals. The subtitle says "
+        "which metrics do not compare across these models, and whether their order is undecided.",
     ),
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
         _drawings_by_criterion,
-        from_tables(rankings_by_criterion, "rankings"),
+        _draw_by_criterion,
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
         "model that is least biased in one criterion need not be in another. Where a page has no room for all "
         "criteria, the others are in rankings-by-criterion-2 and so on.",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from .. import tables
+from ..api import partial_study
 from ..api.study import FinishedStudy
 from ..errors import BiasgridError
 from ..in_memory import InMemory
@@ -41,7 +42,8 @@ class _ExistingStudy(FinishedStudy):
     @property
     def ranks_file(self) -> Any:
         file = super().ranks_file
-        if file.is_file():
+        # older code, which made rankings without a column, made other ranks
+        if file.is_file() and _is_whole(super().table_file("rankings"), "rankings"):
             return file
         if rank_samples.NAME not in self._tables_in_memory:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
@@ -80,11 +82,11 @@ def _is_whole(file: Path, name: str) -> bool:
     return set(tables.REGISTRY[name].names) <= set(header)
 
 
-def step_of(study: FinishedStudy) -> tuple[Step, Mapping[str, str]]:
+def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Mapping[str, str]]:
     """The step that makes a study's page, and why tables are missing from it, by name.
 
-    Only the page is written. Raises BiasgridError for a study that is not finished: one that lacks cells, inference,
-    queries or records of models.
+    Only the page is written. With `without`, keys or names of queries, it is the page of the others. Raises
+    BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
     """
     existing_study = _ExistingStudy(study.config, study.queries, study.folder)
     files = [existing_study.cell_file(cell) for cell in existing_study.cells.values()]
@@ -96,6 +98,11 @@ def step_of(study: FinishedStudy) -> tuple[Step, Mapping[str, str]]:
             f"{study.folder}: not a finished study: it lacks {len(missing):,} of {len(files):,} files, such as "
             f"{missing[0].relative_to(study.folder)}; run it again"
         )
+    if without:
+        part = partial_study.without(study, without)
+        step = report_step(part)
+        absent = partial_study.absent_queries(study, part)
+        return replace(step, spec={**step.spec, "without": [*absent.items()]}), {}
     step = report_step(existing_study)
     if "scores" in existing_study.missing_tables:
         raise BiasgridError(existing_study.missing_tables["scores"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -11,99 +11,18 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from ..tables.rankings import fewer_scores
-from ..verdicts.agreement import agreement
-from ..verdicts.least_biased import Answer, answers
-from . import sentences
+from ..verdicts.comparability import metrics_by_length
 from .cells import anchor
-from .drivers import drivers
 from .names import Names, number, p_value
+from .sections.verdict import answers_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Tables = Mapping[str, "pd.DataFrame"]
 STATE = ["model", "debias"]
+LENGTH_MARK = "‡"  # of a metric by which models do not compare
 FEW = 4  # correlations over fewer models are not shown
-
-
-def answer_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per criterion: what each metric says, and whether metrics agree."""
-    if "rankings" not in tables or tables["rankings"].empty:
-        return []
-    all_answers = page_answers(tables, spec)
-    length_metrics = [
-        key for key in spec["metrics"] if spec["facts"][key]["scaled"] and not spec["normalized"]
-    ]
-    drivers_by_place = drivers(tables["scores"], **spec["ranking"])
-    sections = []
-    for criterion in [*spec["criteria"], OVERALL]:
-        of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
-        if not of_criterion:
-            continue
-        models = max(len(answer.models) + len(answer.not_ranked) for answer in of_criterion)
-        together = (
-            sentences.of_agreement(agreement(of_criterion), names, len(of_criterion)) if models > 1 else ""
-        )
-        sections.append(
-            {
-                "criterion": criterion,
-                "answers": [
-                    {
-                        **_answer(answer, names),
-                        "asks": spec["facts"][answer.metric],
-                        "drivers": sentences.of_drivers(
-                            drivers_by_place.get((criterion, answer.metric)), names
-                        ),
-                    }
-                    for answer in of_criterion
-                ],
-                "agreement": together,
-                "single": sentences.of_single(of_criterion, names),
-                "coverage": [
-                    *filter(None, [sentences.of_lengths(of_criterion, names, length_metrics)]),
-                    *filter(None, [sentences.of_lost(of_criterion, names)]),
-                    *sentences.of_coverage(spec["queries"][criterion], models, spec["inference"]),
-                ],
-                "debias": [text for answer in of_criterion for text in sentences.of_debias(answer, names)],
-                "debiased": any(answer.states for answer in of_criterion),
-            }
-        )
-    # with one criterion, "Overall" would repeat it
-    return [part for part in sections if part["criterion"] != OVERALL or len(sections) > 2]
-
-
-def page_answers(tables: Tables, spec: Mapping[str, Any]) -> list[Answer]:
-    """What each metric says of the models of a study with rankings."""
-    draws = spec["inference"].get("bootstrap", {}).get("draws", 0)
-    return answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"], draws)
-
-
-def _answer(answer: Answer, names: Names) -> dict[str, Any]:
-    def describe(states: Sequence) -> list[dict[str, Any]]:
-        return [
-            {
-                "label": names.state(state.model, state.debias),
-                "method": names.label(state.debias) if state.debias != UNTOUCHED else "as it is",
-                "letters": state.letters,
-                "queries": f"{state.queries} of {state.queries_of} queries" * state.has_lost_queries,
-                "reason": state.reason * (state.debias == UNTOUCHED),
-            }
-            for state in states
-        ]
-
-    return {
-        "metric": answer.metric,
-        "label": names.label(answer.metric),
-        "sentence": sentences.of_metric(answer, names),
-        "decided": answer.is_decided,
-        "tested": answer.has_test,
-        "first": [sentences.lost_queries(state, names) for state in answer.first],
-        "without": sentences.of_incomparable(answer, names),
-        "models": describe((*answer.models, *answer.not_ranked)),
-        "states": [
-            {"model": names.state(states[0].model), "states": describe(states)} for states in answer.states
-        ],
-    }
 
 
 def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -113,19 +32,21 @@ def states_of(scores: pd.DataFrame, spec: Mapping[str, Any]) -> list[tuple[str, 
     return [state for state in order if state in states]
 
 
+def length_metrics(tables: Tables, spec: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Criterion -> the metrics by which the models do not compare, as they grow with the length of vectors."""
+    return metrics_by_length(tables.get("scalars"), spec["scaled"])
+
+
 def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
     """Per criterion, models by metrics: rank, its interval, value, and the p-value of the distance from the first."""
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     rankings = tables["rankings"]
     rankings = rankings.assign(fewer=fewer_scores(rankings))
+    marks = length_metrics(tables, spec)
     p_values = _p_values(tables, spec)
-    criteria_in_table = set(rankings["criterion"])
-    # with one criterion, "Overall" would repeat it
-    together = [OVERALL] * (len(criteria_in_table) > 2)
-    criteria = [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]
     sections = []
-    for criterion in criteria:
+    for criterion in _criteria_of(rankings, spec):
         part = rankings[rankings["criterion"] == criterion]
         rows = {(row.metric, row.model, row.debias): row for row in part.itertuples()}
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric"])]
@@ -137,7 +58,15 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                 row = rows.get((metric, *state))
                 cells.append(_ranking_cell(row, p_values.get((criterion, metric, *state)), len(states)))
             body.append({"model": state[0], "debias": state[1], "label": names.state(*state), "cells": cells})
-        sections.append({"criterion": criterion, "metrics": metrics, "states": len(states), "rows": body})
+        sections.append(
+            {
+                "criterion": criterion,
+                "metrics": metrics,
+                "by_length": marks.get(criterion, []),
+                "states": len(states),
+                "rows": body,
+            }
+        )
     return sections
 
 
@@ -167,85 +96,52 @@ def _p_values(tables: Tables, spec: Mapping[str, Any]) -> dict[tuple[str, ...], 
     """Criterion, metric, model, debias -> the adjusted p-value of its difference from the model that comes first."""
     return {
         (answer.criterion, answer.metric, state.model, state.debias): state.p_first
-        for answer in page_answers(tables, spec)
+        for answer in answers_of(tables, spec)
         for state in answer.rivals
     }
 
 
 def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """What the page's script recomputes rankings from: scores, and what they are aggregated and ranked by."""
+    """What the page's script filters by and downloads: keys with their labels, and rows of the ranking as the study's
+    tables have them."""
     if "rankings" not in tables or tables["rankings"].empty:
         return {}
-    scores = tables["scores"]
-    scores = scores[scores["criterion"].isin(spec["ranking"]["ranked"])]
-    states = states_of(scores, spec)
-    ranked_criteria = set(spec["ranking"]["ranked"])
-    criteria, metrics = (
-        [name for name in spec["criteria"] if name in ranked_criteria],
-        [m for m in spec["metrics"] if m in set(scores["metric"])],
-    )
-    places = {
-        name: {key: i for i, key in enumerate(keys)}
-        for name, keys in (("criterion", criteria), ("metric", metrics), ("state", states))
-    }
-    p_values = _p_values(tables, spec)
-    rankings = []
-    for row in tables["rankings"].itertuples():
+    rankings, p_values = tables["rankings"], _p_values(tables, spec)
+    rows = []
+    for row in rankings.itertuples():
         place = row.criterion, row.metric, row.model, row.debias
         numbers = [row.rank, row.rank_low, row.rank_high, row.value, p_values.get(place)]
-        rankings.append(
+        rows.append(
             [
-                row.criterion,
-                places["metric"][row.metric],
-                places["state"][row.model, row.debias],
+                *place,
                 *(None if value is None or isnan(value) else value for value in numbers),
                 row.cells,
                 row.cells_nan,
             ]
         )
+    states = states_of(rankings, spec)
+    metrics = set(rankings["metric"])
     return {
         "study": spec["study"],
-        "overall": OVERALL,
-        "untouched": UNTOUCHED,
-        "criteria": criteria,
-        "metrics": [
-            {
-                "key": key,
-                "label": names.label(key),
-                "neutral": spec["ranking"]["neutral"][key],
-                "about": f"No bias is {number(spec['ranking']['neutral'][key])}. {spec['facts'][key]['sign']}",
-            }
-            for key in metrics
-        ],
-        "states": [
-            {
-                "model": model,
-                "debias": debias,
-                "label": names.state(model, debias),
-                "place": sorted(states).index((model, debias)),  # where ties go by order
-            }
-            for model, debias in states
-        ],
+        "criteria": _criteria_of(rankings, spec),
+        "metrics": [{"key": key, "label": names.label(key)} for key in spec["metrics"] if key in metrics],
         "models": {model: names.short(model) for model, _ in states},
         "debias": {
             debias: "as it is" if debias == UNTOUCHED else names.label(debias) for _, debias in states
         },
-        "aggregation": spec["ranking"]["aggregation"],
-        "by": spec["ranking"]["by"],
-        "ties": spec["ranking"]["ties"],
-        # criterion, metric, state, value
-        "scores": [
-            [
-                places["criterion"][row.criterion],
-                places["metric"][row.metric],
-                places["state"][row.model, row.debias],
-                None if isnan(row.value) else row.value,
-            ]
-            for row in scores.itertuples()
+        "columns": [
+            *("criterion", "metric", *STATE, "rank", "rank_low", "rank_high", "value", "p_adjusted"),
+            *("cells", "cells_nan"),
         ],
-        # criterion by name, metric, state, rank, low, high, value, p, scores, those without a value
-        "rankings": rankings,
+        "rankings": rows,
     }
+
+
+def _criteria_of(table: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
+    """The criteria of a table, all of them together first; with one criterion that would repeat it."""
+    criteria = set(table["criterion"])
+    together = [OVERALL] * (len(criteria) > 2)
+    return [name for name in (*together, *spec["criteria"]) if name in criteria]
 
 
 def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
@@ -331,10 +227,9 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
         return []
     table, rankings = tables["correlations"], tables["rankings"]
     table = table[table["method"] == "spearman"]
+    marks = length_metrics(tables, spec)
     sections = []
-    criteria_in_table = set(table["criterion"])
-    together = [OVERALL] * (len(criteria_in_table) > 2)
-    for criterion in [name for name in (*together, *spec["criteria"]) if name in criteria_in_table]:
+    for criterion in _criteria_of(table, spec):
         part = table[table["criterion"] == criterion]
         ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
         states = {
@@ -342,6 +237,7 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
             for metric, metric_ranks in ranks.groupby("metric")
         }
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric_a"])]
+        labels = {key: names.label(key) + LENGTH_MARK * (key in marks.get(criterion, [])) for key in metrics}
         cells = {(row.metric_a, row.metric_b): row for row in part.itertuples()}
         counts = [
             len(states.get(a, set()) & states.get(b, set())) for a in metrics for b in metrics if a != b
@@ -365,11 +261,12 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
                         else round(pair.correlation * 4 * max(0.25, 1 - wide / 2)),
                     }
                 )
-            rows.append({"label": names.label(a), "cells": row})
+            rows.append({"label": labels[a], "cells": row})
         sections.append(
             {
                 "criterion": criterion,
-                "columns": [names.label(metric) for metric in metrics[:-1]],
+                "columns": [labels[metric] for metric in metrics[:-1]],
+                "by_length": [metric for metric in metrics if metric in marks.get(criterion, [])],
                 "rows": rows[1:],
                 "few": max(counts, default=0) < FEW,
                 "most": max(counts, default=0),

@@ -15,7 +15,7 @@ from ..plan.step import Step
 from ..resources import find_file
 from ..study import Study
 from . import cells
-from .step import TEMPLATES
+from .step import template_files
 
 # the tables that the page shows
 SHOWN = (
@@ -28,7 +28,7 @@ SHOWN = (
     "mitigation",
     "comparison",
 )
-SHOWN += ("lost_words", "inference")
+SHOWN += ("lost_words", "inference", "scalars")
 CONFIG = "study.json"
 # whose versions a number may depend on
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -73,16 +73,16 @@ def spec_of(study: Study) -> dict[str, Any]:
         "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
         "ranking": study.ranking,
         "inference": study.config["inference"],
-        "normalized": bool(study.config["words"].get("normalize")),
+        "scaled": study.scaled_metrics,
         "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now
         "cells": {**cells.spec(study), "study": f"{study.config['results']}/{study.name}/{CONFIG}"},
         "versions": [[name, _version(name)] for name in LIBRARIES],
-        "templates": hashlib.sha256(
-            b"\0".join(file.read_bytes() for file in sorted(TEMPLATES.iterdir()))
-        ).hexdigest()[:16],
+        "templates": hashlib.sha256(b"\0".join(file.read_bytes() for file in template_files())).hexdigest()[
+            :16
+        ],
     }
 
 

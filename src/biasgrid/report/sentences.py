@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -147,6 +147,28 @@ def of_drivers(drives: Drivers | None, names: Names) -> str:
     return f"{'; '.join(parts)}."
 
 
+def of_decisive_queries(
+    queries: Mapping[str, Sequence[tuple[str, str]]], ids: Mapping[str, str], names: Names
+) -> str:
+    """Queries without which another model would come first, by metric; empty where there is none.
+
+    Parameters
+    ----------
+    queries
+        Metric -> such (sub-)queries by name, each with the model that would come first.
+    ids
+        (Sub-)query by name -> the key of its query, as `biasgrid report --without` takes it.
+    """
+    statements = [
+        f"{', '.join(dict.fromkeys(ids.get(name, name) for name, _ in decisive))} ({names.label(metric)})"
+        for metric, decisive in queries.items()
+        if decisive
+    ]
+    if not statements:
+        return "No single query decides which model comes first." if queries else ""
+    return f"Without one of these queries another model comes first: {'; '.join(statements)}."
+
+
 def of_debias(answer: Answer, names: Names) -> list[str]:
     """Whether the debiased states of models are less biased by a metric than the models as they are."""
     sentences = []
@@ -220,10 +242,7 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
         statements.append(f"{names.state(model)} ({'not ranked: ' if is_out else ''}{queries} queries)")
     if not statements:
         return ""
-    return (
-        f"Models that lost queries, as too many words are lost: {join_names(statements)}. Models are ranked on the "
-        "queries that all ranked models have."
-    )
+    return f"Models that lost queries, as too many words are lost: {join_names(statements)}."
 
 
 def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[str]:

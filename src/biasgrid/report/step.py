@@ -6,26 +6,29 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from .. import __version__, tables
+from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
 from ..query import Query
 from ..schema import read
 from ..words import WordOptions
 from . import background, cell_html, cells, page
-from .names import Names, number, pluralize
+from .names import Names, join_names, number, pluralize
+from .sections import FOLDER, Section, verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECTIONS = (
-    ("answer", "The answer"),
+    (verdict.SECTION.id, verdict.SECTION.title),
     ("ranking", "Ranking"),
     ("heatmap", "Queries by models"),
     ("scores", "Every score"),
@@ -35,6 +38,10 @@ SECTIONS = (
     ("models", "Models, word sets, lost words, parameters"),
     ("reading", "How to read this"),
     ("cite", "How to cite, versions, config"),
+)
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
+    *("November", "December"),
 )
 MOST_WORDS = 3000  # of a set's lost words that the page lists
 
@@ -72,15 +79,18 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "study": spec["study"],
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
-        "summary": _summary(scores, spec, names),
+        "without": spec.get("without", []),
+        "states": _states(scores, spec, names),
+        "date": _date(inputs["cells"]),
+        "asked": _question(scores, spec, names),
         "sections": SECTIONS,
         "names": names,
         "alpha": number(1 - spec["level"]),
-        "facts": [{"label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
+        "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
         "threshold": json.loads(config)
         .get("words", {})
         .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
-        "answers": page.answer_section(tables_by_name, spec, names),
+        "verdict": _section(verdict.SECTION, environment, tables_by_name, spec, names),
         "rankings": page.ranking_section(tables_by_name, spec, names),
         "heatmaps": page.heatmap_section(tables_by_name, spec, names),
         "correlations": page.correlation_section(tables_by_name, spec, names),
@@ -115,7 +125,7 @@ def templates() -> Environment:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([TEMPLATES, FOLDER]),
         autoescape=lambda name: name is not None and name.endswith(".html"),
         trim_blocks=True,
         lstrip_blocks=True,
@@ -123,6 +133,24 @@ def templates() -> Environment:
     environment.filters |= {"slug": slug, "first_words": first_words}
     cell_html.install(environment)
     return environment
+
+
+def template_files() -> list[Path]:
+    """The templates, styles and scripts of the page."""
+    return [*sorted(TEMPLATES.iterdir()), *sorted(FOLDER.glob("*.html"))]
+
+
+def _section(
+    section: Section,
+    environment: Environment,
+    tables_by_name: Mapping[str, Any],
+    spec: Mapping[str, Any],
+    names: Names,
+) -> Markup:
+    """A section as HTML."""
+    of_section = {name: table for name, table in tables_by_name.items() if name in section.reads}
+    context = section.make(of_section, spec, names)
+    return Markup(environment.get_template(section.template).render(section=section, **context))
 
 
 def _by_metric(study_cells: cells.Cells, metrics: Iterable[str]) -> dict[str, list[Any]]:
@@ -155,18 +183,35 @@ def _stem(file: Any) -> str:
     return parts_of(file)[-1].removesuffix(".json")
 
 
-def _summary(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
-    """What the study is, in numbers."""
-    debiased = scores.loc[scores["debias"] != "none", ["model", "debias"]].drop_duplicates()
-    parts = [
-        pluralize(scores["model"].nunique(), "model"),
-        *([f"{len(debiased)} debiased"] if len(debiased) else []),
-        pluralize(sum(spec["queries"][criterion] for criterion in spec["criteria"]), "query", "queries"),
-        pluralize(scores["metric"].nunique(), "metric"),
+def _date(files: Iterable[Any]) -> str:
+    """The day (UTC) of the newest of the study's cells, such as "24 November 2026"; empty of cells in memory."""
+    times = [Path(file).stat().st_mtime for file in files if isinstance(file, str | Path)]
+    if not times:
+        return ""
+    day = datetime.fromtimestamp(max(times), UTC)
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def _states(scores: Any, spec: Mapping[str, Any], names: Names) -> list[str]:
+    """The models with their debias methods."""
+    methods: dict[str, list[str]] = {}
+    for model, debias in page.states_of(scores, spec):
+        methods.setdefault(model, []).extend([names.label(debias)] * (debias != UNTOUCHED))
+    return [
+        names.label(model) + (f", also under {join_names(of_model)}" if of_model else "")
+        for model, of_model in methods.items()
     ]
+
+
+def _question(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
+    """What the study asked, in a line."""
+    criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
+    metrics = ", ".join(names.label(key) for key in spec["metrics"])
     missing = int(scores["value"].isna().sum())
     return (
-        f"{', '.join(parts)}: {pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
+        f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
+        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')} ({metrics}): "
+        f"{pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
     )
 
 

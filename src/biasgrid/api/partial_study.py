@@ -1,0 +1,135 @@
+"""A finished study without some of its queries: all that rests on the others, made of its files in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import tables
+from ..bounded import read_npy
+from ..errors import BiasgridError, unknown_name
+from ..grid import Inference
+from ..in_memory import InMemory
+from ..schema import read
+from ..study import Study
+from ..tables import rank_samples
+from .study import FinishedStudy
+
+
+@dataclass(frozen=True)
+class PartialStudy(FinishedStudy):
+    """What a finished study would be without some queries. Nothing is measured: cells, inference and the values of
+    resamples are those of the study's files, and tables are made of them in memory.
+
+    Every number is that of a study whose config lacks these queries, as words are drawn by set, and queries among
+    those of their criterion. `published` and `computed` numbers are of all queries, so none is compared.
+    """
+
+    def inference_file(self, inference: Inference) -> Any:
+        return self._files_of(inference)[0]
+
+    def samples_file(self, inference: Inference) -> Any:
+        return self._files_of(inference)[1]
+
+    def _files_of(self, inference: Inference) -> tuple[Any, Any]:
+        """The inference and the resamples of a cell and its metric's other queries, less those of queries that are
+        left out; the files themselves where there are none."""
+        group = inference.group
+        if group not in self._inference_in_memory:
+            path, samples_path = super().inference_file(inference), super().samples_file(inference)
+            files: tuple[Any, Any] = path, samples_path
+            record = read(path, "a cell file")
+            mask = [cell["query"] in self.queries for cell in record["cells"]]
+            if not all(mask):
+                cells = [cell for cell, keep in zip(record["cells"], mask, strict=True) if keep]
+                rows = np.repeat(mask, [len(cell["results"]) for cell in record["cells"]])
+                parts = tuple(group.split("/"))
+                files = InMemory(parts, {**record, "cells": cells}), samples_path
+                if samples_path.is_file():
+                    samples = read_npy(samples_path)
+                    if len(samples) != len(rows):
+                        raise BiasgridError(
+                            f"{samples_path}: has {len(samples)} rows, not {len(rows)}; make it again: biasgrid "
+                            f"infer --cell {inference.cell.name}"
+                        )
+                    files = files[0], InMemory(parts, samples[rows])
+            self._inference_in_memory[group] = files
+        return self._inference_in_memory[group]
+
+    @cached_property
+    def _inference_in_memory(self) -> dict[str, tuple[Any, Any]]:
+        return {}
+
+    def table_file(self, name: str) -> Any:
+        if name not in self._tables_in_memory:
+            table = tables.REGISTRY[name]
+            self._tables_in_memory[name] = InMemory(
+                (name,), table.frame(table.inputs(self), table.spec_of(self))
+            )
+        return self._tables_in_memory[name]
+
+    @property
+    def ranks_file(self) -> Any:
+        if rank_samples.NAME not in self._tables_in_memory:
+            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
+            self._tables_in_memory[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self._tables_in_memory[rank_samples.NAME]
+
+    @cached_property
+    def _tables_in_memory(self) -> dict[str, InMemory]:
+        return {}
+
+
+def without(study: Study, queries: Iterable[str]) -> Study:
+    """A finished study, or a grid in memory, without some queries, named by key or name. A criterion without queries
+    goes with them.
+
+    Raises
+    ------
+    BiasgridError
+        For a query that the study does not have, and where none would be left.
+    """
+    absent = {key for query in queries for key in _keys(study, query)}
+    if absent >= set(study.queries):
+        raise BiasgridError(f"{study.name}: without all of its {len(study.queries)} queries nothing is left")
+    config = deepcopy(study.config)
+    for name in study.config["criteria"]:
+        entry = config["criteria"][name]
+        entry["queries"] = {key: query for key, query in entry["queries"].items() if key not in absent}
+        if not entry["queries"]:
+            del config["criteria"][name]
+            config["evaluation"].pop(name, None)
+    # a debias method may be named under a criterion that is gone: its models are still debiased
+    for entries in config["debias"].values():
+        for key, entry in entries.items():
+            entry["models"] = [model for model, fit in study.fits if fit == key]
+    config |= {"published": [], "computed": []}
+    rest = {key: query for key, query in study.queries.items() if key not in absent}
+    if isinstance(study, FinishedStudy):
+        return PartialStudy(config, rest, study.folder)
+    return replace(study, config=config, queries=rest)
+
+
+def _keys(study: Study, query: str) -> list[str]:
+    """The keys of the queries that have this key or name."""
+    if query in study.queries:
+        return [query]
+    keys = [key for key, of_key in study.queries.items() if of_key.name == query]
+    if not keys:
+        names = [*study.queries, *(of_key.name for of_key in study.queries.values())]
+        raise BiasgridError(f"{study.name}: {unknown_name('query', query, names)}")
+    return keys
+
+
+def absent_queries(study: Study, part: Study) -> dict[str, list[str]]:
+    """Criterion -> the names of its queries that a part of a study lacks."""
+    return {
+        name: names
+        for name, entry in study.config["criteria"].items()
+        if (names := [study.queries[key].name for key in entry["queries"] if key not in part.queries])
+    }
