@@ -22,10 +22,10 @@ from ..results import cells as cells_of
 from ..schema import with_version
 from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
 from ..words import WordOptions
-from .group_draws import FEWEST, draws_of
+from .group_draws import FEWEST
 from .permutation import monte_carlo_test
 from .pool import Pool, stored_pool
-from .random_groups import GroupValues, ends_of_stretches, group_values
+from .random_groups import GroupValues, draws_in_place, ends_of_stretches, group_values
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 
@@ -102,7 +102,7 @@ def _rows_of_cell(cell: Mapping[str, Any], query: Query, model: Any, pool: Pool)
     def row_of(name: str) -> _Row:
         targets, attributes, _ = subquery(metric, parts[name], look_up(metric, query, model, words), words)
         groups = targets if metric.regrouped == "targets" else attributes
-        draws = draws_of(model, pool, tuple(group.keys for group in groups), seed, options["match"])
+        draws = draws_in_place(metric, query, groups, words, model, pool, seed, options["match"])
         values_of = group_values(
             metric, query, targets, attributes, cell["params"], words, model, pool, draws
         )

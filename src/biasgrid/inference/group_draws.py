@@ -15,6 +15,8 @@ Draw number b of a query's groups is made in these steps:
    of draws, those whose groups are furthest off fail as well, until the mean cosine of two groups is on average
    within `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
 
+Where the query compares its groups with lexicons, these words stand in no draw either.
+
 Draw b depends on the seed of the draws, on b, on the words of the query's groups and on the model. So all metrics,
 and all queries that have the same groups, draw alike, on any number of cores. Its first group depends on the query's
 first group alone: queries that share it draw alike there.
@@ -76,6 +78,7 @@ class GroupDraws:
 
     groups   the vocabulary entries of each of the query's groups
     shapes   of each group
+    first    the first group's, without lexicons: it says which seed each draw starts from
     between  mean cosine of the words of each pair of groups
     match    "between"; or "within": how near groups are to each other is left to chance
     path     the file in which processes of a run share them; None: they do not
@@ -83,6 +86,7 @@ class GroupDraws:
 
     groups: tuple[tuple[str, ...], ...]
     shapes: list[Shape]
+    first: Shape
     between: np.ndarray
     match: str
     seed: int
@@ -150,7 +154,7 @@ class GroupDraws:
     def _first_seeds(self, pool: Pool, numbers: np.ndarray) -> np.ndarray:
         """A seed for each draw, so that each word of the group is the seed as often as any other, of a band that has
         seeds; none twice before all of its band were."""
-        shape = self.shapes[0]
+        shape = self.first
         seed_bands = pool.bands[pool.seeds[shape.seeds]]
         words = np.repeat(shape.bands, shape.counts)
         words = np.random.default_rng([self.seed, digest(self.groups[0])]).permutation(
@@ -181,8 +185,15 @@ class GroupDraws:
         return is_new
 
 
+# one for each query's groups and model; the blocks of each take megabytes
+@remember(64)
 def draws_of(
-    model: Model, pool: Pool, groups: tuple[tuple[str, ...], ...], seed: int, match: str
+    model: Model,
+    pool: Pool,
+    groups: tuple[tuple[str, ...], ...],
+    seed: int,
+    match: str,
+    left_out: tuple[int, ...] = (),
 ) -> GroupDraws | str:
     """Random groups in place of a query's, or why there are none, in a sentence.
 
@@ -195,15 +206,9 @@ def draws_of(
     match
         "between": random groups are as coherent as the query's, and as near to each other. "within": they are as
         coherent.
+    left_out
+        Rows of further words that are in no draw. Draw b starts from the seed that it starts from without them.
     """
-    return _draws_of(model, pool, groups, seed, match)
-
-
-# one for each query's groups and model; the blocks of each take megabytes
-@remember(64)
-def _draws_of(
-    model: Model, pool: Pool, groups: tuple[tuple[str, ...], ...], seed: int, match: str
-) -> GroupDraws | str:
     rows, vectors = [], []
     for keys in groups:
         group_rows, first = np.unique(model.rows(keys), return_index=True)
@@ -214,21 +219,23 @@ def _draws_of(
             return f"a group has more than {NEAREST} words, and so many neighbours of a word are not known"
         rows.append(group_rows)
         vectors.append(group_vectors)
+    without_lexicons = draws_of(model, pool, groups, seed, match) if left_out else None
+    if isinstance(without_lexicons, str):
+        return without_lexicons
     folder = os.environ.get(RANDOM_GROUPS)
-    arguments = _digest(model, pool), groups, seed, match
+    arguments = _digest(model, pool), groups, seed, match, left_out
     path = Path(folder, hashlib.sha256(repr(arguments).encode()).hexdigest()) if folder else None
 
     def make_shapes() -> list[Shape] | str:
         shapes = []
         for i, (keys, group_rows) in enumerate(zip(groups, rows, strict=True)):
             copies = np.searchsorted(group_rows, model.rows(keys))
-            taken = np.concatenate(rows) if i else rows[0]
+            taken = np.concatenate([*(rows if i else rows[:1]), np.array(left_out, dtype=np.int64)])
             sums = vectors[i].sum(axis=0, keepdims=True)
             cosine = float(mean_cosines(sums, len(group_rows))[0])
             rng = np.random.default_rng([seed, digest(keys)])
-            shape = make_shape(
-                pool, unit_vectors(model, pool), group_rows, copies, cosine, ~np.isin(pool.rows, taken), rng
-            )
+            free = ~np.isin(pool.rows, taken)
+            shape = make_shape(pool, unit_vectors(model, pool), group_rows, copies, cosine, free, rng)
             if len(shape.seeds) < (FEWEST_BESIDE if i else FEWEST):
                 return (
                     f"too few words of the model have neighbours as near to each other as the words of a group are "
@@ -240,9 +247,10 @@ def _draws_of(
     shapes = _share(path, make_shapes)
     if isinstance(shapes, str):
         return shapes
+    first = without_lexicons.first if without_lexicons else shapes[0]
     means = [group_vectors.mean(axis=0) for group_vectors in vectors]
     between = np.array([means[a] @ means[b] for a, b in _pairs(shapes)])
-    return GroupDraws(groups, shapes, between, match, seed, path)
+    return GroupDraws(groups, shapes, first, between, match, seed, path)
 
 
 def _share(path: Path | None, make: Callable[[], T]) -> T:

@@ -25,6 +25,8 @@ from .pool import Pool
 
 # of more random groups than this share of which the metric has no value, those that have one are no fair sample
 MOST_UNDEFINED = 0.05
+# where the words that groups are compared with are more than this share of the pool, most draws would have one
+LEXICON = 0.02
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def groups_test(
     different seeds that the first groups start from, as draws around one seed are of one topic.
     """
     groups = targets if metric.regrouped == "targets" else attributes
-    group_draws = draws_of(model, pool, tuple(group.keys for group in groups), seed, match)
+    group_draws = draws_in_place(metric, query, groups, options, model, pool, seed, match)
     if isinstance(group_draws, str):
         return group_draws
     values_of = group_values(
@@ -162,6 +164,23 @@ def groups_test(
         group_draws.between.tolist(),
         column("between", test.draws).mean(axis=0).tolist(),
     )
+
+
+def draws_in_place(
+    metric: Metric,
+    query: Query,
+    groups: Sequence[FoundSet],
+    options: WordOptions,
+    model: EmbeddingStore | DebiasedModel,
+    pool: Pool,
+    seed: int,
+    match: str,
+) -> GroupDraws | str:
+    """Random groups in place of those that the metric has as groups, or why there are none."""
+    words = query.attribute_sets if metric.regrouped == "targets" else query.target_sets
+    rows = np.unique(np.concatenate([rows_of(s.words, model, options) for s in words]))
+    left_out = tuple(rows.tolist()) if np.isin(pool.rows, rows).mean() > LEXICON else ()
+    return draws_of(model, pool, tuple(group.keys for group in groups), seed, match, left_out)
 
 
 def ends_of_stretches(draws: int) -> list[int]:

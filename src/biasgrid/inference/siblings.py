@@ -13,8 +13,9 @@ from .pool import NEAREST, WIDTHS, Pool, bands_of
 # how far a random group's mean cosine may be from that of the query's group, and how far the mean cosine of two
 # groups from that of the query's; a group that is within this share of both is not drawn again
 NEAR, NEAR_BETWEEN, NEAR_ENOUGH = 0.03, 0.04, 0.25
-# halvings by which the width of a seed's neighbourhood is found, and groups that are drawn for each
-HALVINGS, GROUPS_PER_HALVING = 7, 2
+# seeds that groups start from at most; halvings by which the width of a seed's neighbourhood is found, and groups
+# that are drawn for each
+MOST_SEEDS, HALVINGS, GROUPS_PER_HALVING = 5000, 6, 2
 # where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words:
 # a narrow neighbourhood that is as coherent by chance would be of one topic, which the query's group need not be
 OFTEN = 0.1
@@ -96,7 +97,8 @@ def make_shape(
         return rng.random((len(seeds), len(bands), NEAREST), dtype=np.float32)
 
     # seeds whose nearest words are at least as near to each other
-    seeds = seeds[cosines(shape.widths, np.zeros((len(seeds), len(bands), 1))) >= cosine - NEAR / 2]
+    is_tight = cosines(shape.widths, np.zeros((len(seeds), len(bands), 1))) >= cosine - NEAR / 2
+    seeds = seeds[is_tight][:MOST_SEEDS]
     if not len(seeds):
         return Shape(bands, counts, copies, cosine, seeds, np.empty(0), free)
     widest = cosines(np.ones(len(seeds)), luck())
@@ -120,9 +122,9 @@ def draw_around(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Groups around seeds (draws,) that have none of the words that their draw has already, `earlier` (draws, words):
     places (draws, words), the sums of their vectors, and whether they are as coherent as the query's."""
-    place = np.empty(len(pool.seeds), dtype=np.int64)
+    place = np.full(len(pool.seeds), -1)
     place[shape.seeds] = np.arange(len(shape.seeds))
-    widths = shape.widths[place[starts]]
+    widths, may_start = shape.widths[place[starts]], place[starts] >= 0
     best = _Best(len(starts), int(shape.counts.sum()), vectors.shape[1])
     is_of_any = shape.is_of_any_words
     for attempt in range(ATTEMPTS_OF_ANY if is_of_any else ATTEMPTS):
@@ -131,7 +133,7 @@ def draw_around(
             break
         scatter = WIDTH_SCATTER * rng.normal(size=len(rows)) * (attempt > 0 and not is_of_any)
         best.draw(pool, vectors, shape, rows, starts[rows], (widths[rows] + scatter).clip(0, 1), earlier, rng)
-    return best.groups, best.sums, best.distances <= 1
+    return best.groups, best.sums, (best.distances <= 1) & may_start
 
 
 def draw_beside(
