@@ -14,12 +14,12 @@ class SummaryText(str):
     @classmethod
     def of(cls, sentences: Iterable[str]) -> SummaryText:
         """Sentences, wrapped."""
-        return cls(wrapped(sentences))
+        return cls(wrap(sentences))
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def wrapped(sentences: Iterable[str], width: int = WIDTH) -> str:
+def wrap(sentences: Iterable[str], width: int = WIDTH) -> str:
     """Sentences in lines of at most so many characters."""
     return textwrap.fill(" ".join(sentences), width, break_long_words=False, break_on_hyphens=False)

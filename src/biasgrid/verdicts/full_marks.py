@@ -7,7 +7,7 @@ from math import ceil, isclose
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from .evidence import ALL, OUT_OF_REACH, UNTESTED
+from .evidence import ALL, MARKS, OUT_OF_REACH, UNTESTED
 from .text import join_names, pluralize
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def of_full_marks(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
             continue
         # of aggregates, the one that ranks has a test; debiased states are a family of their own
         rows = table if name == "scores" else table[(table["tests"] > 0) & (table["debias"] == UNTOUCHED)]
-        if (rows["evidence"] != UNTESTED).any():
+        if rows["evidence"].isin(MARKS.keys() - {UNTESTED}).any():
             marked[name] = rows
     if not marked:
         return ""

@@ -88,7 +88,9 @@ def _least_biased(
             by_model.setdefault(answer.least_biased, []).append(answer)
     if len(by_model) == 1 and sum(map(len, by_model.values())) == len(comparable):
         ((model, decisive),) = by_model.items()
-        every = "the only metric" if len(comparable) == 1 else f"all {count_name(len(comparable))} metrics"
+        every = {1: "the only metric", 2: "both metrics"}.get(
+            len(comparable), f"all {count_name(len(comparable))} metrics"
+        )
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
         return (
@@ -135,31 +137,31 @@ def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:
 
 
 def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
-    """How many scores are missing, of which model most are, and where it is not ranked."""
+    """How many scores are missing, and why; of which model most are, and where it is not ranked."""
     if scores is None or scores.empty:
         return ""
-    counts = scores.loc[scores["value"].isna(), "model"].value_counts()
-    missing = int(counts.sum())
-    if not missing:
+    lost = scores[scores["value"].isna()]
+    if lost.empty:
         return f"All {len(scores):,} scores have a value." if len(scores) > 1 else ""
+    reasons = lost["status"].str.partition(":")[0].value_counts()
+    why = [REASONS.get(name, str(name).replace("_", " ")) for name in reasons.index]
+    if len(why) > 1:
+        why = [f"{n:,} {reason}" for n, reason in zip(reasons, why, strict=True)]
+    verb = "is" if len(lost) == 1 else "are"
+    text = f"{len(lost):,} of {len(scores):,} scores {verb} missing ({', '.join(why)})"
+    counts = lost["model"].value_counts()
     model, most = str(counts.index[0]), int(counts.iloc[0])
-    share = "all" if most == missing else "most" if most > missing / 2 else f"{most:,}"
+    if 2 * most <= len(lost):
+        return f"{text}, of {len(counts):,} models."
+    share = "all of them " if most == len(lost) else "most of them "
     out: dict[str, RankedState] = {}
     for answer in answers:
         for state in answer.not_ranked:
             if state.model == model and answer.criterion != OVERALL:
                 out.setdefault(answer.criterion, state)
-    reasons = scores.loc[scores["value"].isna(), "status"].str.partition(":")[0].value_counts()
-    why = [REASONS.get(name, str(name).replace("_", " ")) for name in reasons.index]
-    if len(why) > 1:
-        why = [f"{n:,} {reason}" for n, reason in zip(reasons, why, strict=True)]
-    places = join_names(f"{name} ({queries_of(state)})" for name, state in out.items()) if out else ""
-    is_one = missing == 1
-    return (
-        f"{missing:,} of {len(scores):,} scores {'is' if is_one else 'are'} missing ({', '.join(why)}), "
-        f"{'' if is_one else f'{share} of them '}{_possessive(labels.get(model, model))}"
-        f"{f', which is not ranked on {places}' if places else ''}."
-    )
+    places = [f"{criterion} ({queries_of(state)})" for criterion, state in out.items()]
+    where = f", which is not ranked on {join_names(places)}" if places else ""
+    return f"{text}, {share if len(lost) > 1 else ''}{_possessive(labels.get(model, model))}{where}."
 
 
 def _possessive(label: str) -> str:
