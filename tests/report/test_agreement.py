@@ -1,6 +1,5 @@
 """A finished study says the same wherever it is read: on its page, by `least_biased`, by `summary()`, in the last
-lines of a run, and by the bars of the figure of ranks. What it says is read off its tables here, by code of the test's
-own.
+lines of a run, and by the bars of the figure of ranks. What it says is read off its tables by code of the test's own.
 """
 
 import html
