@@ -113,7 +113,9 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
 def test_the_least_biased_models_are_printed_in_80_columns(grid):
     lines = str(grid.least_biased("Zeal")).splitlines()
     assert lines[0].split() == ["metric", "model_label", "decided", "p_adjusted", "queries"]
-    assert len(lines) == 2 + len(grid.metrics)
+    # and a line on what grows with the length of vectors
+    assert len(lines) == 3 + len(grid.metrics)
+    assert [line.split()[0] for line in lines if "‡" in line] == ["rnd‡", "‡"]
     assert max(map(len, lines)) <= 80
 
 

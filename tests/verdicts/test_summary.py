@@ -80,8 +80,8 @@ def test_metrics_that_grow_with_length_are_not_counted():
     # no length is known: they count as different
     assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}) == [
         "No model can be called least biased: of one metric that compares, none separates one model from all others.",
-        "RND does not compare, as it grows with the length of vectors, which differs between the models (RND would "
-        "call word2vec (subset) least biased).",
+        "RND does not compare, as the models' vectors differ in length (RND would call word2vec (subset) least "
+        "biased).",
     ]
 
 
@@ -180,7 +180,7 @@ def test_what_debiasing_did_by_metrics_that_compare_and_by_others():
     ]
     # models compare, the debiased state does not
     assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}, scalars=lengths)[1] == (
-        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with the length of vectors, which it "
+        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with length, which it "
         "changes, Gender by 1 of 1."
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])

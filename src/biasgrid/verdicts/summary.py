@@ -231,8 +231,8 @@ def _lengthy(
     is_one = len(of_all) == 1
     return (
         f"{join_names(labels.get(answer.metric, answer.metric) for answer in of_all)} "
-        f"{'does' if is_one else 'do'} not compare, as {'it grows' if is_one else 'they grow'} with the length of "
-        f"vectors, which differs between the models{f' ({claims})' if claims else ''}"
+        f"{'does' if is_one else 'do'} not compare, as the models' vectors differ in length"
+        f"{f' ({claims})' if claims else ''}"
     )
 
 
