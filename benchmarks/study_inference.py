@@ -4,8 +4,8 @@
 
 Both checkouts have run the study (`make study`). Each side infers all cells anew, model by model, in one process that
 runs nothing else, by its own code and its own config/embedded.yaml: CPU seconds by metric, and their ratio. The tests
-of what models are ranked by (`inference.aggregates`), which older checkouts lack, are counted apart. Random groups are
-drawn once for all metrics of a model, as in a run of the study: the first metric pays for them.
+of what models are ranked by (`inference.aggregates`), which older checkouts lack, are counted apart. Random groups
+are drawn once for all metrics of a model, as in a run of the study: the first metric pays for them.
 """
 
 from __future__ import annotations
