@@ -156,8 +156,10 @@ def twins(number: int) -> tuple[int, ...]:
     return (number % 4,) * 3 + ((number + 1) % 4,)
 
 
-def sample(vocabulary: Vocabulary, of: Population, number: int, seed: int) -> dict[str, Sample]:
-    """A sample of a population, by metric."""
+def sample(
+    vocabulary: Vocabulary, of: Population, number: int, seed: int, shared: bool = False
+) -> dict[str, Sample]:
+    """A sample of a population, by metric; `shared`: each attribute set is asked of all pairs of groups."""
     rng = np.random.default_rng([seed, of.number, 1 + number])
     # words of the models and of each twin; resamples are the same for all, as in a study
     groups = [words_of(of.groups, of.words[0], rng) for _ in range(1 + len(twins(of.number)))]
@@ -167,9 +169,12 @@ def sample(vocabulary: Vocabulary, of: Population, number: int, seed: int) -> di
     units += [(vocabulary.vectors[model], 1 + i) for i, model in enumerate(twins(of.number))]
     found: dict[str, list[list[np.ndarray]]] = {name: [[] for _ in units] for name in MEASURED}
     for query in range(QUERIES):
-        pair, populations = of.design[query % len(of.design)], attributes(vocabulary, rng)
-        of_attributes = [words_of(populations, of.words[1], rng) for _ in groups]
-        attribute_counts = [resample(of.words[1], rng) for _ in populations]
+        turn = query % len(of.design)
+        pair = of.design[turn]
+        if turn == 0 or not shared:
+            populations = attributes(vocabulary, rng)
+            of_attributes = [words_of(populations, of.words[1], rng) for _ in groups]
+            attribute_counts = [resample(of.words[1], rng) for _ in populations]
         for name, by_unit in found.items():
             # RIPA's words are resampled in pairs, one of each group
             first, second = [again_pairs[pair]] * 2 if name == "ripa" else [again[g] for g in pair]
@@ -191,19 +196,19 @@ def resample(words: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def samples(
-    stores: Path, populations: int, each: int, seed: int, folder: Path | None = None
+    stores: Path, populations: int, each: int, seed: int, shared: bool = False, folder: Path | None = None
 ) -> Iterator[tuple[Population, dict[str, Sample]]]:
     """So many samples of each of so many populations; those of a folder, if they are there."""
     vocabulary = groups = None
     for number in range(populations):
-        path = folder / f"{seed}-{each}-{number}.pickle" if folder else None
+        path = folder / f"{seed}-{each}-{number}{'-shared' * shared}.pickle" if folder else None
         if path and path.exists():
             of, drawn = pickle.loads(path.read_bytes())
         else:
             vocabulary = vocabulary or Vocabulary(stores)
             groups = groups or vocabulary.groups()
             of = population(vocabulary, groups, number, seed)
-            drawn = [sample(vocabulary, of, i, seed) for i in range(each)]
+            drawn = [sample(vocabulary, of, i, seed, shared) for i in range(each)]
         if path and not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pickle.dumps((of, drawn)))

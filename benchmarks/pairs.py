@@ -108,10 +108,11 @@ def main() -> None:
     parser.add_argument("--populations", type=int, default=100)
     parser.add_argument("--each", type=int, default=10, help="samples of each population")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--shared", action="store_true", help="queries share attribute sets, too")
     parser.add_argument("--keep", type=Path, help="folder of samples")
     given = parser.parse_args()
     rows = []
-    drawn = samples(Path(given.stores), given.populations, given.each, given.seed, given.keep)
+    drawn = samples(Path(given.stores), given.populations, given.each, given.seed, given.shared, given.keep)
     for number, (of, by_metric) in enumerate(drawn):
         rows += outcomes(number, of, by_metric)
     report(pd.DataFrame(rows, columns=COLUMNS), given.populations // 2)

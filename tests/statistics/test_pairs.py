@@ -119,21 +119,23 @@ def test_noise_of_words_is_counted_once():
     assert np.mean(variances) == pytest.approx(2 * ((between + own) / count + shared), rel=0.05)
 
 
-def test_the_variance_of_a_linear_model_gives_tukeys_range():
+def test_the_largest_t_is_tukeys_range():
     """Of k units with one variance between queries, the largest t is a studentised range (Tukey 1953) over the square
     root of 2."""
     rng = np.random.default_rng(4)
     units = parts(rng.normal(size=(5, 200)) + rng.normal(size=200))
-    null = studentise(*all_pairs(units), own=0.0, draws=9999).null
+    null = studentise(*all_pairs(units), draws=9999).null
     reach = np.quantile(null.max(axis=1), 0.95)
     assert reach == pytest.approx(studentized_range.ppf(0.95, 5, 4 * 199) / np.sqrt(2), rel=0.03)
 
 
-def test_a_pair_s_variance_is_half_its_own_and_half_that_of_all():
+def test_all_pairs_have_the_mean_of_their_variances():
     values = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [2.0, 0.0, 4.0]])
+    variances = [np.var(values[i] - values[j], ddof=1) / 3 for i, j in ((0, 1), (0, 2), (1, 2))]
     error = studentise(*all_pairs(parts(values)), draws=1).error
-    variances = np.array([np.var(values[i] - values[j], ddof=1) / 3 for i, j in ((0, 1), (0, 2), (1, 2))])
-    assert error**2 == pytest.approx((variances + variances.mean()) / 2)
+    assert error**2 == pytest.approx([np.mean(variances)] * 3)
+    error = studentise(*all_pairs(parts(values)), own=1.0, draws=1).error
+    assert error**2 == pytest.approx(variances)
 
 
 def test_queries_are_a_sample_of_their_criterion_s():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from math import inf, nan
 from typing import NamedTuple
@@ -12,8 +13,6 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DRAWS = 9999
 # numbers in memory at a time
 BLOCK = 2**22
-# how much a pair's own variance between queries counts, beside the mean of all pairs' (benchmarks/pairs.py)
-OWN = 0.5
 
 
 class Parts(NamedTuple):
@@ -121,7 +120,7 @@ def studentise(
     strata: np.ndarray | None = None,
     of_queries: np.ndarray | bool = True,
     seed: int = 0,
-    own: float = OWN,
+    own: float = 0.0,
     draws: int = DRAWS,
 ) -> Studentised:
     """Differences in standard errors, for other queries and other words.
@@ -132,17 +131,17 @@ def studentise(
     variance of a mean over queries is the sum of both, without bias. (Resamples of words and queries together count
     the words that are not shared twice, and resamples of queries alone leave the shared ones out.)
 
-    A few queries say little of a variance. So a pair's variance between queries is the mean of its own and of all
-    pairs' (a linear model of units and queries has the latter alone), and t under no difference is drawn: normal
-    queries and shared words with the covariances of these, each draw with the variance that it would have told.
+    A few queries and words say little of a variance. So all pairs have the mean of theirs, as in a linear model of
+    units and queries, and t under no difference is drawn: normal queries and shared words with the covariances of
+    these, each draw with the variance that it would have told. Pairs that vary more than others, or together, do so
+    in the draws. `benchmarks/pairs.py` compares this test with others.
 
-    Parameters as of `compare_pairs`; `own` is how much a pair's own variance between queries counts.
+    Parameters as of `compare_pairs`; `own` is how much a pair's own variance counts beside the mean of all.
 
     References
     ----------
     Davison and Hinkley. Bootstrap methods and their application. Cambridge, 1997, section 3.8; Owen. The pigeonhole
-    bootstrap. AOAS 1, 2007 (samples of two kinds). Smyth. Linear models and empirical Bayes methods. SAGMB 3, 2004
-    (variances of few values, drawn towards their mean).
+    bootstrap. AOAS 1, 2007 (samples of two kinds).
     """
     pairs = Parts(*(a - b for a, b in zip(first, second, strict=True)))
     has_query = ~np.isnan(pairs.queries)
@@ -157,6 +156,8 @@ def studentise(
     shared = _covariances(np.where(has_query[..., None], pairs.words[testable], 0.0), count, of_queries)
     shared /= 1 - 1 / words
     of_words = shared.diagonal().clip(min=0)
+    for alike in (of_queries, ~of_queries):
+        of_words[alike] = own * of_words[alike] + (1 - own) * of_words[alike].sum() / max(alike.sum(), 1)
     # of so few words, the variance is uncertain, too
     told = rng.chisquare(words - 1, size=(draws, 1)) / (words - 1) if np.isfinite(words) else 1.0
     drawn, between = _normal(shared, draws, rng), np.zeros((1 + draws, len(count)))
@@ -186,10 +187,12 @@ def step_down(t: np.ndarray, null: np.ndarray, level: float) -> tuple[np.ndarray
     """Adjusted p-values of t (pairs,), and the t that each had to exceed, given the pairs with a larger one."""
     p, critical = np.empty(len(t)), np.empty(len(t))
     largest, order = np.zeros(len(null)), np.argsort(t, kind="stable")
+    # of the quantile, the upper value where it lies between two
+    place = math.ceil(round(level * (len(null) - 1), 9))
     for pair in order:
         largest = np.maximum(largest, null[:, pair])
         p[pair] = (1 + np.count_nonzero(largest >= t[pair])) / (1 + len(largest))
-        critical[pair] = np.quantile(largest, level, method="higher")
+        critical[pair] = np.partition(largest, place)[place]
     p[order[::-1]] = np.maximum.accumulate(p[order[::-1]])
     return p, critical
 
