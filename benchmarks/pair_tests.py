@@ -22,7 +22,7 @@ from pair_samples import Sample
 from biasgrid.statistics.pairs import Parts, step_down, studentise
 from biasgrid.statistics.ranks import RESAMPLED, aggregates_of_resamples, query_parts
 
-PRESENT = "both"
+FORMER = "both"  # what biasgrid had
 DRAWS, LEVEL = 999, 0.95
 FIRST, SECOND = np.array(list(combinations(range(4), 2))).T
 Test = tuple[str, np.ndarray, np.ndarray, np.ndarray]  # its name, p-values, and ends of intervals
