@@ -52,7 +52,7 @@ from biasgrid.inference.pool import Pool, make_pool
 from biasgrid.inference.random_groups import groups_test
 from biasgrid.measure import look_up, subquery
 from biasgrid.simulation.queries import Words
-from biasgrid.words import FoundSet, WordOptions
+from biasgrid.words import FoundSet, WordOptions, find
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = (
@@ -80,7 +80,7 @@ OF_PAIRS = ("ripa", "indirect_bias")
 NEAR = {"neighbours": 20, "vocabulary": 4000}
 PARAMETERS = {"rnsb": {"holdout": False}, "gipe": NEAR, "proximity": NEAR, "pmn": NEAR}
 SIZE, VOCABULARY, NEAREST, DRAWS, LEVEL = 8, 16_384, 60, 999, 0.05
-SHIFTS = (0.0, 0.02, 0.05, 0.1, 0.2)
+SHIFTS = (0.0, 0.05, 0.1, 0.2, 0.4)
 # of words that a study would look up
 OPTIONS = WordOptions(preprocessors=({}, {"lowercase": True}))
 BASES = (("male_names", "female_names"), ("male_terms", "female_terms"), ("math", "arts"))
@@ -174,11 +174,13 @@ def phenomena() -> dict[str, list[str]]:
 
 def draws(model: Model, rng: np.random.Generator, attributes: int) -> Queries:
     """Queries whose groups are a draw in place of one of `BASES`."""
-    names = BASES[rng.integers(len(BASES))]
-    query = Query.of([words_of(name) for name in names], [["he"]])
-    found_sets = look_up(metrics.metric("mac"), query, model.store, OPTIONS).values()
-    keys = tuple(found.keys for found in list(found_sets)[: len(names)])
-    source = draws_of(model.store, model.pool, keys, 7, BETWEEN)
+    sources = []
+    for names in BASES:
+        keys = tuple(find(name, words_of(name), model.store, OPTIONS).keys for name in names)
+        sources.append(draws_of(model.store, model.pool, keys, 7, BETWEEN))
+    # of some there are too few
+    sources = [source for source in sources if not isinstance(source, str)]
+    source = sources[rng.integers(len(sources))]
     block = source.block(model.store, model.pool, int(rng.integers(4)))
     draw = rng.integers(len(block.numbers))
     groups = [[model.pool.entries[i] for i in places[draw]] for places in block.places]
@@ -195,12 +197,11 @@ def pairs_of_neighbours(model: Model, rng: np.random.Generator, attributes: int)
 
 def pairs_of_gender(model: Model, rng: np.random.Generator, attributes: int) -> Queries:
     """Queries of 8 pairs of a man's word and a woman's, of those that Bolukbasi et al. equalize."""
-    known = [
-        pair
-        for pair in ([word.lower() for word in pair] for pair in sets_of("debiaswe")["equalize_pairs"])
-        if (model.store.rows(pair) >= 0).all()
-    ]
-    pairs = rng.permutation(known)[:SIZE]
+    known = {tuple(word.lower() for word in pair) for pair in sets_of("debiaswe")["equalize_pairs"]}
+    known = sorted(pair for pair in known if (model.store.rows(pair) >= 0).all())
+    pairs = rng.permutation(known)
+    # no word in two pairs
+    pairs = pairs[np.sort(np.unique(pairs[:, 0], return_index=True)[1])][:SIZE]
     yield from with_topics(model, rng, attributes, pairs.T.tolist())
 
 
@@ -318,49 +319,44 @@ def shift_attributes(targets: list[FoundSet], attributes: list[FoundSet], *, shi
     ]
 
 
-def caliskan(model: Model) -> None:
-    """Print the ten tests, with as many draws as the defaults allow."""
+def caliskan(models: Sequence[Model]) -> None:
+    """Print the ten tests, a table for the effect size and one for WEAT's statistic, with as many draws as the
+    defaults allow."""
     criteria = yaml.safe_load((ROOT / "config" / "queries" / "caliskan.yaml").read_text(encoding="utf-8"))
-    print(f"\n{model.name}, Caliskan et al.\n")
-    print("| test | d | permutation | effect size: within, between, excess | WEAT: within, between, excess |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, entry in criteria["Caliskan et al. 2017"]["queries"].items():
-        sides = [
-            {
-                k: words if isinstance(words, list) else words_of(words.split(".")[1])
-                for k, words in sets.items()
-            }
-            for sets in (entry["targets"], entry["attributes"])
-        ]
-        query = Query.of(*(list(side.values()) for side in sides))
-        cells = []
-        for key in ("weat_es", "weat"):
-            records = [
-                infer_query(
-                    *(metrics.metric(key), query, model.store, {}, OPTIONS),
-                    permutation={},
-                    random_groups={"match": match},
-                    pool=model.pool,
-                )[0][0]
-                for match in (WITHIN, BETWEEN)
+    for name in ("weat_es", "weat"):
+        print(f"\n{name}: value (p of the permutation test): within, between, excess\n")
+        print(f"| test | {' | '.join(model.name for model in models)} |\n|{' --- |' * (len(models) + 1)}")
+        for key, entry in criteria["Caliskan et al. 2017"]["queries"].items():
+            sides = [
+                {
+                    k: words if isinstance(words, list) else words_of(words.split(".")[1])
+                    for k, words in sets.items()
+                }
+                for sets in (entry["targets"], entry["attributes"])
             ]
-            record = records[1]
-            if record["status"] != "ok":
-                cells = ["words lost", "", "", ""]
-                break
-            if key == "weat_es":
-                cells += [f"{record['value']:.2f}", f"{record['permutation']['p_value']:.2g}"]
-            tests = [record["random_groups"] for record in records]
-            numbers = [f"{test['p_value']:.2g}" if "p_value" in test else "none" for test in tests]
-            cells.append(
-                ", ".join([*numbers, *([f"{tests[1]['excess']:.2f}"] if "excess" in tests[1] else [])])
-            )
-            for test in tests:
-                if "reason" in test:
-                    print(model.name, name, test["reason"], file=sys.stderr)
-        print(
-            f"| {name[5:]} {' / '.join(sides[0])}, {' / '.join(sides[1])} | {' | '.join(cells)} |", flush=True
-        )
+            query = Query.of(*(list(side.values()) for side in sides))
+            cells = [both_nulls(model, name, query) for model in models]
+            title = ", ".join(" / ".join(side) for side in sides)
+            print(f"| {key[5:]} {title} | {' | '.join(cells)} |", flush=True)
+
+
+def both_nulls(model: Model, name: str, query: Query) -> str:
+    """A metric's value, and its tests."""
+    records = [
+        infer_query(
+            *(metrics.metric(name), query, model.store, {}, OPTIONS),
+            permutation={},
+            random_groups={"match": match},
+            pool=model.pool,
+        )[0][0]
+        for match in (WITHIN, BETWEEN)
+    ]
+    if records[1]["status"] != "ok":
+        return "lacks words"
+    tests = [record["random_groups"] for record in records]
+    numbers = [f"{test['p_value']:.2g}" if "p_value" in test else "none" for test in tests]
+    numbers += [f"{tests[1]['excess']:.2f}"] if "excess" in tests[1] else []
+    return f"{records[1]['value']:.2f} ({records[1]['permutation']['p_value']:.2g}): {', '.join(numbers)}"
 
 
 def main() -> None:
@@ -382,8 +378,7 @@ def main() -> None:
         if table == "power":
             power(models, given.metrics or ("weat", "weat_es", "rnd", "ripa"), given)
         elif table == "caliskan":
-            for model in models:
-                caliskan(model)
+            caliskan(models)
         else:
             for way in TABLES[table]:
                 level(models, way, given.metrics or METRICS_OF[table], given)
