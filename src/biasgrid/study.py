@@ -29,6 +29,7 @@ from .options import BY_FREQUENCY, OF_WORDS
 from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
+from .statistics.aggregation import OVERALL
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,29 @@ class Study(Folders):
     def evaluation_file(self, evaluation: Evaluation) -> Path:
         """Where an evaluation's results are."""
         return self.results / "evaluation" / f"{evaluation.name}.json"
+
+    def aggregates_file(self, inference: Inference) -> Path:
+        """Where the tests of the aggregates of a metric on a state of a model are, where it has any."""
+        return self.results / "aggregates" / f"{inference.group}.json"
+
+    @cached_property
+    def aggregate_criteria(self) -> dict[str, list[str]]:
+        """Groups of inference whose aggregates are tested against random groups -> the ranked criteria that they are
+        of, and "Overall" where the state is measured on all that the metric has."""
+        if "random_groups" not in self.config["inference"]:
+            return {}
+        criteria_of_metrics: dict[str, set[str]] = {}
+        for cell in self.cells.values():
+            if cell.criterion in self.ranked_criteria:
+                criteria_of_metrics.setdefault(cell.metric, set()).add(cell.criterion)
+        tested = {}
+        for name, group in self.inference_groups.items():
+            first = group[0].cell
+            criteria = {inference.cell.criterion for inference in group}.intersection(self.ranked_criteria)
+            if criteria and self.kind(first.model).random_groups:
+                is_complete = first.debias == UNTOUCHED or criteria == criteria_of_metrics[first.metric]
+                tested[name] = [*sorted(criteria), *([OVERALL] if is_complete else [])]
+        return tested
 
     @property
     def ranks_file(self) -> Path:

@@ -75,6 +75,11 @@ def inference_step(wildcards):
     return steps.inference_step(STUDY, STUDY.inference_groups[group])
 
 
+def aggregates_step(wildcards):
+    group = "{model}/{debias}/{metric}".format(**wildcards)
+    return steps.aggregates_step(STUDY, STUDY.inference_groups[group])
+
+
 def table_step(wildcards):
     return steps.table_step(STUDY, wildcards.table)
 

@@ -37,3 +37,17 @@ rule inference:
         depends_on=dependence_of(inference_step),
     run:
         RUN.perform(inference_step(wildcards), log[0], in_worker=True)
+
+
+# Whether what models are ranked by is further from no bias than that of random groups.
+rule aggregates:
+    input:
+        files_of(aggregates_step),
+    output:
+        f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.json",
+    log:
+        f"{LOGS}/aggregates/{{model}}/{{debias}}/{{metric}}.txt",
+    params:
+        depends_on=dependence_of(aggregates_step),
+    run:
+        RUN.perform(aggregates_step(wildcards), log[0], in_worker=True)

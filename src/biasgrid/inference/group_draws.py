@@ -15,9 +15,9 @@ Draw number b of a query's groups is made in these steps:
    of draws, those whose groups are furthest off fail as well, until the mean cosine of two groups is on average
    within `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
 
-Draw b depends on the seed of the draws, on b, on the words of the query's groups and on the model. So all metrics, and
-all queries that have the same groups, draw alike, on any number of cores. Its first group depends on the query's first
-group alone: queries that share it draw alike there.
+Draw b depends on the seed of the draws, on b, on the words of the query's groups and on the model. So all metrics,
+and all queries that have the same groups, draw alike, on any number of cores. Its first group depends on the query's
+first group alone: queries that share it draw alike there.
 """
 
 from __future__ import annotations

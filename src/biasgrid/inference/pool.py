@@ -25,7 +25,7 @@ from ..files import write_bytes
 
 # words of each band of rows, and which of them have neighbours. Queries are mostly of words of the first two: with
 # fewer there, too few are as coherent as the most coherent groups
-WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, (1024, 2560, 2000, 800, 400)
+WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, (1024, 3072, 5000, 2500, 600)
 # rows of the first band; each further one reaches four times as far, and the last one to the end of the model
 BAND, BANDS = 1024, 5
 # neighbours of a seed that are known for each width of neighbourhood, and how many widths there are: all words of a
@@ -113,7 +113,7 @@ def make_pool(model: EmbeddingStore | DebiasedModel) -> Pool:
     number = int(bands.max(initial=0)) + 1
     seeds = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
     seeds = np.concatenate(seeds).astype(np.int64)
-    near = np.full((len(seeds), number, WIDTHS, NEAREST), -1, dtype=np.int32)
+    near = np.full((len(seeds), number, WIDTHS, NEAREST), -1, dtype=np.int16)
     # BLAS of several threads rounds otherwise
     with threadpool_limits(1):
         for band in range(number):

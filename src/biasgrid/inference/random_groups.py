@@ -165,8 +165,8 @@ def groups_test(
 
 
 def ends_of_stretches(draws: int) -> list[int]:
-    """Where the stretches of draws end that are made and measured at once: whole blocks, each stretch twice as long as
-    all before it."""
+    """Where the stretches of draws end that are made and measured at once: whole blocks, each stretch twice as long
+    as all before it."""
     ends = [0, BLOCK]
     while ends[-1] < draws:
         ends.append(3 * ends[-1])

@@ -59,6 +59,32 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules)
 
 
+def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
+    """The step that tests what a model is ranked by against random groups."""
+    members = [inference for inference in group if inference.cell.criterion in study.ranked_criteria]
+    cells, first = [inference.cell for inference in members], group[0]
+    inputs = {
+        "inference": study.inference_file(first),
+        "queries": [study.query_file(inference.cell.query) for inference in group],
+        **_state(study, first.cell.model, first.cell.debias),
+        "pool": study.pool_file(first.cell.model),
+    }
+    spec = {
+        "ranked": sorted(study.ranked_criteria),
+        "criteria": study.aggregate_criteria[first.group],
+        "aggregation": study.config["aggregation"],
+    }
+    function = "biasgrid.inference.aggregates:write_aggregates"
+    return Step(
+        f"aggregates {first.group}",
+        inputs,
+        study.aggregates_file(first),
+        spec,
+        function,
+        _modules(study, cells),
+    )
+
+
 def pool_step(study: Study, model: str) -> Step:
     """The step that makes the words of a model's random groups."""
     inputs = _state(study, model, UNTOUCHED)

@@ -34,6 +34,16 @@ def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
     return AGGREGATIONS[aggregation]
 
 
+def aggregate_rows(values: np.ndarray, aggregation: Aggregation) -> np.ndarray:
+    """The aggregate of each row of values (rows, n) without NaN: (rows,)."""
+    signed = np.abs(values) if aggregation in ("abs_avg", "abs_sum") else values
+    if aggregation in ("avg", "abs_avg"):
+        return signed.mean(axis=1)
+    if aggregation in ("sum", "abs_sum"):
+        return signed.sum(axis=1)
+    return np.array([aggregator(aggregation)(row) for row in values])
+
+
 def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> float:
     """What a user's function says of arrays. Raises BiasgridError where that is no number."""
     value = function(*arrays)

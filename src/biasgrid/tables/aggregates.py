@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..debias import UNTOUCHED
+from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
+from ..verdicts.evidence import GROUPS, Test, adjust, judge
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import SCORES
+from .scores import EVIDENCE, SCORES, adjustment
 from .table import ANY, Column, Files, Table
+
+KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
 
 def aggregates(
@@ -38,11 +43,54 @@ def aggregates(
             rows.append(
                 (criterion, metric, model, debias, name, value, len(values), len(values) - len(finite))
             )
-    return pd.DataFrame(rows, columns=AGGREGATES.names).sort_values(AGGREGATES.names[:5], ignore_index=True)
+    names = [*KEYS, "value", "cells", "cells_nan"]
+    return pd.DataFrame(rows, columns=names).sort_values(KEYS, ignore_index=True)
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    return aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
+    """The aggregates, and of those that rank models the tests against random groups.
+
+    Parameters
+    ----------
+    inputs
+        "scores": the table; "tests", if there are any: the files of `inference.aggregates`.
+    spec
+        "ranked": the criteria; "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`;
+        "groups": of each file of tests the metric, model and debias method.
+    """
+    table = aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
+    tests = {}
+    for state, file in zip(spec["groups"], inputs.get("tests", ()), strict=True):
+        for record in read(file, "a file of tests of aggregates")["aggregates"]:
+            tests[(record["criterion"], *state, spec["aggregation"])] = record
+    records = [tests.get(key, {}) for key in table[KEYS].itertuples(index=False, name=None)]
+    table["p_groups"], lowest = (
+        np.array([record.get(name) for record in records], dtype=float) for name in ("p_value", "p_lowest")
+    )
+    table["draws"] = pd.Series([record.get("draws") for record in records], dtype=object)
+    # debiased states are a family of their own, and so are all criteria together
+    families = list(zip(table["criterion"], table["debias"] == UNTOUCHED, strict=True))
+    test = Test(table["p_groups"].to_numpy(), lowest, families, range(len(table)))
+    table["tests"] = (table["aggregation"] == spec["aggregation"]).astype(int)
+    outcome = judge({GROUPS: test}, table["tests"].to_numpy(), families, spec["adjust"], spec["level"])
+    table["p_groups_adjusted"] = adjust(test, spec["adjust"])
+    table["evidence"], table["p_evidence"] = outcome
+    return table[AGGREGATES.names]
+
+
+def _inputs(grid: Any) -> dict[str, Any]:
+    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in grid.aggregate_criteria]
+    return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    cells = [grid.inference_groups[name][0].cell for name in grid.aggregate_criteria]
+    return {
+        "ranked": sorted(grid.ranked_criteria),
+        "aggregation": aggregation_name(grid.config["aggregation"]),
+        **adjustment(grid),
+        "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
+    }
 
 
 AGGREGATES = Table(
@@ -61,9 +109,24 @@ AGGREGATES = Table(
         Column("value", "the aggregate; empty where no score has a value", "number", "the metric's", ANY),
         Column("cells", "how many scores there are", "count"),
         Column("cells_nan", "how many of them have no value, and are left out", "count"),
+        Column(
+            "p_groups",
+            "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
+            "aggregation that ranks models",
+            "number",
+            range=(0, 1),
+        ),
+        Column(
+            "p_groups_adjusted",
+            "p_groups, adjusted for the number of models and metrics of the criterion",
+            "number",
+            range=(0, 1),
+        ),
+        Column("draws", "random groups that the test rests on", "optional count"),
+        *EVIDENCE,
     ),
-    inputs=lambda grid: {"scores": grid.table_file("scores")},
-    spec=lambda grid: {"ranked": sorted(grid.ranked_criteria)},
+    inputs=_inputs,
+    spec=_spec,
     make=make,
 )
 TABLES = (AGGREGATES,)

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import BiasgridError, unknown_name
 from ..in_memory import File
 from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
-from ..statistics.adjustment import METHODS
+from ..verdicts.evidence import GROUPS, LEVEL, MEANINGS, PERMUTATION, VERDICTS, Test, judge, tests_of
+from ..verdicts.evidence import adjust as adjust_families
 from .inputs import cell_files, inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
@@ -33,11 +35,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         "cells": the cells' files; "inferences": the files of their inference; "queries": those of the queries.
     spec
         "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
-        how p-values are adjusted, see `adjust`.
+        how p-values are adjusted, see `adjust`; "level"; "tests": of each criterion and metric how many tests of
+        words it can have, as [criterion, metric, number].
     """
     cells_inferred = list(cells(inputs["inferences"]))
     inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
+    lowest: dict[tuple, dict[str, float]] = {}
     for key, query, result in results_of(cells(inputs["cells"])):
         row = dict(zip(KEYS, key, strict=True))
         row |= {name: result.get(name) for name in SCORES.names[5:]}
@@ -51,12 +55,33 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         inference = inference_results.get((key, query), {})
         row |= {column: inference.get(test, {}).get("p_value") for column, test in P_VALUES.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
+        row["excess"] = inference.get("random_groups", {}).get("excess")
+        lowest.setdefault(
+            key, {column: inference.get(test, {}).get("p_lowest") for column, test in P_VALUES.items()}
+        )
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
-    table = table.astype(dict.fromkeys(["value", *P_VALUES, "ci_low", "ci_high"], "float64"))
+    table = table.astype(dict.fromkeys(["value", *P_VALUES, "ci_low", "ci_high", "excess"], "float64"))
     tests = equal_tests(cells_inferred, inputs["queries"])
     for column, name in ADJUSTED.items():
         table[name] = adjust(table, spec["adjust"], column, tests)
+    numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
+    table["tests"] = [
+        numbers[place] for place in table[["criterion", "metric"]].itertuples(index=False, name=None)
+    ]
+    lowest_of = pd.DataFrame([lowest[key] for key in table[KEYS].itertuples(index=False, name=None)])
+    lowest_of = lowest_of.reindex(columns=list(P_VALUES)).astype("float64")
+    outcome = judge(
+        {
+            PERMUTATION: _test(table, "p_value", tests, lowest_of["p_value"], "words"),
+            GROUPS: _test(table, "p_groups", tests, lowest_of["p_groups"]),
+        },
+        table["tests"].to_numpy(),
+        table["criterion"].tolist(),
+        spec["adjust"],
+        spec["level"],
+    )
+    table["evidence"], table["p_evidence"] = outcome
     return table
 
 
@@ -99,21 +124,27 @@ def adjust(
     pandas.Series
         As long as the table, from 0 to 1. NaN where there is no test.
     """
-    values = pd.Series(math.nan, index=table.index)
-    test_rows = table[table[column].notna()]
-    if test_rows.empty:
-        return values
-    keys = test_rows[["criterion", "query", "metric", "model"]].itertuples(index=False, name=None)
+    return pd.Series(adjust_families(_test(table, column, tests), method), index=table.index)
+
+
+def _test(
+    table: pd.DataFrame,
+    column: str,
+    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None,
+    lowest: pd.Series | None = None,
+    of: str | None = None,
+) -> Test:
+    """A column of p-values as a test; `of` "words": without tests of labels."""
+    keys = ["criterion", "query", "metric", "model", "debias"]
     column_tests = (tests or {}).get(column, {})
-    families, names = zip(*(column_tests.get(key, ("words", key[2])) for key in keys), strict=True)
-    test_groups = test_rows.assign(family=families, test=names).groupby(
-        ["criterion", "family", "query", "model", "debias", "test"]
-    )
-    largest = test_groups[column].max()
-    for _, p_values in largest.groupby(level=["criterion", "family"]):
-        largest[p_values.index] = METHODS[method](p_values.to_numpy())
-    values[test_rows.index] = largest.to_numpy()[test_groups.ngroup()]
-    return values
+    families, names, is_of = [], [], []
+    for criterion, query, metric, model, debias in table[keys].itertuples(index=False, name=None):
+        family, test = column_tests.get((criterion, query, metric, model), ("words", metric))
+        families.append((criterion, family))
+        names.append((query, model, debias, test))
+        is_of.append(of in (None, family))
+    p_values = np.where(is_of, table[column].to_numpy(), math.nan)
+    return Test(p_values, p_values if lowest is None else lowest.to_numpy(), families, names)
 
 
 def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
@@ -131,10 +162,37 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
+def adjustment(grid: Any) -> dict[str, Any]:
+    """How p-values of a study are adjusted, and the level that they are compared with."""
+    inference = grid.config["inference"]
+    return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
+
+
 def _spec(grid: Any) -> dict[str, Any]:
-    return {name: grid.config["inference"][name] for name in ("interval", "adjust")}
+    tests = [
+        [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
+        for criterion, metric in grid.neutrals
+    ]
+    return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
 
 
+# of scores and of aggregates
+EVIDENCE = (
+    Column(
+        "evidence",
+        "which tests of words are significant after adjustment: "
+        + "; ".join(f"`{name}`, {MEANINGS[name]}" for name in VERDICTS),
+        values=VERDICTS,
+    ),
+    Column("tests", "how many tests of words the metric can have on models of this kind", "count"),
+    Column(
+        "p_evidence",
+        "the larger p-value of all these tests, adjusted for the number of different ones of its criterion; "
+        "empty where not all were made",
+        "number",
+        range=(0, 1),
+    ),
+)
 SCORES = Table(
     "scores",
     "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
@@ -183,6 +241,14 @@ SCORES = Table(
             range=(0, 1),
         ),
         Column("p_controls_adjusted", "p_controls, adjusted likewise", "number", range=(0, 1)),
+        *EVIDENCE,
+        Column(
+            "excess",
+            "standard deviations by which the score is further from the neutral value than random groups, on average",
+            "number",
+            "standard deviations",
+            ANY,
+        ),
     ),
     inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
     spec=_spec,

@@ -1,0 +1,182 @@
+"""Tests of what models are ranked by: is a model's aggregate further from no bias than that of random groups?
+
+Draw b of the random groups gives each score of an aggregate a value, and so the aggregate one. Scores that share
+their first group draw alike there (`group_draws`), so that their values move together as the scores do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..cell import model_of, query_of
+from ..files import write_text
+from ..measure import as_finite, dumps, look_up, subquery
+from ..query import Query
+from ..results import cells as cells_of
+from ..schema import with_version
+from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
+from ..words import WordOptions
+from .group_draws import FEWEST, draws_of
+from .permutation import monte_carlo_test
+from .pool import Pool, stored_pool
+from .random_groups import GroupValues, ends_of_stretches, group_values
+
+FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A score of an aggregate: its criterion and neutral value, and the values of random groups in its place."""
+
+    criterion: str
+    neutral: float
+    values_of: Callable[[int, int], GroupValues]
+
+
+def infer_aggregates(
+    cells: Iterable[tuple[Mapping[str, Any], Query, Sequence[Mapping[str, Any]]]],
+    model: Any,
+    pool: Pool,
+    *,
+    criteria: Sequence[str],
+    aggregation: Aggregation,
+) -> list[dict[str, Any]]:
+    """Test the aggregates of a metric's scores on a state of a model against those of random groups.
+
+    The statistic is the absolute aggregate of the scores' distances from the metric's neutral value; of "abs_avg",
+    their mean distance. Scores that have no test against random groups are left out of it and of its null
+    distribution.
+
+    Parameters
+    ----------
+    cells
+        Of each cell what a file of inference says of it ("params", "words", "inference", ...), its query, and its
+        results there. A sub-query that several queries of a criterion have is the first one's.
+    criteria
+        Which aggregates: criteria, and "Overall" of all cells.
+    aggregation
+        As of `statistics.aggregation.aggregator`.
+
+    Returns
+    -------
+    list of dict
+        Of each of `criteria` its "criterion", "scores" with a value, "scores_in_test", and "reason" where there is no
+        test: half of the scores or more have none; else "p_value", "p_low", "p_high", "p_lowest", "draws", "seeds".
+    """
+    rows: dict[tuple[str, str], _Row | None] = {}
+    options: Mapping[str, Any] = {}
+    for cell, query, results in cells:
+        options = cell["inference"]["random_groups"]
+        row_of = _rows_of_cell(cell, query, model, pool)
+        for result in results:
+            place = cell["criterion"], result["query"]
+            if place not in rows and result["status"] == "ok":
+                has_test = result["random_groups"].get("p_value") is not None
+                rows[place] = row_of(result["query"]) if has_test else None
+    records = []
+    for criterion in criteria:
+        members = [row for (name, _), row in rows.items() if criterion in (name, OVERALL)]
+        in_test = [row for row in members if row is not None]
+        record = {"criterion": criterion, "scores": len(members), "scores_in_test": len(in_test)}
+        if 2 * len(in_test) < len(members) or not in_test:
+            record["reason"] = "fewer than half of the scores have a test against random groups"
+        else:
+            record |= _test(in_test, options["draws"], options["stop"], aggregation)
+        records.append(record)
+    return records
+
+
+def _rows_of_cell(cell: Mapping[str, Any], query: Query, model: Any, pool: Pool) -> Callable[[str], _Row]:
+    """The scores of a cell, by the name of the sub-query."""
+    metric = metrics.metric(cell["function"]).under(cell["params"])
+    words = WordOptions(**cell["words"])
+    parts = {part.name: part for part in query.subqueries(metric.template)}
+    options, seed = cell["inference"]["random_groups"], cell["inference"]["draw_seed"]
+
+    def row_of(name: str) -> _Row:
+        targets, attributes, _ = subquery(metric, parts[name], look_up(metric, query, model, words), words)
+        groups = targets if metric.regrouped == "targets" else attributes
+        draws = draws_of(model, pool, tuple(group.keys for group in groups), seed, options["match"])
+        values_of = group_values(
+            metric, query, targets, attributes, cell["params"], words, model, pool, draws
+        )
+        stretches: dict[tuple[int, int], GroupValues] = {}
+
+        def once(start: int, end: int) -> GroupValues:
+            # a criterion's aggregate and that over all criteria ask for the same
+            if (start, end) not in stretches:
+                with np.errstate(all="ignore"):
+                    stretches[start, end] = values_of(start, end)
+            return stretches[start, end]
+
+        return _Row(cell["criterion"], metric.neutral, once)
+
+    return row_of
+
+
+def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggregation) -> dict[str, Any]:
+    ends = ends_of_stretches(draws)
+    seeds: list[np.ndarray] = []
+
+    def draw(start: int, end: int) -> np.ndarray:
+        of_rows = [row.values_of(start, end) for row in rows]
+        numbers = of_rows[0].numbers
+        for values in of_rows[1:]:
+            numbers = np.intersect1d(numbers, values.numbers, assume_unique=True)
+        places = [np.searchsorted(values.numbers, numbers) for values in of_rows]
+        seeds.append(np.stack([v.seeds[p] for v, p in zip(of_rows, places, strict=True)], axis=1))
+        distances = [v.values[p] - row.neutral for v, p, row in zip(of_rows, places, rows, strict=True)]
+        return np.abs(aggregate_rows(np.stack(distances, axis=1), aggregation))
+
+    def seeds_of(used: int) -> int:
+        # draws whose rows all start from the same seeds are of the same topics
+        return len(np.unique(np.concatenate(seeds)[:used], axis=0))
+
+    own = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
+    observed = float(np.abs(aggregate_rows(own, aggregation))[0])
+    fewest = min(FEWEST, draws // 2)
+    test = monte_carlo_test(
+        draw, observed, "greater", ends, stop, is_enough=lambda used: seeds_of(used) >= fewest
+    )
+    used = seeds_of(test.draws)
+    if used < fewest:
+        return {"reason": f"random groups of {used} different topics in all scores; a test needs {fewest}"}
+    record = {name: getattr(test, name) for name in FIELDS}
+    most = seeds_of(draws) if len(seeds) == len(ends) - 1 else draws
+    record["p_lowest"] = max(test.p_lowest, 1 / (most + 1))
+    for name in ("p_value", "p_high"):
+        record[name] = max(record[name], 1 / (used + 1))
+    return {**record, "seeds": used}
+
+
+def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the tests of the aggregates of a metric on a state of a model.
+
+    Parameters
+    ----------
+    inputs
+        "inference", the file of the cells' inference; "queries", their files, in the order of its cells; "model",
+        "store", "transform" and "pool" as of `step.infer_cells`.
+    spec
+        "criteria" and "aggregation", see `infer_aggregates`; "ranked": the criteria of which scores are taken.
+    """
+    records = list(cells_of([inputs["inference"]]))
+    queries = map(query_of, inputs["queries"])
+    tests = infer_aggregates(
+        [
+            (cell, query, results)
+            for (cell, results), query in zip(records, queries, strict=True)
+            if cell["criterion"] in spec["ranked"]
+        ],
+        model_of(inputs["store"], inputs.get("transform")),
+        stored_pool(inputs["pool"]),
+        criteria=spec["criteria"],
+        aggregation=spec["aggregation"],
+    )
+    write_text(output, dumps(with_version({"aggregates": as_finite(tests)})) + "\n")

@@ -1,0 +1,1 @@
+"""What a study's tables say, by one rule each: every surface reads these."""

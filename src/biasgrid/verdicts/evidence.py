@@ -1,0 +1,160 @@
+"""What a score, or an aggregate, is evidence for: one rule, which all surfaces read (`evidence` of scores.csv).
+
+Two tests are about the words that a query asks about: the permutation test, and that against random groups. A
+permutation test of the labels that a classifier learns from says nothing of them, and does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..embeddings.kinds import REGISTRY as KINDS
+from ..metrics.registry import Metric
+from ..statistics.adjustment import METHODS
+
+ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
+    "all",
+    "permutation",
+    "groups",
+    "none",
+    "untested",
+    "out_of_reach",
+)
+# in the order in which one is named where both are as strong
+TESTS = PERMUTATION, GROUPS
+LEVEL = 0.95  # of a study without a bootstrap
+# verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
+MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
+MEANINGS = {
+    ALL: "every test of words that the metric has is significant",
+    PERMUTATION: "the permutation test alone is significant",
+    GROUPS: "the test against random groups alone is significant",
+    NONE: "no test is significant",
+    OUT_OF_REACH: "not significant, and with these words and draws no score could be, among so many tests",
+    UNTESTED: "no test of words was made",
+}
+
+
+class Test(NamedTuple):
+    """A test of all scores, each (n,).
+
+    p_value  NaN where it was not made
+    lowest   the smallest p-value that it could have given
+    family   which p-values are adjusted together
+    name     those of one family and name are one test, whose p-values differ by their draws alone
+    """
+
+    p_value: np.ndarray
+    lowest: np.ndarray
+    family: Sequence[Hashable]
+    name: Sequence[Hashable]
+
+
+class Evidence(NamedTuple):
+    """Of each score, (n,): one of `VERDICTS`, and the p-value of all its tests together, adjusted; NaN where not all
+    that the metric can have were made."""
+
+    verdict: np.ndarray
+    p_value: np.ndarray
+
+
+def tests_of(metric: Metric) -> tuple[str, ...]:
+    """The tests of words that a metric can have on the kind of model that it needs."""
+    has_permutation = not metric.no_test and metric.test_of == "words"
+    has_groups = KINDS[metric.needs].random_groups
+    return (PERMUTATION,) * has_permutation + (GROUPS,) * has_groups
+
+
+def judge(
+    tests: Mapping[str, Test],
+    possible: np.ndarray,
+    families: Sequence[Hashable],
+    method: str,
+    level: float = LEVEL,
+) -> Evidence:
+    """What scores are evidence for.
+
+    "all": every test that a metric can have was made, and the larger of their p-values, adjusted in one family, is at
+    most 1 - level. The larger p-value is that of the union of the null hypotheses (intersection-union test). Two
+    lists that are adjusted apart would not bound the share of false ones among what is in both.
+    "permutation", "groups": that test alone is significant, adjusted in its own family; if both are, the one with the
+    smaller p-value.
+    "out_of_reach": not significant, and it would not be with the smallest p-value that its tests can give, all other
+    p-values as they are. But "none" where a test that can give a p-value of at most 1 - level gave a larger one.
+    "untested": no test was made.
+
+    Parameters
+    ----------
+    tests
+        "permutation" and "groups", where the study has them.
+    possible
+        How many tests of words the metric can have on this kind of model, (n,).
+    families
+        Which scores are adjusted together for "all".
+    method
+        "holm" or "benjamini-hochberg".
+
+    References
+    ----------
+    Berger. Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982; Benjamini and Heller.
+    Screening for partial conjunction hypotheses. Biometrics 64, 2008.
+    """
+    number, limit = len(possible), 1 - level + 1e-12
+    p_values = np.reshape([test.p_value for test in tests.values()], (len(tests), number)).astype(float)
+    is_made = ~np.isnan(p_values)
+    lowest = np.reshape([test.lowest for test in tests.values()], p_values.shape).astype(float)
+    lowest[~is_made] = np.nan
+    made = is_made.sum(axis=0)
+    is_complete = (made == possible) & (made > 0)
+    names = list(zip(*(test.name for test in tests.values()), strict=True)) or [()] * number
+    together = Test(np.where(is_complete, _largest(p_values), np.nan), _largest(lowest), families, names)
+    p_together = adjust(together, method)
+    adjusted = np.reshape([adjust(test, method) for test in tests.values()], p_values.shape)
+    verdict = np.where(made > 0, NONE, UNTESTED).astype(object)
+    for row in np.flatnonzero((made > 0) & ~((p_values > limit) & (lowest <= limit)).any(axis=0)):
+        own = [together] if is_complete[row] else [t for t in tests.values() if not np.isnan(t.p_value[row])]
+        if all(_lowest_adjusted(test, row, method) > limit for test in own):
+            verdict[row] = OUT_OF_REACH
+    for row in np.flatnonzero((adjusted <= limit).any(axis=0)):
+        verdict[row] = list(tests)[int(np.nanargmin(adjusted[:, row]))]
+    verdict[p_together <= limit] = ALL
+    return Evidence(verdict, p_together)
+
+
+def adjust(test: Test, method: str) -> np.ndarray:
+    """p-values, each adjusted for the number of different tests of its family, (n,); NaN where there is no test.
+
+    Those of one family and name count once: the largest of them is that of all.
+    """
+    values = np.full(len(test.p_value), np.nan)
+    for rows_of_names in _families(test).values():
+        adjusted = METHODS[method](np.array([test.p_value[rows].max() for rows in rows_of_names.values()]))
+        for rows, p_value in zip(rows_of_names.values(), adjusted, strict=True):
+            values[rows] = p_value
+    return values
+
+
+def _lowest_adjusted(test: Test, row: int, method: str) -> float:
+    """The adjusted p-value of a score if its own were as small as it can be."""
+    family = _families(test, test.family[row])[test.family[row]]
+    p_values = np.array([test.p_value[rows].max() for rows in family.values()])
+    place = list(family).index(test.name[row])
+    p_values[place] = test.lowest[family[test.name[row]]].max()
+    return float(METHODS[method](p_values)[place])
+
+
+def _families(test: Test, only: Hashable = None) -> dict[Hashable, dict[Hashable, list[int]]]:
+    """Family -> test's name -> the places of its p-values; of one family alone, or of all."""
+    places: dict[Hashable, dict[Hashable, list[int]]] = {}
+    for row in np.flatnonzero(~np.isnan(test.p_value)).tolist():
+        if only is None or test.family[row] == only:
+            places.setdefault(test.family[row], {}).setdefault(test.name[row], []).append(row)
+    return places
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """The largest of each column that is not NaN; NaN where none is."""
+    return np.fmax.reduce(values) if len(values) else np.full(values.shape[1], np.nan)
