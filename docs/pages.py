@@ -177,7 +177,7 @@ def _by_frequency(metric: Metric) -> str:
 def _p_value(metric: Metric) -> str:
     larger, smaller = "as large or larger", "as small or smaller"
     if metric.bias == "two-sided":
-        share = f"twice the share of permutations with a value {larger}, or {smaller}, whichever is less, and at most 1"
+        share = f"twice the share of permutations with a value {larger}, or {smaller}, whichever is less, at most 1"
     else:
         share = f"the share of permutations with a value {larger if metric.bias == 'greater' else smaller}"
     return f"The p-value is {share}."
