@@ -27,7 +27,12 @@ COMPARED = {
     "drawn": "{} random groups",
 }
 # which values are as extreme as the score
-EXTREME = {"greater": "one-sided, large values", "less": "one-sided, small values", "two-sided": "two-sided"}
+EXTREME = {
+    "distance": "as far from no bias",
+    "greater": "one-sided, large values",
+    "less": "one-sided, small values",
+    "two-sided": "two-sided",
+}
 
 
 def install(environment: Environment) -> None:
