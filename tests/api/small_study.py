@@ -7,6 +7,7 @@ from conftest import write_text_model
 
 from biasgrid.files import write_text
 from biasgrid.plan.steps import (
+    aggregates_step,
     cell_step,
     inference_step,
     null_step,
@@ -92,6 +93,8 @@ def finished(folder: Path) -> Study:
         cell_step(study, cell).run()
     for group in study.inference_groups.values():
         inference_step(study, group).run()
+    for name in study.aggregate_criteria:
+        aggregates_step(study, study.inference_groups[name]).run()
     null_step(study, study.cells[NULL]).run()
     table_step(study, "scores").run()
     rank_samples_step(study).run()
