@@ -12,7 +12,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -99,6 +99,10 @@ snakemake-report: .venv/installed ## Snakemake's own report of a study, as a zip
 # from the results of the commands above, and their tables
 pictures: .venv/installed ## the pictures of README and docs. PICTURES="rankings ...": some
 	$(BIN)/python docs/pictures.py $(PICTURES)
+
+# from the results of `make study`
+readme: .venv/installed ## what README says of the embedded study
+	$(BIN)/python docs/readme.py
 
 # their packages are no part of `make study`
 notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embedded study: results/notebooks/*.html

@@ -1,21 +1,20 @@
 """What the page says in sentences of which model is the least biased."""
 
-from dataclasses import replace
 from math import nan
 
 import pandas as pd
 import pytest
 from tables_of_models import answered, only
 
-from biasgrid.report.drivers import drivers
+from biasgrid.report.decisive_queries import decisive_queries
 from biasgrid.report.names import Names, number
 from biasgrid.report.sentences import (
     of_agreement,
+    of_borderline,
     of_coverage,
-    of_debias,
-    of_drivers,
+    of_frequency,
+    of_incomparable,
     of_lost,
-    of_metric,
     of_single,
 )
 from biasgrid.verdicts.agreement import agreement
@@ -24,67 +23,21 @@ LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma
 NAMES = Names(LABELS, "abc")
 
 
-def test_a_decided_model_is_called_the_least_biased():
-    answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.01, ("a", "c"): 0.002, ("b", "c"): 0.7})
-    assert of_metric(answer, NAMES) == (
-        "By WEAT, Alpha is the least biased model on Gender: it differs significantly from all others (adjusted p ≤ "
-        "0.01)."
-    )
-
-
-def test_a_first_place_that_nothing_decides_is_no_answer():
-    answer = only({"a": 0.1, "b": 0.5, "c": 0.6}, {("a", "b"): 0.3, ("a", "c"): 0.06})
-    assert of_metric(answer, NAMES) == (
-        "By WEAT, no model can be called the least biased on Gender: Alpha comes first, but does not differ "
-        "significantly from any other (adjusted p ≥ 0.06); a difference had to exceed 0.2 to be decided (7 queries)."
-    )
-
-
-def test_what_the_first_model_differs_from_and_what_not():
-    answer = only({"a": 0.1, "b": 0.3, "c": 0.6}, {("a", "c"): 0.01, ("a", "b"): 0.3, ("b", "c"): 0.2})
-    assert of_metric(answer, NAMES) == (
-        "By WEAT, Alpha comes first on Gender; it differs significantly from Gamma, but not from Beta; a difference "
-        "had to exceed 0.2 to be decided (7 queries)."
-    )
-
-
-def test_a_rival_that_it_was_not_compared_with_stands_in_the_same_sentence():
+def test_models_that_lost_queries_are_named():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01}, queries={"c": 3})
     assert answer.least_biased == "a"
-    assert of_metric(answer, NAMES) == (
-        "By WEAT, Alpha is the least biased model on Gender: it differs significantly from Beta (adjusted p ≤ 0.01); "
-        "not compared with Gamma: 3 of 7 queries."
-    )
     assert of_lost([answer], NAMES) == (
         "Models that lost queries, as too many words are lost: Gamma (not ranked: 3 of 7 queries)."
     )
     assert of_lost([only({"a": 0.1, "b": 0.5})], NAMES) == ""
 
 
-def test_a_p_near_the_limit_and_few_queries_are_said():
+def test_a_rival_without_comparison_and_a_p_near_the_limit_are_said():
+    answer = only({"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01}, queries={"c": 3})
+    assert of_incomparable(answer, NAMES) == "not compared with Gamma: 3 of 7 queries"
     close = only({"a": 0.1, "b": 0.5}, {("a", "b"): 0.04}, draws=500)
-    assert "borderline: another seed may say otherwise" in of_metric(close, NAMES)
-    assert "for these queries" in of_metric(replace(close, queries=4), NAMES)
-
-
-def test_without_values_or_others_or_a_bootstrap_nothing_is_decided():
-    assert of_metric(only({"a": nan, "b": nan}), NAMES) == "By WEAT, no model has a value on Gender."
-    assert "nothing to compare" in of_metric(only({"a": 0.1}), NAMES)
-    assert "all 2 models have the same value" in of_metric(only({"a": 0.1, "b": 0.1}), NAMES)
-    without = only({"a": 0.1, "b": 0.2}, bootstrap=False)
-    assert "was not tested" in of_metric(without, NAMES)
-    unranked = only({"a": 0.1, "b": 0.2}, queries={"a": 2, "b": 2})
-    assert of_metric(unranked, NAMES) == (
-        "By WEAT, no model is ranked on Gender: fewer than two models have values on enough queries."
-    )
-
-
-def test_debiased_states_beside_their_own_model():
-    answer = only({"a": 0.4, "b": 0.5}, {("a", "b"): 0.4}, states=[("a", 0.01, 0.01), ("b", 9.0, 0.02)])
-    assert of_debias(answer, NAMES) == [
-        "By WEAT, Alpha under hard debias is significantly less biased on Gender than without.",
-        "By WEAT, Beta under hard debias is significantly more biased on Gender than without.",
-    ]
+    assert of_borderline(close) == "borderline: another seed may say otherwise"
+    assert of_incomparable(close, NAMES) == ""
 
 
 def test_one_order_by_all_metrics_or_why_there_is_none():
@@ -113,20 +66,25 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
             7,
             5,
             {"bootstrap": {"draws": 500, "level": 0.95}},
-            ["7 queries", "500 times", "not cover other training runs"],
+            [
+                "7 queries",
+                "500 times",
+                "not cover other training runs",
+                "About one of 28 verdicts may be wrong.",
+            ],
         ),
         (
             1,
             5,
             {"bootstrap": {"draws": 500, "level": 0.9}},
-            ["1 query and the words in it", "90 %", "words alone"],
+            ["1 query and the words in it", "90 %", "words alone", "About three of 28 verdicts"],
         ),
         (7, 3, {"bootstrap": {"draws": 500, "level": 0.95}}, ["With 3 models"]),
         (7, 5, {}, ["no bootstrap"]),
     ],
 )
 def test_each_statement_says_what_it_covers(queries, models, inference, said):
-    text = " ".join(of_coverage(queries, models, inference))
+    text = " ".join(of_coverage(queries, models, inference, 28))
     assert all(part in text for part in said), text
 
 
@@ -136,39 +94,30 @@ def scores(values):
     return pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
 
 
-def driven(values):
-    found = drivers(scores(values), ["Gender"], {"weat": 0.0})
-    return found.get(("Gender", "weat"))
+def decisive(values):
+    return decisive_queries(scores(values), ["Gender"], {"weat": 0.0}).get(("Gender", "weat"))
 
 
-def test_the_query_on_which_models_are_furthest_from_no_bias_is_named():
-    found = driven({"q1": {"a": 0.1, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}, "q3": {"a": -0.1, "b": nan}})
-    # means of distances: .13 and .6
-    assert {found.query} <= {"q1", "q2"}
-    assert (found.models, found.models_with_value, found.decisive_queries) == (1, 2, ())
-    # each model is furthest on another query: that of the first model is named
-    assert of_drivers(found, NAMES) == (
-        "Alpha is furthest from no bias on “q2”; no single query decides which model comes first."
-    )
-    both = driven({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}})
-    assert (both.query, both.models, both.models_with_value) == ("q1", 2, 2)
-    assert of_drivers(both, NAMES) == (
-        "Alpha is furthest from no bias on “q1”, as are 2 of 2 models; no single query decides which model comes "
-        "first."
-    )
-
-
-def test_queries_without_which_another_model_comes_first_are_named():
+def test_queries_without_which_another_model_comes_first():
     # means of distances: .4 and .5; without q1, .5 and .1; without q2, .3 and .9
-    found = driven({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}})
-    assert found.decisive_queries == (("q1", "b"),)
-    assert "ithout “q1”, Beta comes first" in of_drivers(found, NAMES)
+    assert decisive({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}}) == (("q1", "b"),)
+    assert decisive({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}}) == ()
+    assert decisive({"q1": {"a": nan, "b": nan}}) is None
+    assert decisive({"q1": {"a": 0.3, "b": 0.9}}) == ()
 
 
-def test_what_drives_a_metric_without_values_or_of_one_query_is_not_said():
-    assert driven({"q1": {"a": nan, "b": nan}}) is None
-    assert of_drivers(None, NAMES) == ""
-    assert of_drivers(driven({"q1": {"a": 0.3, "b": 0.9}}), NAMES) == ""
+def test_where_tests_that_hold_frequency_disagree_with_marks():
+    rows = [
+        *(("all", 0.2, nan), ("permutation", 0.01, 0.3), ("groups", nan, 0.04)),
+        *(("none", 0.9, 0.9), ("untested", nan, nan)),
+    ]
+    table = pd.DataFrame(rows, columns=["evidence", "p_bands_adjusted", "p_controls_adjusted"])
+    assert of_frequency(table, 0.05) == (
+        "Of 3 scores with full or half marks, some are not significant in tests that hold frequency: 1 of 2 within "
+        "bands of frequency and 1 of 2 against control words (adjusted p > 0.05; of those that were tested)."
+    )
+    assert of_frequency(table.drop(columns="evidence"), 0.05) == ""
+    assert of_frequency(table.assign(p_bands_adjusted=nan, p_controls_adjusted=nan), 0.05) == ""
 
 
 def test_where_there_is_one_model_nothing_is_compared():

@@ -227,6 +227,30 @@ class Grid:
 
         return least_biased(self, self._criterion_names(criterion, overall=True), debiased)
 
+    def summary(self) -> str:
+        """What the study says, in at most five sentences by rule.
+
+        Which model is the least biased, and whether that is decided, by how many metrics that compare; how many
+        scores and aggregates have full marks (every test of words is significant: `evidence` of scores.csv), and how
+        many can have none; what was lost, from which model; what debiasing did to its own criterion and to others;
+        how many published numbers are reproduced, and which metrics do not compare. A study's page begins with the
+        same sentences, and a run ends with them. One that the study has nothing to say of is left out.
+
+        Returns
+        -------
+        str
+            Lines of at most 80 characters, which a prompt shows as they are.
+
+        Examples
+        --------
+        >>> study = open_study("results/embedded")  # doctest: +SKIP
+        >>> study.summary()  # doctest: +SKIP
+        """
+        from ..tables.answers import summary_of
+        from .summary_text import SummaryText
+
+        return SummaryText.of(summary_of(self.study))
+
     def correlate(
         self,
         method: Correlation = "spearman",

@@ -11,7 +11,10 @@ from ..comparison.verdict import MEANINGS
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from ..tables.pairs import STATES
-from .names import Names, join_names, number
+from ..verdicts.comparability import incomparable
+from ..verdicts.text import join_names
+from .names import Names, number
+from .page import LENGTH_MARK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +30,11 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
     scores, sections = tables["scores"], []
     aggregates, order = _aggregates(tables), [*spec["criteria"], OVERALL]
     p_values = _p_of_states(tables)
+    # debiased states whose vectors have another length than the model's
+    states_by_length = {
+        (entry.criterion, entry.metric): entry.states
+        for entry in incomparable(tables.get("scalars"), spec["scaled"])
+    }
     for model in spec["models"]:
         for debias in spec["debias"]:
             if not ((scores["model"] == model) & (scores["debias"] == debias)).any():
@@ -38,7 +46,8 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
             rows = [
                 {
                     "criterion": criterion,
-                    "metric": names.label(metric),
+                    "metric": names.label(metric)
+                    + LENGTH_MARK * ((model, debias) in states_by_length.get((criterion, metric), ())),
                     "before": number(aggregates.get((criterion, metric, model, UNTOUCHED))),
                     "after": number(aggregates[criterion, metric, model, debias]),
                     "p": number(p_values.get((criterion, metric, model, debias)), 2),

@@ -18,8 +18,9 @@ from ..config import load
 from ..errors import BiasgridError
 from ..schema import read
 from ..statistics.aggregation import OVERALL
+from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, GAINED, LATER, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
-from .names import Names, join_names, number, pluralize
+from .names import Names, number
 from .step import first_words, templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all

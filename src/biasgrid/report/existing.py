@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from .. import tables
@@ -27,7 +25,7 @@ class _ExistingStudy(FinishedStudy):
     def table_file(self, name: str) -> Any:
         if name not in self._tables_in_memory:
             file = super().table_file(name)
-            self._tables_in_memory[name] = file if _is_whole(file, name) else self._table(name)
+            self._tables_in_memory[name] = file if tables.REGISTRY[name].is_whole(file) else self._table(name)
         return self._tables_in_memory[name]
 
     def _table(self, name: str) -> Any:
@@ -43,7 +41,7 @@ class _ExistingStudy(FinishedStudy):
     def ranks_file(self) -> Any:
         file = super().ranks_file
         # older code, which made rankings without a column, made other ranks
-        if file.is_file() and _is_whole(super().table_file("rankings"), "rankings"):
+        if file.is_file() and tables.REGISTRY["rankings"].is_whole(super().table_file("rankings")):
             return file
         if rank_samples.NAME not in self._tables_in_memory:
             ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
@@ -70,16 +68,6 @@ class _ExistingStudy(FinishedStudy):
     @cached_property
     def _tables_in_memory(self) -> dict[str, Any]:
         return {}
-
-
-def _is_whole(file: Path, name: str) -> bool:
-    """Whether a table has all columns; any other error is reported when it is read."""
-    try:
-        with file.open(encoding="utf-8", errors="replace", newline="") as lines:
-            header = next(csv.reader(lines), [])
-    except (OSError, csv.Error):
-        return False
-    return set(tables.REGISTRY[name].names) <= set(header)
 
 
 def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Mapping[str, str]]:

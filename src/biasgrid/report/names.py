@@ -59,14 +59,3 @@ def p_value(p: float | None) -> str:
     if p is None or isnan(p):
         return ""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
-def join_names(names: Iterable[str], last: str = "and") -> str:
-    """Names in a sentence: "a, b and c"."""
-    *first_names, end = names
-    return f"{', '.join(first_names)} {last} {end}" if first_names else end
-
-
-def pluralize(count: int, noun: str, plural: str = "") -> str:
-    """A number of things: "1 model", "2 models"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

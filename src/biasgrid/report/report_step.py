@@ -14,6 +14,7 @@ from ..errors import BiasgridError
 from ..plan.step import Step
 from ..resources import find_file
 from ..study import Study
+from ..tables.answers import summary_spec
 from . import cells
 from .step import template_files
 
@@ -28,7 +29,7 @@ SHOWN = (
     "mitigation",
     "comparison",
 )
-SHOWN += ("lost_words", "inference", "scalars")
+SHOWN += ("lost_words", "inference", "scalars", "aggregates")
 CONFIG = "study.json"
 # whose versions a number may depend on
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -74,6 +75,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "ranking": study.ranking,
         "inference": study.config["inference"],
         "scaled": study.scaled_metrics,
+        "summary": summary_spec(study),
         "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],

@@ -1,17 +1,19 @@
-"""What a study found, in sentences: what is decided, what it rests on, and what it does not say."""
+"""Notes of the page on a study's verdicts: what they rest on, and what they do not say."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from math import isnan
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..statistics.aggregation import OVERALL
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES
 from ..verdicts.agreement import Agreement
+from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, RankedState
-from .drivers import Drivers
-from .names import Names, join_names, number, p_value, pluralize
+from ..verdicts.text import count_name, join_names, pluralize
+from .names import Names, number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
 # why nobody is ranked
@@ -20,73 +22,6 @@ REASONS = {
     FEW_SHARED: "the models share fewer than half of the queries",
     "": "no two models have values",
 }
-
-
-def of_criterion(criterion: str) -> str:
-    """Where a sentence is about: a criterion, or all of them."""
-    return "over all criteria" if criterion == OVERALL else f"on {criterion}"
-
-
-def of_metric(answer: Answer, names: Names) -> str:
-    """Which model is the least biased by a metric, and whether that is decided."""
-    subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
-    first, models = answer.first, answer.models_with_value
-    if not models:
-        return f"{subject}, no model has a value {scope}."
-    if len(models) == 1:
-        return f"{subject}, only {names.state(models[0])} has a value {scope}: there is nothing to compare."
-    if not first:
-        return f"{subject}, no model is ranked {scope}: {REASONS[answer.reason]}."
-    first_names = join_names(lost_queries(state, names) for state in first)
-    if len(first) == len(models):
-        sentence = f"{subject}, all {len(models)} models have the same value {scope}"
-    elif not answer.has_test:
-        sentence = (
-            f"{subject}, {first_names} has the lowest bias {scope}; whether that is decided was not tested"
-        )
-    elif len(first) > 1:
-        sentence = f"{subject}, {first_names} have the lowest bias {scope}, and the same"
-    elif answer.is_decided:
-        sentence = (
-            f"{subject}, {first_names} is the least biased model {scope}: it differs significantly from "
-            f"{_all_others(answer, names)} (adjusted {p_value(answer.p_adjusted).replace('=', '≤')})"
-        )
-    elif not answer.comparable:
-        sentence = f"{subject}, {first_names} comes first {scope}, but can be compared with no other model"
-    elif len(answer.undecided) == len(answer.comparable):
-        smallest = min((s.p_first for s in answer.rivals if s.p_first == s.p_first), default=float("nan"))
-        note = f" (adjusted {p_value(smallest).replace('=', '≥')})" if smallest == smallest else ""
-        sentence = (
-            f"{subject}, no model can be called the least biased {scope}: {first_names} comes first, but does "
-            f"not differ significantly from any other{note}"
-        )
-    else:
-        different_names = join_names(names.state(m) for m in answer.comparable if m not in answer.undecided)
-        similar_names = join_names(map(names.state, answer.undecided), "or")
-        sentence = (
-            f"{subject}, {first_names} comes first {scope}; it differs significantly from {different_names}, but not "
-            f"from {similar_names}"
-        )
-    notes = [
-        of_borderline(answer),
-        of_incomparable(answer, names),
-        of_reach(answer),
-        of_these_queries(answer),
-    ]
-    return f"{'; '.join([sentence, *filter(None, notes)])}."
-
-
-def _all_others(answer: Answer, names: Names) -> str:
-    """What the least biased model differs from."""
-    if len(answer.comparable) == 1:
-        return names.state(answer.comparable[0])
-    return "all others" if not answer.incomparable else "all that it can be compared with"
-
-
-def lost_queries(state: RankedState, names: Names) -> str:
-    """A model, with the number of its queries where it lost some."""
-    note = f" ({state.queries} of {state.queries_of} queries)" if state.has_lost_queries else ""
-    return names.state(state.model, state.debias) + note
 
 
 def of_borderline(answer: Answer) -> str:
@@ -100,19 +35,6 @@ def of_incomparable(answer: Answer, names: Names) -> str:
     return f"not compared with {join_names(rivals)}" if rivals else ""
 
 
-def of_reach(answer: Answer) -> str:
-    """What an undecided answer could have seen; empty of a decided one."""
-    if isnan(answer.reach):
-        return ""
-    queries = pluralize(answer.queries, "query", "queries")
-    return f"a difference had to exceed {number(answer.reach, 2)} to be decided ({queries})"
-
-
-def of_these_queries(answer: Answer) -> str:
-    """That words alone were resampled; else empty."""
-    return "for these queries: words alone were resampled" if answer.is_of_these_queries else ""
-
-
 def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
     """That there is nothing to compare, where no metric has two untouched models; else empty."""
     models = {model for answer in of_criterion for model in answer.models_with_value}
@@ -122,29 +44,6 @@ def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
         return "No model has a value."
     model = join_names(map(names.label, sorted(models)))
     return f"No metric has more than one model ({model}): there is nothing to compare."
-
-
-def of_drivers(drives: Drivers | None, names: Names) -> str:
-    """Which query models are furthest from no bias on, and without which the first model changes."""
-    if drives is None or drives.queries < 2:
-        return ""
-    model, query = drives.first
-    parts = [f"{names.state(model)} is furthest from no bias on “{query}”"]
-    # a query that is the furthest one of few models drives nothing
-    if drives.models > max(1, drives.models_with_value / 2):
-        most = f"{drives.models} of {pluralize(drives.models_with_value, 'model')}"
-        parts[0] += f", as are {most}" if query == drives.query else f", {most} on “{drives.query}”"
-    by_model: dict[str, list[str]] = {}
-    for query, model in drives.decisive_queries:
-        by_model.setdefault(model, []).append(f"“{query}”")
-    parts += [
-        f"without {queries[0] if len(queries) == 1 else f'any of {len(queries)} queries ({queries[0]}, ...)'}, "
-        f"{names.state(model)} comes first"
-        for model, queries in by_model.items()
-    ]
-    if not drives.decisive_queries:
-        parts.append("no single query decides which model comes first")
-    return f"{'; '.join(parts)}."
 
 
 def of_decisive_queries(
@@ -167,23 +66,6 @@ def of_decisive_queries(
     if not statements:
         return "No single query decides which model comes first." if queries else ""
     return f"Without one of these queries another model comes first: {'; '.join(statements)}."
-
-
-def of_debias(answer: Answer, names: Names) -> list[str]:
-    """Whether the debiased states of models are less biased by a metric than the models as they are."""
-    sentences = []
-    subject, scope = f"By {names.label(answer.metric)}", of_criterion(answer.criterion)
-    for model in dict.fromkeys(state.model for state in answer.debiased):
-        for direction, statement in (
-            ("less", f"is significantly less biased {scope} than without"),
-            ("more", f"is significantly more biased {scope} than without"),
-            ("", f"does not differ significantly {scope} from itself without"),
-        ):
-            methods = [s.debias for s in answer.debiased if s.model == model and s.direction == direction]
-            if methods:
-                under = join_names(map(names.label, methods), "or")
-                sentences.append(f"{subject}, {names.state(model)} under {under} {statement}.")
-    return sentences
 
 
 def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
@@ -211,19 +93,6 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     )
 
 
-def of_lengths(of_criterion: Sequence[Answer], names: Names, length_metrics: Collection[str]) -> str:
-    """Which metrics' values grow with the length of a model's vectors."""
-    labels = [names.label(answer.metric) for answer in of_criterion if answer.metric in length_metrics]
-    if not labels:
-        return ""
-    depend, pronoun = ("depends", "it") if len(labels) == 1 else ("depend", "them")
-    return (
-        f"{join_names(labels)} {depend} on the length of a model's vectors: longer vectors give larger values, so "
-        f"that by {pronoun} a model may come last for its length alone. To take length out, normalise the vectors "
-        "(words: {normalize: true})."
-    )
-
-
 def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     """Which models are not ranked, or lost queries, by how many metrics; empty where none did."""
     counts: dict[tuple[str, bool], list[RankedState]] = {}
@@ -245,8 +114,8 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     return f"Models that lost queries, as too many words are lost: {join_names(statements)}."
 
 
-def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[str]:
-    """What the statements on a criterion cover, and what they do not."""
+def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: int) -> list[str]:
+    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong."""
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
@@ -258,6 +127,8 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[st
         f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
         ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
     ]
+    if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
+        sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if queries < FEWEST_QUERIES:
         sentences.append(
             f"With {pluralize(queries, 'query', 'queries')}, words alone were resampled: what is decided holds for "
@@ -266,3 +137,25 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any]) -> list[st
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")
     return sentences
+
+
+def of_frequency(scores: pd.DataFrame, limit: float) -> str:
+    """How many scores with full or half marks are not significant where frequency is held; empty where that was not
+    tested, or marks cannot be read."""
+    if "evidence" not in scores:
+        return ""
+    marked = scores[scores["evidence"].isin([ALL, *TESTS])]
+    statements = []
+    for column, what in (
+        ("p_bands_adjusted", "within bands of frequency"),
+        ("p_controls_adjusted", "against control words"),
+    ):
+        p_values = marked[column].dropna()
+        if len(p_values):
+            statements.append(f"{int((p_values > limit).sum()):,} of {len(p_values):,} {what}")
+    if not statements:
+        return ""
+    return (
+        f"Of {pluralize(len(marked), 'score')} with full or half marks, some are not significant in tests that hold "
+        f"frequency: {join_names(statements)} (adjusted p > {number(limit, 2)}; of those that were tested)."
+    )

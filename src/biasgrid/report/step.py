@@ -18,9 +18,10 @@ from ..files import write_text
 from ..in_memory import parts_of
 from ..query import Query
 from ..schema import read
+from ..verdicts.text import join_names, pluralize
 from ..words import WordOptions
 from . import background, cell_html, cells, marks, page
-from .names import Names, join_names, number, pluralize
+from .names import Names, number
 from .sections import FOLDER, Section, verdict
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
-from ..verdicts.evidence import GROUPS, Test, adjust, judge
+from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import EVIDENCE, SCORES, adjustment
 from .table import ANY, Column, Files, Table
@@ -81,6 +81,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     outcome = judge({GROUPS: test}, table["tests"].to_numpy(), families, spec["adjust"], spec["level"])
     table["p_groups_adjusted"] = adjust(test, spec["adjust"])
     table["evidence"], table["p_evidence"] = outcome
+    table["p_lowest"] = lowest_p_values([test])
     return table[AGGREGATES.names]
 
 

@@ -1,12 +1,20 @@
-"""What a study's tables say of its models: rankings.csv and pairs.csv, read for `verdicts.least_biased`."""
+"""What a study's tables say of its models: read for `verdicts.least_biased` and `verdicts.summary`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..labels import short_labels
+from ..verdicts.evidence import TESTS
 from ..verdicts.least_biased import Answer, answers
+from ..verdicts.summary import READ, summary
+from . import REGISTRY
 from .pairs import PAIRS
 from .rankings import RANKINGS
+from .scores import adjustment
+
+# inference's names of the tests of words
+OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
 
 
 def answers_of(study: Any) -> list[Answer]:
@@ -16,3 +24,32 @@ def answers_of(study: Any) -> list[Answer]:
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
     level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
     return answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level, draws)
+
+
+def summary_of(study: Any) -> list[str]:
+    """What a study says, in at most five sentences; what is in no table, or in one of older code, is left out."""
+    tables = {
+        name: REGISTRY[name].read(file)
+        for name in READ
+        if name in study.tables and REGISTRY[name].is_whole(file := study.table_file(name))
+    }
+    return summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
+
+
+def summary_spec(study: Any) -> dict[str, Any]:
+    """What `verdicts.summary` needs beside the tables, as JSON has it."""
+    short = short_labels({model: study.labels[model] for model in study.models})
+    inference = [study.config["inference"]] + [
+        entry.get("inference", {})
+        for name in study.config["criteria"]
+        for entry in study.metrics(name).values()
+    ]
+    draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
+    return {
+        "criteria": study.ranked_criteria,
+        "labels": study.labels | short,
+        "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
+        "scaled": study.scaled_metrics,
+        **adjustment(study),
+        "draws": sorted(draws - {None}),
+    }

@@ -13,7 +13,17 @@ from ..errors import BiasgridError, unknown_name
 from ..in_memory import File
 from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
-from ..verdicts.evidence import GROUPS, LEVEL, MEANINGS, PERMUTATION, VERDICTS, Test, judge, tests_of
+from ..verdicts.evidence import (
+    GROUPS,
+    LEVEL,
+    MEANINGS,
+    PERMUTATION,
+    VERDICTS,
+    Test,
+    judge,
+    lowest_p_values,
+    tests_of,
+)
 from ..verdicts.evidence import adjust as adjust_families
 from .inputs import cell_files, inference_files
 from .keys import CELL
@@ -71,17 +81,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ]
     lowest_of = pd.DataFrame([lowest[key] for key in table[KEYS].itertuples(index=False, name=None)])
     lowest_of = lowest_of.reindex(columns=list(P_VALUES)).astype("float64")
+    of_words = {
+        PERMUTATION: _test(table, "p_value", tests, lowest_of["p_value"], "words"),
+        GROUPS: _test(table, "p_groups", tests, lowest_of["p_groups"]),
+    }
     outcome = judge(
-        {
-            PERMUTATION: _test(table, "p_value", tests, lowest_of["p_value"], "words"),
-            GROUPS: _test(table, "p_groups", tests, lowest_of["p_groups"]),
-        },
+        of_words,
         table["tests"].to_numpy(),
         table["criterion"].tolist(),
         spec["adjust"],
         spec["level"],
     )
     table["evidence"], table["p_evidence"] = outcome
+    table["p_lowest"] = lowest_p_values(of_words.values())
     return table
 
 
@@ -189,6 +201,13 @@ EVIDENCE = (
         "p_evidence",
         "the larger p-value of all these tests, adjusted for the number of different ones of its criterion; "
         "empty where not all were made",
+        "number",
+        range=(0, 1),
+    ),
+    Column(
+        "p_lowest",
+        "the smallest p-value, not adjusted, that those of these tests that were made can give together: their "
+        "draws, or the words and topics that there are, allow no smaller one",
         "number",
         range=(0, 1),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -87,6 +88,18 @@ class Table:
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
         return ends.with_ends(table, self.ends, spec)
+
+    def is_whole(self, path: File) -> bool:
+        """Whether a file has all columns, which one of older code may lack; any other error is reported when it is
+        read."""
+        if isinstance(path, InMemory):
+            return True
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as lines:
+                header = next(csv.reader(lines), [])
+        except (OSError, csv.Error):
+            return False
+        return set(self.names) <= set(header)
 
     def read(self, path: File) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.

@@ -6,7 +6,7 @@ permutation test of the labels that a classifier learns from says nothing of the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,7 +123,9 @@ def judge(
     made = is_made.sum(axis=0)
     is_complete = (made == possible) & (made > 0)
     names = list(zip(*(test.name for test in tests.values()), strict=True)) or [()] * number
-    together = Test(np.where(is_complete, _largest(p_values), np.nan), _largest(lowest), families, names)
+    together = Test(
+        np.where(is_complete, _largest(p_values), np.nan), lowest_p_values(tests.values()), families, names
+    )
     p_together = adjust(together, method)
     adjusted = np.reshape([adjust(test, method) for test in tests.values()], p_values.shape)
     verdict = np.where(made > 0, NONE, UNTESTED).astype(object)
@@ -135,6 +137,13 @@ def judge(
         verdict[row] = list(tests)[int(np.nanargmin(adjusted[:, row]))]
     verdict[p_together <= limit] = ALL
     return Evidence(verdict, p_together)
+
+
+def lowest_p_values(tests: Iterable[Test]) -> np.ndarray:
+    """The smallest p-value that all tests of a score that were made can give together, (n,); NaN where none was."""
+    return _largest(
+        np.array([np.where(np.isnan(test.p_value), np.nan, test.lowest) for test in tests], float)
+    )
 
 
 def adjust(test: Test, method: str) -> np.ndarray:

@@ -1,79 +1,241 @@
-"""What a study says, in a few sentences by rule."""
+"""What a study says, in at most five sentences by rule: the text of page, Python, terminal and README."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .least_biased import Answer
+from ..comparison.verdict import UNJUDGED, VERDICTS
+from ..statistics.aggregation import OVERALL
+from .comparability import Incomparable, incomparable
+from .debias_effect import of_debias_methods
+from .full_marks import of_full_marks
+from .least_biased import Answer, RankedState
+from .text import count_name, join_names, model_name, queries_of, with_note
 
-NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+if TYPE_CHECKING:
+    import pandas as pd
+
+# the tables that it reads, beside those of `least_biased.answers`
+READ = ("scores", "aggregates", "scalars", "comparison")
+FEW_VERDICTS = 3
+# why a score is missing
+REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
+
+Lengths = Mapping[tuple[str, str], Incomparable]
 
 
 def summary(
-    answers: Iterable[Answer], criterion: str, labels: Mapping[str, str], by_length: Collection[str]
+    answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> list[str]:
-    """Which model is the least biased on a criterion, and whether that is decided, by how many metrics that compare.
+    """Which model is the least biased, and whether that is decided, by how many metrics that compare; what has full
+    marks; what was lost, from which model; what debiasing did; what was reproduced, and what does not compare.
+
+    A sentence is left out where the study has nothing that it is about.
 
     Parameters
     ----------
     answers
         What each metric says of the models.
-    criterion
-        The criterion that the sentences are of, mostly "Overall".
-    labels
-        What metrics and models are called.
-    by_length
-        Keys of the metrics by which the models do not compare (`verdicts.comparability`).
+    tables
+        Those of `READ` that the study has, by name.
+    spec
+        As `biasgrid.tables.answers.summary_spec` gives it: "criteria", the ranked ones; "labels", short; "debias",
+        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "adjust" and "level": how
+        p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
     """
-    of_criterion = [
-        answer for answer in answers if answer.criterion == criterion and len(answer.models_with_value) > 1
+    labels = spec["labels"]
+    lengths = {
+        (part.criterion, part.metric): part for part in incomparable(tables.get("scalars"), spec["scaled"])
+    }
+    sentences = [
+        _least_biased(answers, spec["criteria"], lengths, labels),
+        of_full_marks(tables, spec),
+        _lost(tables.get("scores"), answers, labels),
+        of_debias_methods(answers, lengths, spec),
+        _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
     ]
-    comparable = [answer for answer in of_criterion if answer.metric not in by_length]
-    rest = [answer for answer in of_criterion if answer.metric in by_length]
-    if not any(answer.has_test for answer in of_criterion):
-        return []
-    sentences = [_least_biased(comparable, labels)] if comparable else []
-    return [*sentences, *([_of_length(rest, labels)] if rest else [])]
+    return [sentence for sentence in sentences if sentence]
 
 
-def _least_biased(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
-    """Which model is the least biased by metrics that compare."""
-    metrics = f"{_count(len(answers))} {'metric' if len(answers) == 1 else 'metrics'} that compare"
-    by_model = _metrics_by_model(answers)
-    if not by_model:
-        return f"No model can be called least biased: of {metrics}, none separates one model from all others."
-    verdicts = [
-        f"{_count(len(names))} {'separates' if len(names) == 1 else 'separate'} {labels.get(model, model)}"
-        for model, names in by_model.items()
-    ]
-    ((model, names), *rivals) = by_model.items()
-    if not rivals and len(names) == len(answers):
-        return f"{labels.get(model, model)} is the least biased model by all {metrics}."
-    return f"No model can be called least biased: of {metrics}, {', '.join(verdicts)} from all others."
-
-
-def _of_length(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
-    """Which metrics do not compare, and what they decide nonetheless."""
-    names = ", ".join(labels.get(answer.metric, answer.metric) for answer in answers)
-    by_model = _metrics_by_model(answers)
-    claims = "; ".join(
-        f"{', '.join(labels.get(name, name) for name in metrics)} would call {labels.get(model, model)} least biased"
-        for model, metrics in by_model.items()
+def _least_biased(
+    answers: Iterable[Answer], criteria: Sequence[str], lengths: Lengths, labels: Mapping[str, str]
+) -> str:
+    """Which model is the least biased over all criteria by metrics that compare, and what single criteria decide."""
+    rivalries = [answer for answer in answers if len(answer.models_with_value) > 1]
+    together = criteria[0] if len(criteria) == 1 else OVERALL
+    of_all = [answer for answer in rivalries if answer.criterion == together]
+    if not of_all:
+        return ""
+    if not any(answer.has_test for answer in of_all):
+        return "No model can be called least biased: without a bootstrap nothing is decided."
+    comparable = [answer for answer in of_all if not _by_length(answer, lengths)]
+    if not comparable:
+        return "No model can be called least biased: no metric compares the models."
+    metrics = (
+        "one metric that compares"
+        if len(comparable) == 1
+        else f"{count_name(len(comparable))} metrics that compare"
     )
-    return (
-        f"{names} {'grows' if len(answers) == 1 else 'grow'} with the length of vectors, which differs between the "
-        f"models, and {'does' if len(answers) == 1 else 'do'} not compare{f' ({claims})' if claims else ''}."
+    note = (
+        ", for these queries (words alone were resampled)"
+        if all(answer.is_of_these_queries for answer in comparable)
+        else ""
     )
-
-
-def _metrics_by_model(answers: Iterable[Answer]) -> dict[str, list[str]]:
-    """Model -> the metrics by which it is decided to be the least biased."""
-    by_model: dict[str, list[str]] = {}
-    for answer in answers:
+    by_model: dict[str, list[Answer]] = {}
+    for answer in comparable:
         if answer.least_biased is not None:
-            by_model.setdefault(answer.least_biased, []).append(answer.metric)
-    return by_model
+            by_model.setdefault(answer.least_biased, []).append(answer)
+    if len(by_model) == 1 and sum(map(len, by_model.values())) == len(comparable):
+        ((model, decisive),) = by_model.items()
+        every = {1: "the only metric", 2: "both metrics"}.get(
+            len(comparable), f"all {count_name(len(comparable))} metrics"
+        )
+        compares = "compares" if len(comparable) == 1 else "compare"
+        name = model_name(model, decisive[0], labels)
+        return (
+            f"{name} is the least biased model by {every} that {compares}{_without(decisive, labels)}{note}."
+        )
+    verdicts = [
+        f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
+        f"{model_name(model, decisive[0], labels)} from all others{_without(decisive, labels)}"
+        for model, decisive in by_model.items()
+    ]
+    text = ", ".join(verdicts) or "none separates one model from all others"
+    single = [
+        answer
+        for answer in rivalries
+        if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
+    ]
+    return f"No model can be called least biased: of {metrics}, {text}{note}{_by_criterion(single, labels)}."
 
 
-def _count(number: int) -> str:
-    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """What is decided on single criteria."""
+    decided = [answer for answer in answers if answer.least_biased is not None]
+    if not decided:
+        return ""
+    verdicts = [
+        f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
+        f"{labels.get(answer.metric, answer.metric)}{_without([answer], labels)}"
+        for answer in decided
+    ]
+    names = f" ({'; '.join(verdicts)})" if len(decided) <= FEW_VERDICTS else ""
+    verb = "is" if len(decided) == 1 else "are"
+    counts = f"{count_name(len(decided))} of {count_name(len(answers))} verdicts"
+    return f"; on single criteria, {counts} {verb} decided{names}"
+
+
+def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:
+    """Which rivals a model was not compared with."""
+    rivals = dict.fromkeys(
+        with_note(labels.get(rival.model, rival.model), f"{rival.queries} of {rival.queries_of} queries")
+        for answer in decisive
+        for rival in answer.incomparable
+    )
+    return f", but was not compared with {join_names(rivals)}" if rivals else ""
+
+
+def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
+    """How many scores are missing, and why; of which model most are, and where it is not ranked."""
+    if scores is None or scores.empty:
+        return ""
+    lost = scores[scores["value"].isna()]
+    if lost.empty:
+        return f"All {len(scores):,} scores have a value." if len(scores) > 1 else ""
+    reasons = lost["status"].str.partition(":")[0].value_counts()
+    why = [REASONS.get(name, str(name).replace("_", " ")) for name in reasons.index]
+    if len(why) > 1:
+        why = [f"{n:,} {reason}" for n, reason in zip(reasons, why, strict=True)]
+    verb = "is" if len(lost) == 1 else "are"
+    text = f"{len(lost):,} of {len(scores):,} scores {verb} missing ({', '.join(why)})"
+    counts = lost["model"].value_counts()
+    model, most = str(counts.index[0]), int(counts.iloc[0])
+    if 2 * most <= len(lost):
+        return f"{text}, of {len(counts):,} models."
+    share = "all of them " if most == len(lost) else "most of them "
+    out: dict[str, RankedState] = {}
+    for answer in answers:
+        for state in answer.not_ranked:
+            if state.model == model and answer.criterion != OVERALL:
+                out.setdefault(answer.criterion, state)
+    places = [f"{criterion} ({queries_of(state)})" for criterion, state in out.items()]
+    where = f", which is not ranked on {join_names(places)}" if places else ""
+    return f"{text}, {share if len(lost) > 1 else ''}{_possessive(labels.get(model, model))}{where}."
+
+
+def _possessive(label: str) -> str:
+    """ "GloVe 840B's (filtered)"."""
+    head, bracket, rest = label.partition(" (")
+    return f"{head}'s{bracket}{rest}"
+
+
+def _print(
+    comparison: pd.DataFrame | None,
+    answers: Iterable[Answer],
+    criteria: Sequence[str],
+    lengths: Lengths,
+    labels: Mapping[str, str],
+) -> str:
+    """How many published numbers are reproduced, and what does not compare."""
+    parts = [_reproduced(comparison), _lengthy(answers, criteria, lengths, labels)]
+    text = "; ".join(part for part in parts if part)
+    return f"{text}." if text else ""
+
+
+def _reproduced(comparison: pd.DataFrame | None) -> str:
+    if comparison is None or comparison.empty:
+        return ""
+    counts = comparison["verdict"].value_counts()
+    judged = [(name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED]
+    rest = [f"{counts[name]:,} {name}" for name in UNJUDGED if name in counts.index]
+    total, same = sum(n for _, n in judged), dict(judged).get("reproduced", 0)
+    others = [f"{n:,} {name}" for name, n in judged if name != "reproduced"]
+    numbers = "published number" if total == 1 else "published numbers"
+    if not total:
+        text = "No published number could be compared"
+    elif same == total:
+        text = (
+            f"All {total:,} {numbers} are reproduced"
+            if total > 1
+            else "The one published number is reproduced"
+        )
+    else:
+        text = f"{same:,} of {total:,} {numbers} {'is' if same == 1 else 'are'} reproduced ({join_names(others)})"
+    if rest and total:
+        return f"{text}, and {sum(int(counts[n]) for n in UNJUDGED if n in counts.index):,} could not be compared"
+    return text
+
+
+def _lengthy(
+    answers: Iterable[Answer], criteria: Sequence[str], lengths: Lengths, labels: Mapping[str, str]
+) -> str:
+    """Which metrics do not compare, and what they would decide nonetheless."""
+    together = criteria[0] if len(criteria) == 1 else OVERALL
+    of_all = [
+        answer
+        for answer in answers
+        if answer.criterion == together and len(answer.models_with_value) > 1 and _by_length(answer, lengths)
+    ]
+    if not of_all:
+        return ""
+    by_model: dict[str, list[Answer]] = {}
+    for answer in of_all:
+        if answer.least_biased is not None:
+            by_model.setdefault(answer.least_biased, []).append(answer)
+    claims = "; ".join(
+        f"{join_names(labels.get(answer.metric, answer.metric) for answer in decisive)} would call "
+        f"{model_name(model, decisive[0], labels)} least biased"
+        for model, decisive in by_model.items()
+    )
+    is_one = len(of_all) == 1
+    return (
+        f"{join_names(labels.get(answer.metric, answer.metric) for answer in of_all)} "
+        f"{'does' if is_one else 'do'} not compare, as {'it grows' if is_one else 'they grow'} with the length of "
+        f"vectors, which differs between the models{f' ({claims})' if claims else ''}"
+    )
+
+
+def _by_length(answer: Answer, lengths: Lengths) -> bool:
+    entry = lengths.get((answer.criterion, answer.metric))
+    return entry is not None and entry.models

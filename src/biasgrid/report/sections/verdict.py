@@ -11,7 +11,7 @@ from ...verdicts.comparability import Incomparable, incomparable
 from ...verdicts.least_biased import Answer, DebiasedState, answers
 from ...verdicts.summary import summary
 from .. import sentences
-from ..drivers import drivers
+from ..decisive_queries import decisive_queries
 from ..names import Names, number, p_value
 from .section import Section, Tables
 
@@ -21,13 +21,13 @@ DEBIASED = {"less": "less", "more": "more", "": "undecided"}
 def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """The summary, and per criterion a row for each metric; "Overall" first."""
     if "rankings" not in tables or tables["rankings"].empty:
-        return {"sentences": [], "criteria": []}
+        return {"sentences": summary([], tables, spec["summary"]), "criteria": []}
     all_answers = answers_of(tables, spec)
     lengths = {
         (entry.criterion, entry.metric): entry
         for entry in incomparable(tables.get("scalars"), spec["scaled"])
     }
-    decisive = drivers(tables["scores"], **spec["ranking"])
+    decisive = decisive_queries(tables["scores"], **spec["ranking"])
     ids = dict(zip(tables["scores"]["query"], tables["scores"]["query_id"], strict=True))
     criteria = [
         name for name in (OVERALL, *spec["criteria"]) if any(a.criterion == name for a in all_answers)
@@ -35,9 +35,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
     # with one criterion, "Overall" would repeat it
     criteria = criteria[1:] if len(criteria) == 2 else criteria
     return {
-        "sentences": summary(
-            all_answers, criteria[0], {**names.labels, **names.shorter}, _by_length(lengths, criteria[0])
-        ),
+        "sentences": summary(all_answers, tables, spec["summary"]),
         "criteria": [
             _criterion(
                 name,
@@ -49,7 +47,10 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
             )
             for name in criteria
         ],
-        "covers": _coverage(criteria[0], all_answers, spec),
+        "covers": [
+            *_coverage(criteria, all_answers, spec),
+            *filter(None, [sentences.of_frequency(tables["scores"], 1 - spec["level"])]),
+        ],
     }
 
 
@@ -77,7 +78,7 @@ def _criterion(
         sentences.of_lost(of_criterion, names),
         sentences.of_decisive_queries(
             {
-                answer.metric: decisive[name, answer.metric].decisive_queries
+                answer.metric: decisive[name, answer.metric]
                 for answer in of_criterion
                 if (name, answer.metric) in decisive
             },
@@ -110,13 +111,12 @@ def _criterion(
     }
 
 
-def _by_length(lengths: Mapping[tuple[str, str], Incomparable], criterion: str) -> set[str]:
-    return {entry.metric for entry in lengths.values() if entry.criterion == criterion and entry.models}
-
-
-def _coverage(criterion: str, all_answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
-    models = {m for answer in all_answers if answer.criterion == criterion for m in answer.models_with_value}
-    return sentences.of_coverage(spec["queries"][criterion], len(models), spec["inference"])
+def _coverage(criteria: Sequence[str], all_answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
+    models = {
+        m for answer in all_answers if answer.criterion == criteria[0] for m in answer.models_with_value
+    }
+    verdicts = sum(answer.has_test and answer.criterion in criteria for answer in all_answers)
+    return sentences.of_coverage(spec["queries"][criteria[0]], len(models), spec["inference"], verdicts)
 
 
 def _entry(lengths: Mapping[tuple[str, str], Incomparable], answer: Answer) -> Incomparable:
@@ -170,7 +170,7 @@ def _debiased_cell(answer: Answer, state: tuple[str, str], entry: Incomparable) 
 SECTION = Section(
     "verdict",
     "The verdict",
-    ("rankings", "pairs", "scores", "scalars"),
+    ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison"),
     make,
     "verdict.html",
 )

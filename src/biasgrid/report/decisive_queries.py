@@ -1,0 +1,59 @@
+"""The queries without which another model would come first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..debias import UNTOUCHED
+from ..statistics.aggregation import Aggregation, aggregator
+from ..statistics.shared import COVERAGE
+from ..tables.shared import Parts, places_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def decisive_queries(
+    scores: pd.DataFrame,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: Aggregation = "abs_avg",
+    by: str = "distance",
+    ties: str = "average",
+    coverage: float = COVERAGE,
+    parts: Parts | None = None,
+) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
+    """The (sub-)queries without which another model comes first, and that model, by criterion and metric, "Overall"
+    included, where models are ranked; parameters as of `tables.rankings.rankings`."""
+    by_place = {}
+    scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(drop=True)
+    values = scores["value"].to_numpy()
+    for place in places_of(scores, ranked, coverage, parts):
+        zero = neutral[place.metric] if by == "distance" else 0.0
+        distances = np.where(place.has_value, values[place.places] - zero, np.nan)
+        # which model comes first: of the ranked ones, on the rows that all of them have
+        columns, rows = np.flatnonzero(place.shared.units), np.flatnonzero(place.shared.rows)
+        if not len(columns):
+            continue
+        shared_values = distances[np.ix_(rows, columns)]
+        first = _first(shared_values, aggregation, by)
+        decisive = []
+        for i, row in enumerate(rows if len(rows) > 1 else ()):
+            first_without = _first(np.delete(shared_values, i, axis=0), aggregation, by)
+            if first_without != first:
+                decisive.append((place.names[row], place.states[columns[first_without]][0]))
+        by_place[place.criterion, place.metric] = tuple(decisive)
+    return by_place
+
+
+def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int:
+    """The column with the lowest aggregate, of values (rows, columns) without NaN."""
+    aggregate = aggregator(aggregation)
+    aggregates = [float(aggregate(column)) for column in values.T]
+    # as ranks are taken: by the absolute aggregate, to twelve digits
+    return int(
+        np.argmin([float(f"{abs(value) if by == 'distance' else value:.12g}") for value in aggregates])
+    )

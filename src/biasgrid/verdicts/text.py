@@ -1,0 +1,43 @@
+"""Sentences of verdicts: numbers, lists and models in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .least_biased import Answer, RankedState
+
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def count_name(number: int) -> str:
+    """A small number in letters."""
+    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def pluralize(count: int, noun: str, plural: str = "") -> str:
+    """A number of things: "1 model", "2 models"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def join_names(names: Iterable[str], last: str = "and") -> str:
+    """Names in a sentence: "a, b and c"."""
+    *first_names, end = names
+    return f"{', '.join(first_names)} {last} {end}" if first_names else end
+
+
+def model_name(model: str, answer: Answer, labels: Mapping[str, str]) -> str:
+    """A model, with the number of its queries where it lost some."""
+    states = {state.model: state for state in (*answer.models, *answer.not_ranked)}
+    note = queries_of(states[model]) if states[model].has_lost_queries else ""
+    return with_note(labels.get(model, model), note)
+
+
+def with_note(label: str, note: str) -> str:
+    """A label with a note in its brackets."""
+    if not note:
+        return label
+    return f"{label[:-1]}; {note})" if label.endswith(")") else f"{label} ({note})"
+
+
+def queries_of(state: RankedState) -> str:
+    return f"{state.queries} of {state.queries_of} queries"

@@ -1,0 +1,203 @@
+"""What a study says in at most five sentences: each by rule, from tables whose numbers are counted here."""
+
+from math import ceil, nan
+
+import pandas as pd
+import pytest
+from tables_of_models import answered
+
+from biasgrid.verdicts.summary import summary
+
+LABELS = {
+    **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},
+    **{"a": "GloVe 840B (filtered)", "b": "word2vec (subset)", "c": "spaCy"},
+}
+SPEC = {
+    "criteria": ["Gender"],
+    "labels": LABELS,
+    "debias": {"hard": "Gender"},
+    "scaled": {},
+    "adjust": "benjamini-hochberg",
+    "level": 0.95,
+    "draws": [999],
+}
+
+
+def said(answers=(), spec=SPEC, **tables):
+    return summary(list(answers), {name: pd.DataFrame(rows) for name, rows in tables.items()}, spec)
+
+
+LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
+
+
+@pytest.mark.parametrize(
+    ("p_values", "more", "sentence"),
+    [
+        (
+            {},
+            {},
+            "No model can be called least biased: of two metrics that compare, none separates one model from all "
+            "others.",
+        ),
+        (
+            {"weat": LOW},
+            {},
+            "No model can be called least biased: of two metrics that compare, one separates word2vec (subset) from "
+            "all others.",
+        ),
+        (
+            {"weat": LOW, "mac": LOW},
+            {},
+            "word2vec (subset) is the least biased model by both metrics that compare.",
+        ),
+        # a model that lost queries says so, and so does one that was set aside
+        (
+            {"weat": LOW, "mac": LOW},
+            {"queries": {"a": 3, "b": 6}},
+            "word2vec (subset; 6 of 7 queries) is the least biased model by both metrics that compare, but was "
+            "not compared with GloVe 840B (filtered; 3 of 7 queries).",
+        ),
+        (
+            {},
+            {"bootstrap": False},
+            "No model can be called least biased: without a bootstrap nothing is decided.",
+        ),
+    ],
+)
+def test_which_model_is_the_least_biased(p_values, more, sentence):
+    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac")}
+    assert said(answered(values, p_values, **more)) == [sentence]
+
+
+def test_one_model_is_no_answer_and_nothing_is_said_of_nothing():
+    assert said(answered({"weat": {"a": 0.1}})) == []
+    assert said() == []
+
+
+def test_metrics_that_grow_with_length_are_not_counted():
+    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "rnd")}
+    answers = answered(values, {"rnd": LOW})
+    # no length is known: they count as different
+    assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}) == [
+        "No model can be called least biased: of one metric that compares, none separates one model from all others.",
+        "RND does not compare, as it grows with the length of vectors, which differs between the models (RND would "
+        "call word2vec (subset) least biased).",
+    ]
+
+
+def scores(**counts):
+    """Rows of scores.csv: evidence -> how often, each of two tests and of a p_lowest that no draws give."""
+    row = {"criterion": "Gender", "debias": "none", "model": "a", "value": 1.0, "tests": 2, "p_lowest": 0.3}
+    return [row | {"evidence": name} for name, n in counts.items() for _ in range(n)]
+
+
+def test_full_marks_and_those_by_one_test():
+    rows = scores(all=3, none=1000, untested=100)
+    rows[0]["tests"] = 1
+    aggregates = [row | {"tests": 1} for row in scores(all=2, none=4)]
+    # of aggregations that do not rank, and of debiased states, which are a family of their own
+    aggregates += [aggregates[0] | {"tests": 0, "evidence": "untested"}, aggregates[0] | {"debias": "hard"}]
+    assert said(scores=rows, aggregates=aggregates)[0] == (
+        "3 of 1,103 scores and 2 of 6 aggregates have full marks, 1 and 2 of them by one test."
+    )
+    assert said(aggregates=aggregates) == ["2 of 6 aggregates have full marks, all by one test."]
+    # older results
+    assert (
+        said(
+            aggregates=[
+                {**row} for row in pd.DataFrame(aggregates).drop(columns="evidence").to_dict("records")
+            ]
+        )
+        == []
+    )
+    assert said(scores=scores(untested=3)) == ["All 3 scores have a value."]
+
+
+@pytest.mark.parametrize(
+    ("adjust", "tails", "m", "significant", "needed"),
+    [
+        # n >= tails m / (.05 (R + 1)) = 300 / .2
+        ("benjamini-hochberg", 1, 300, 3, 1500),
+        ("benjamini-hochberg", 2, 300, 3, 3000),
+        # n >= tails (m - R) / .05
+        ("holm", 1, 300, 3, 297 / 0.05),
+    ],
+)
+def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, significant, needed):
+    rows = scores(all=significant, out_of_reach=3, none=m - significant - 3)
+    for row in rows:
+        row["p_lowest"] = tails / 1000
+    (sentence, _) = said(spec=SPEC | {"adjust": adjust}, scores=rows)
+    number = ceil(needed / 100) * 100
+    assert sentence.endswith(f"full marks; 3 scores can have no mark without about {number:,} draws.")
+
+
+def test_what_is_out_of_reach_of_its_words():
+    rows = scores(all=1, out_of_reach=2, none=300)
+    rows[2]["p_lowest"] = 1 / 1000
+    aggregates = [row | {"tests": 1} for row in scores(out_of_reach=1, none=1)]
+    assert said(scores=rows, aggregates=aggregates)[0] == (
+        "1 of 303 scores and 0 of 2 aggregates have full marks; 1 score and 1 aggregate can have no mark without "
+        "more words, 1 score without about 3,100 draws."
+    )
+
+
+def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
+    def rows(**counts):
+        return [
+            {"model": model, "value": nan if i < n else 1.0, "status": "lost_words:A" if i < n else "ok"}
+            for model, n in counts.items()
+            for i in range(500)
+        ]
+
+    answers = answered({"weat": {"b": 0.1, "c": 0.5, "a": 0.6}}, queries={"a": 3})
+    assert said(answers, scores=rows(a=111, b=28, c=0))[1] == (
+        "139 of 1,500 scores are missing (too many words lost), most of them GloVe 840B's (filtered), which is not "
+        "ranked on Gender (3 of 7 queries)."
+    )
+    assert said(scores=rows(a=0, c=2)) == [
+        "2 of 1,000 scores are missing (too many words lost), all of them spaCy's."
+    ]
+    assert said(scores=rows(c=1)) == ["1 of 500 scores is missing (too many words lost), spaCy's."]
+    assert said(scores=rows(a=1, b=1)) == [
+        "2 of 1,000 scores are missing (too many words lost), of 2 models."
+    ]
+
+
+def test_what_debiasing_did_by_metrics_that_compare_and_by_others():
+    # three metrics of model a: less by WEAT and RND, undecided by MAC
+    states = {"weat": ("a", 0.1, 0.01), "mac": ("a", 0.1, 0.6), "rnd": ("a", 0.1, 0.01)}
+    answers = [
+        answer
+        for metric, state in states.items()
+        for answer in answered({metric: {"a": 0.5, "b": 0.6}}, states=[state])
+    ]
+    assert said(answers)[1] == "Hard debias lowers Gender by 2 of 3 metrics."
+    lengths = [
+        {"criterion": "Gender", "metric": "rnd", "model": model, "debias": debias, "value": length}
+        | {"quantity": "mean_length"}
+        for model, debias, length in (("a", "none", 3.0), ("a", "hard", 1.0), ("b", "none", 3.0))
+    ]
+    # models compare, the debiased state does not
+    assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}, scalars=lengths)[1] == (
+        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with the length of vectors, which it "
+        "changes, Gender by 1 of 1."
+    )
+    raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
+    assert said(raised)[1] == "Hard debias lowers Gender by 0 of 1 metrics (and raises it by 1)."
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        (["reproduced"] * 32, "All 32 published numbers are reproduced."),
+        (["reproduced"], "The one published number is reproduced."),
+        (
+            [*["reproduced"] * 3, "differs", "explained", "no value", "other vectors"],
+            "3 of 5 published numbers are reproduced (1 explained and 1 differs), and 2 could not be compared.",
+        ),
+        (["no value"], "No published number could be compared."),
+    ],
+)
+def test_what_is_reproduced(verdicts, sentence):
+    assert said(comparison=[{"verdict": verdict} for verdict in verdicts]) == [sentence]
