@@ -53,7 +53,6 @@ BEYOND = {
     "greater": "as high as the score or higher (p is this share)",
     "less": "as low as the score or lower (p is this share)",
     "two-sided": "the smaller tail from the score on (p is twice this share)",
-    "distance": "as far from no bias as the score or further (p is this share)",
 }
 
 
