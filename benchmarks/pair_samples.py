@@ -201,6 +201,8 @@ def samples(
     """So many samples of each of so many populations; those of a folder, if they are there."""
     vocabulary = groups = None
     for number in range(populations):
+        if shared and len(DESIGNS[number % len(DESIGNS)]) == 1:
+            continue  # of one pair, nothing is shared with others
         path = folder / f"{seed}-{each}-{number}{'-shared' * shared}.pickle" if folder else None
         if path and path.exists():
             of, drawn = pickle.loads(path.read_bytes())
