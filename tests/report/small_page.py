@@ -3,6 +3,7 @@ published numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -66,12 +67,22 @@ CONFIG = {
 }
 
 
-def measured(folder: Path) -> Study:
-    """The study with its tables and its page, in a folder that is the working directory."""
+def measured(folder: Path, lean: Mapping[str, float] | None = None, draws: int = 20) -> Study:
+    """The study with its tables and its page, in a folder that is the working directory.
+
+    lean   model -> how far words of A, C, E, G lie from those of B, D, F, H in it, beside chance
+    draws  of the bootstrap
+    """
     all_words = [word for letter in "abcdefgh" for word in words(letter)]
     for seed, name in enumerate(("one", "two", "three")):
         there = [word for word in all_words if name != "three" or word[0] != "g"]
-        write_text_model(folder / f"{name}.txt", there, 8, seed)
+        file = write_text_model(folder / f"{name}.txt", there, 8, seed)
+        if lean:
+            lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+            for line in lines:
+                if line[0] in there:
+                    line[1] = str(float(line[1]) + (lean[name] if line[0][0] in "aceg" else -lean[name]))
+            file.write_text("".join(" ".join(line) + "\n" for line in lines), encoding="utf-8")
     (folder / "twin.txt").write_bytes((folder / "two.txt").read_bytes())
     row = {"source": "A paper", "table": "1", "criterion": "First", "metric": "mac", "quantity": "value"}
     published = [
@@ -80,7 +91,8 @@ def measured(folder: Path) -> Study:
         row | {"query": "abcd", "model": "one", "published": "9", "digits": "0", "note": "made up"},
     ]
     pd.DataFrame(published, columns=comparison.PUBLISHED).to_csv(folder / "published.csv", index=False)
-    (folder / "small.yaml").write_text(yaml.safe_dump(CONFIG, sort_keys=False))
+    inference = CONFIG["inference"] | {"bootstrap": {"draws": draws}}
+    (folder / "small.yaml").write_text(yaml.safe_dump(CONFIG | {"inference": inference}, sort_keys=False))
     study = Study.read("small.yaml")
     make_inputs(study)
     for model, key in study.fits:

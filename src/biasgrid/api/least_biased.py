@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import BiasgridError
 from ..labels import short_labels
-from ..tables.answers import answers_of
+from ..tables.answers import answers_of, lengths_of
 
 if TYPE_CHECKING:
     from ..study import Study
@@ -22,6 +22,7 @@ COLUMNS = (
 )
 
 BORDERLINE = "~"
+LENGTH_MARK = "‡"
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
@@ -43,6 +44,9 @@ def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.Data
         row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)
     ]
     table = LeastBiased([row for row, _ in rows], columns=list(COLUMNS))
+    table.attrs["by_length"] = [
+        f"{criterion} {metric}" for criterion, metrics in lengths_of(grid.study).items() for metric in metrics
+    ]
     table.attrs["borderline"] = sorted({row["p_adjusted"] for row, is_borderline in rows if is_borderline})
     return table
 
@@ -50,6 +54,8 @@ def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.Data
 def _text(table: pd.DataFrame) -> str:
     """The table in lines of 80 characters: pandas would leave out the columns in the middle."""
     columns = {name: table[name].astype(str) for name in ("criterion", "metric", "model_label")}
+    grows = (columns["criterion"] + " " + columns["metric"]).isin(table.attrs.get("by_length", []))
+    columns["metric"] += grows.map({True: LENGTH_MARK, False: ""})
     if table["criterion"].nunique() < 2:
         del columns["criterion"]
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
@@ -70,6 +76,10 @@ def _text(table: pd.DataFrame) -> str:
     ]
     if is_borderline.any():
         lines_of_text.append(f"{BORDERLINE} borderline: another seed may say otherwise")
+    if grows.any():
+        lines_of_text.append(
+            f"{LENGTH_MARK} grows with the length of vectors, which differs: does not compare"
+        )
     hidden_columns = ", ".join(name for name in table.columns if name not in columns)
     return "\n".join([*lines_of_text, f"[{len(table)} rows; other columns: {hidden_columns}]"])
 

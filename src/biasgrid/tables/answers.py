@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..labels import short_labels
+from ..verdicts.comparability import metrics_by_length
 from ..verdicts.evidence import TESTS
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
@@ -24,6 +25,14 @@ def answers_of(study: Any) -> list[Answer]:
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
     level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
     return answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level, draws)
+
+
+def lengths_of(study: Any) -> dict[str, list[str]]:
+    """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
+    scaled = study.scaled_metrics
+    has_lengths = any(scaled.values()) and "scalars" in study.tables
+    scalars = REGISTRY["scalars"].read(study.table_file("scalars")) if has_lengths else None
+    return metrics_by_length(scalars, scaled)
 
 
 def summary_of(study: Any) -> list[str]:

@@ -1,0 +1,220 @@
+"""A finished study says the same wherever it is read: on its page, by `least_biased`, by `summary()`, in the last
+lines of a run, and by the bars of the figure of ranks. What it says is read off its tables by code of the test's own.
+"""
+
+import html
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import small_page
+
+from biasgrid import Grid, open_study
+from biasgrid.report import step
+from biasgrid.report.report_step import report_step
+from biasgrid.verdicts import least_biased
+from biasgrid.workflow import conclusions
+
+LIMIT = 0.05
+NUMBERS = ["none", "one", "two", "three", "four", "five", "six"]
+# RND and no other metric of the study grows with length, which differs between the models
+BY_LENGTH = {"rnd"}
+LABELS = {"weat": "WEAT", "weat_es": "WEAT-ES", "rnd": "RND", "mac": "MAC", "ect": "ECT"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder, before = tmp_path_factory.mktemp("agreement"), os.getcwd()
+    os.chdir(folder)
+    try:
+        yield small_page.measured(folder, {"one": 0, "two": 4, "three": 2}, draws=199)
+    finally:
+        os.chdir(before)
+
+
+def expected(study):
+    """(criterion, metric) -> the ranked models in their order, pairs that are decided (the less biased first), and
+    the model that is decided to be the least biased, or "": from rankings.csv and pairs.csv."""
+    rankings, pairs = (pd.read_csv(study.table_file(name)) for name in ("rankings", "pairs"))
+    rankings, pairs = rankings[rankings["debias"] == "none"], pairs[pairs["family"] == "models"]
+    verdicts = {}
+    for place, rows in rankings.groupby(["criterion", "metric"]):
+        ranked = rows.dropna(subset=["rank_shared"]).sort_values(["rank_shared", "model"])
+        of_place = pairs[(pairs[["criterion", "metric"]] == list(place)).all(axis=1)]
+        decided, comparable = set(), set()
+        for pair in of_place.dropna(subset=["p_adjusted"]).itertuples():
+            low, high = (pair.model_a, pair.model_b) if pair.difference < 0 else (pair.model_b, pair.model_a)
+            comparable |= {(low, high), (high, low)}
+            if pair.p_adjusted <= LIMIT and pair.difference:
+                decided.add((low, high))
+        order = ranked["model"].tolist()
+        rivals = [m for m in rows.dropna(subset=["value"])["model"] if order and (order[0], m) in comparable]
+        is_decided = bool(rivals) and all((order[0], rival) in decided for rival in rivals)
+        verdicts[place] = order, decided, order[0] if is_decided else ""
+    return verdicts
+
+
+def check_text(text, verdicts):
+    """Whether a summary counts what is decided over all criteria, and on single ones, by metrics that compare."""
+    together = {m: least for (c, m), (*_, least) in verdicts.items() if c == "Overall" and m not in BY_LENGTH}
+    assert f"of {NUMBERS[len(together)]} metrics that compare" in text
+    least = [model for model in together.values() if model]
+    # one model in this study
+    assert f"{NUMBERS[len(least)]} separates Model {least[0]} from all others" in text
+    single = [v[2] for (c, m), v in verdicts.items() if c != "Overall" and m not in BY_LENGTH]
+    decided = len([model for model in single if model])
+    assert f"on single criteria, {NUMBERS[decided]} of nine verdicts are decided" in text
+    assert len(single) == 9
+    assert "RND would call Model one least biased" in text
+
+
+def check_summary(study, verdicts):
+    check_text(" ".join(open_study(study.results).summary().split()), verdicts)
+
+
+def check_terminal(study, verdicts):
+    check_text(" ".join(conclusions.conclusions(study)), verdicts)
+
+
+def check_page_sentences(study, verdicts):
+    sentences = re.findall(r'<p class="says">(.*?)</p>', page_of(study))
+    assert 0 < len(sentences) <= 5
+    check_text(html.unescape(" ".join(sentences)), verdicts)
+
+
+def check_least_biased(study, verdicts):
+    table = open_study(study.results).least_biased()
+    found = {(row.criterion, row.metric): row for row in table.itertuples()}
+    assert found.keys() == verdicts.keys()
+    for place, (order, _, least) in verdicts.items():
+        assert found[place].decided == bool(least), place
+        assert found[place].model == order[0]
+
+
+def check_page_table(study, verdicts):
+    """Verdicts, order and letters of the page's tables."""
+    found = {}
+    for criterion, part in re.findall(
+        r'<details class="criterion".*?<h3>(.*?)</h3>(.*?)</details>', page_of(study), re.DOTALL
+    ):
+        rows = re.findall(
+            r'<tr><th scope="row">([^<]*?)‡?</th>\s*<td class="order">(.*?)</td>\s*<td>(.*?)</td>',
+            part,
+            re.DOTALL,
+        )
+        for label, order, verdict in rows:
+            states = re.findall(
+                r'<span class="tie">(?:<strong>)?Model (\w+)(?:</strong>)?†?(?: <b>(\w+)</b>)?', order
+            )
+            found[html.unescape(criterion), label] = states, ">decided<" in verdict
+    assert len(found) == len(verdicts)
+    for (criterion, metric), (order, decided, least) in verdicts.items():
+        states, is_decided = found[criterion, LABELS[metric]]
+        # twins have one rank, in any order
+        assert sorted(model for model, _ in states) == sorted(order)
+        assert is_decided == bool(least), (criterion, metric)
+        for a, letters_a in states:
+            for b, letters_b in states:
+                differs = bool({(a, b), (b, a)} & decided)
+                # what was compared with no other has no letter
+                shares_letter = bool(set(letters_a) & set(letters_b)) or "" in (letters_a, letters_b)
+                assert (a == b) or shares_letter != differs, (criterion, metric)
+
+
+def check_bars(study, verdicts):
+    """The bars of the figure of ranks join runs of models of which no two are decided to differ."""
+    for criterion in {criterion for criterion, _ in verdicts}:
+        figure = open_study(study.results).plot("rank-intervals", criterion=criterion)
+        for metric in (metric for name, metric in verdicts if name == criterion):
+            _, decided, _ = verdicts[criterion, metric]
+            (axes,) = (a for a in figure.axes if a.get_title(loc="left") == LABELS[metric])
+            order = [
+                label.get_text().removesuffix("†").removeprefix("Model ") for label in axes.get_yticklabels()
+            ]
+            order = order[: len(verdicts[criterion, metric][0])]
+            ends = [
+                np.round(sorted(line.get_ydata()) + np.array([0.28, -0.28])).astype(int).tolist()
+                for line in axes.lines
+                if line.get_transform() == axes.get_yaxis_transform()
+            ]
+            for j in range(len(order)):
+                for i in range(j):
+                    run = order[i : j + 1]
+                    is_undecided = not any((a, b) in decided for a in run for b in run)
+                    is_joined = any(low <= i and j <= high for low, high in ends)
+                    assert is_joined == is_undecided, (criterion, metric, run)
+
+
+def page_of(study):
+    made = report_step(study)
+    return step.render(made.inputs, made.spec)
+
+
+CHECKS = [
+    check_summary,
+    check_terminal,
+    check_page_sentences,
+    check_least_biased,
+    check_page_table,
+    check_bars,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_study_says_the_same_everywhere(study, check):
+    verdicts = expected(study)
+    # some are decided, and some are not
+    assert {bool(least) for *_, least in verdicts.values()} == {True, False}
+    check(study, verdicts)
+
+
+def by_another_rule(*arguments, **options):
+    """What metrics say if any difference decides."""
+    rankings, pairs, *rest = arguments
+    return least_biased.answers(
+        rankings, pairs.assign(p_adjusted=pairs["p_adjusted"] / 1000), *rest, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "target", "other"),
+    [
+        (check_summary, "biasgrid.tables.answers.answers", by_another_rule),
+        (check_terminal, "biasgrid.tables.answers.answers", by_another_rule),
+        (check_least_biased, "biasgrid.tables.answers.answers", by_another_rule),
+        (check_page_sentences, "biasgrid.report.sections.verdict.answers", by_another_rule),
+        (check_page_table, "biasgrid.report.sections.verdict.answers", by_another_rule),
+        (check_bars, "biasgrid.figures.order.answers", by_another_rule),
+        # lengths of vectors left out
+        (check_summary, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),
+        (check_page_sentences, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),
+        (check_terminal, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),
+    ],
+)
+def test_what_is_computed_otherwise_is_found(study, monkeypatch, check, target, other):
+    verdicts = expected(study)
+    monkeypatch.setattr(target, other)
+    with pytest.raises(AssertionError):
+        check(study, verdicts)
+
+
+def test_page_terminal_and_python_have_one_text(study, monkeypatch):
+    def texts():
+        sentences = re.findall(r'<p class="says">(.*?)</p>', page_of(study))
+        return [
+            html.unescape(" ".join(sentences)),
+            " ".join(conclusions.conclusions(study)),
+            " ".join(Grid(study).summary().split()),
+        ]
+
+    page, terminal, python = texts()
+    assert page == terminal == python
+    printed = open_study(study.results).summary()
+    assert repr(printed) == str(printed)
+    assert max(map(len, printed.splitlines())) <= 80
+    # all three are the one function's
+    for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
+        monkeypatch.setattr(target, lambda *arguments: ["Other."])
+    assert texts() == ["Other."] * 3
