@@ -33,6 +33,8 @@ def make_cells(study: Study) -> None:
             steps.pool_step(study, model).run()
     for group in study.inference_groups.values():
         steps.inference_step(study, group).run()
+    for name in study.aggregate_criteria:
+        steps.aggregates_step(study, study.inference_groups[name]).run()
 
 
 def make_tables(study: Study, *names: str) -> None:
