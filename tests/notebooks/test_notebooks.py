@@ -181,7 +181,8 @@ def execute(monkeypatch):
 def check(name: str, execute) -> None:
     for folder in OPENED.findall(code(name)):
         if not (ROOT / folder / "study.json").is_file():
-            pytest.skip(f"{name} reads {folder}, which is not there (make study)")
+            # no skip: what a notebook says of a study would not be tested
+            pytest.fail(f"{name} reads {folder}, which is not there (make study)")
     found = [
         f"cell {number} ({cell['id']}): {difference}"
         for number, (cell, now) in enumerate(zip(cells(name), execute(NOTEBOOKS[name]), strict=True), 1)
