@@ -132,7 +132,7 @@ def tests(metric: Metric) -> Iterator[str]:
         kind, _, question = TESTS[metric.test_of].partition(": ")
         yield item(
             f"**{kind}** (`p_value`): {question[0].lower()}{question[1:]} In a permutation, "
-            f"{PERMUTED[metric.exchanged]}. {_p_value(metric, 'permutations')}"
+            f"{PERMUTED[metric.exchanged]}. {_p_value(metric)}"
         )
     if metric.needs not in ("vectors", "contextual_vectors"):
         kind = KINDS_OF_MODELS[metric.needs].name.replace("_", " ")
@@ -145,8 +145,9 @@ def tests(metric: Metric) -> Iterator[str]:
         return
     yield item(
         f"**Random groups** (`p_groups`): do the {metric.regrouped.removesuffix('s')} sets differ more, towards the "
-        "other words, than arbitrary groups of words of this model do? They are drawn anew, as coherent and as "
-        f"frequent as the query's; all other words stay. {_p_value(metric, 'random groups')}"
+        "other words, than other groups of words of this model do? They are drawn anew, as coherent and as frequent "
+        "as the query's, and as near to each other; all other words stay. The p-value is the share of random groups "
+        f"with a value at least as far from {metric.neutral:g}."
     )
     yield item(_by_frequency(metric))
     if metric.isotropic:
@@ -173,12 +174,12 @@ def _by_frequency(metric: Metric) -> str:
     )
 
 
-def _p_value(metric: Metric, drawn: str) -> str:
+def _p_value(metric: Metric) -> str:
     larger, smaller = "as large or larger", "as small or smaller"
     if metric.bias == "two-sided":
-        share = f"twice the share of {drawn} with a value {larger}, or {smaller}, whichever is less, and at most 1"
+        share = f"twice the share of permutations with a value {larger}, or {smaller}, whichever is less, at most 1"
     else:
-        share = f"the share of {drawn} with a value {larger if metric.bias == 'greater' else smaller}"
+        share = f"the share of permutations with a value {larger if metric.bias == 'greater' else smaller}"
     return f"The p-value is {share}."
 
 

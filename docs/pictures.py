@@ -173,7 +173,8 @@ def of_study(
             inputs = {}
             for name, role in drawing.inputs.items():
                 # documents lie in files of their own
-                parts = found[name] if suffix == ".json" else [FORMATS[suffix][1](found[name])]
+                table = complete(name, found[name]) if suffix == ".csv" else found[name]
+                parts = table if suffix == ".json" else [FORMATS[suffix][1](table)]
                 inputs[name] = [Path(folder, str(i), f"{name}{suffix}") for i in range(len(parts))]
                 for file, part in zip(inputs[name], parts, strict=True):
                     write_bytes(file, part if isinstance(part, bytes) else json.dumps(part).encode())
@@ -186,6 +187,15 @@ def of_study(
     if null:
         command = f"biasgrid null --study config/{config}.yaml --cell {null}"
     return Picture(command, names, take, draw, shows, suffix, small, drawing.kind)
+
+
+def complete(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """A table with all declared columns; those that results of older code lack, and no picture of them shows, are
+    empty."""
+    declared = tables.REGISTRY.get(name)
+    empty = {"text": "", "count": 0}
+    missing = [c for c in (*declared.columns, *declared.ends) if c.name not in table] if declared else []
+    return table.assign(**{column.name: empty.get(column.dtype, np.nan) for column in missing})
 
 
 def _whole(name: str, files: list[Path], suffix: str) -> Any:

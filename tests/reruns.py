@@ -38,6 +38,8 @@ def steps_of(study: Study) -> Iterable[Step]:
         yield steps.frequency_step(study, model)
     for group in study.inference_groups.values():
         yield steps.inference_step(study, group)
+    for name in study.aggregate_criteria:
+        yield steps.aggregates_step(study, study.inference_groups[name])
     if "bootstrap" in study.config["inference"]:
         yield steps.rank_samples_step(study)
     for model, key in study.fits:

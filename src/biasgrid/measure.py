@@ -37,7 +37,10 @@ COLUMNS = (
     "p_groups",
     "p_bands",
     "p_controls",
+    "evidence",
 )
+
+UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evidence for: `verdicts.evidence`
 
 # the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
 LENGTH = "mean_length"
@@ -97,6 +100,10 @@ class Result:
         Of the permutation test within bands of frequency, likewise.
     p_controls
         Of the test against control words, which are as frequent as the query's, likewise.
+    evidence
+        Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
+        "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
+        *not adjusted* for the number of tests that you make.
     """
 
     query: str
@@ -118,6 +125,7 @@ class Result:
     p_controls: float = math.nan
     metric: str = ""
     model: str = ""
+    evidence: str = UNTESTED
 
     def __repr__(self) -> str:
         head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
@@ -126,10 +134,11 @@ class Result:
             for name, number in self._numbers().items()
             if name == "value" or math.isfinite(number)
         ]
+        evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
         status = [] if self.status == "ok" else [f"status={self.status!r}"]
         lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
         place = f" on {self.model}" if self.model else ""
-        return f"<{head[0]}{place}: {', '.join(numbers + status + lost)}>"
+        return f"<{head[0]}{place}: {', '.join(numbers + evidence + status + lost)}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row per number, and why one is missing."""
@@ -139,6 +148,8 @@ class Result:
             for name, number in self._numbers().items()
             if name == "value" or math.isfinite(number)
         }
+        if self.evidence != UNTESTED:
+            cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
         cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)} | self.reasons
         rows = (
             f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
@@ -206,7 +217,7 @@ class Result:
         -------
         pandas.DataFrame
             query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups,
-            p_bands, p_controls.
+            p_bands, p_controls, evidence, which is not adjusted here.
         """
         import pandas as pd  # imported late: it takes half a second
 
@@ -308,7 +319,7 @@ def as_json(result: Result) -> dict[str, Any]:
     null; inference only where it was asked for, as a study has it in files of its own."""
     left_out = ("metric", "model")
     if result.inference is None:
-        left_out += (*P_VALUES, "ci_low", "ci_high", "inference")
+        left_out += (*P_VALUES, "ci_low", "ci_high", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
     # words, which are most of a record, have no numbers to check
     words = {

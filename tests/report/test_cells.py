@@ -334,7 +334,7 @@ def test_many_words_are_cut_and_few_are_not():
     values = {0: [float(i) for i in range(30)], 1: [-1.0, None, 1.0], 2: [[0.5, 0.25], [0.5, 0.125]]}
     record = cells.Record(
         0, "a", 0, "m", "none", 1.0, "ok", "", [0], [1], values,
-        {0: [0.001 * i for i in range(30)], 1: [-0.5, None, 0.25]}, {}, None, None, [], [], "",
+        {0: [0.001 * i for i in range(30)], 1: [-0.5, None, 0.25]}, {}, "untested", None, None, [], [], "",
     )  # fmt: skip
     read = cells.Cells(sets, [], [], [record])
     many, few, both = cell_html.associations(record, read)

@@ -128,9 +128,19 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
 
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     scores = tables.read(page_study.table_file("scores"))
-    shown = [cell.strip() for row in page.rows for cell in row]
+    shown = [cell.replace("\N{NO-BREAK SPACE}", " ").strip() for row in page.rows for cell in row]
     for row in scores[scores["metric"] == "weat"].itertuples():
-        texts = ("lost", "undefined") if row.status != "ok" else (number(row.value), f"{number(row.value)}*")
+        mark = {
+            "all": "●",
+            "permutation": "◐",
+            "groups": "◑",
+            "none": "○",
+            "out_of_reach": "·",
+            "untested": "",
+        }
+        texts = ("lost", "undefined")
+        if row.status == "ok":
+            texts = (f"{number(row.value)} {mark[row.evidence]}".strip(),)
         assert any(text in shown for text in texts), row
     assert (scores["status"] != "ok").any()
 

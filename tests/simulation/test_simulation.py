@@ -299,7 +299,8 @@ def test_cells_tables_and_figures(project, monkeypatch):
 
     real = pd.read_csv(results / "calibration.csv").set_index(["model", "kind", "metric", "test"])
     assert len(real) == 2 * 2 * 2
-    assert real.loc["made", "random", "weat", "random_groups"]["lowest_p"] == 0.02
+    # of 99 draws at least 49 have to start from different words
+    assert 1 / 100 <= real.loc["made", "random", "weat", "random_groups"]["lowest_p"] <= 1 / 50
     assert real.loc["made", "random", "mac", "permutation"]["no_test"] == 3
     assert "it stays what it is" in real.loc["made", "random", "mac", "permutation"]["reason"]
 
@@ -516,7 +517,7 @@ def real(word2vec, tmp_path_factory):
     config["calibration"] = {
         "kinds": {"coherent": 12, "apart": 12},
         "vocabulary": 2000,
-        "draws": 99,
+        "draws": 399,
         "metrics": {"weat": {}, "mac": {}, "pmn": {"params": {"neighbours": 10, "vocabulary": 1000}}},
     }
     path = write_config(folder, config)
@@ -541,7 +542,8 @@ def test_planted_bias_is_found_on_real_vectors(real):
         rejected, tested = rejections(found[metric][test])
         assert rejected >= tested - 1
         assert tested >= 10
-    assert found["weat"]["random_groups"]["lowest"] == 0.02
+    # of as many draws as there are, some fail, and at least 99 start from different words
+    assert 1 / 400 <= found["weat"]["random_groups"]["lowest"] <= 1 / 100
     assert rejections(found["mac"]["permutation"]) == (0, 0)
     # of words near the one group and words near the other together, PMN is about half
     assert rejections(found["pmn"]["random_groups"])[0] <= 6

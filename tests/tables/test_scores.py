@@ -36,7 +36,8 @@ def scores(cells, inferences=(), interval="jackknife", adjust="holm"):
         queries[-1].parent.mkdir(exist_ok=True)
         queries[-1].write_text(Query.of([["a"], ["b"]], [["c"]]).to_json())
     inputs = {"cells": cells, "inferences": list(inferences), "queries": queries}
-    return REGISTRY["scores"].make(inputs, {"interval": interval, "adjust": adjust})
+    spec = {"interval": interval, "adjust": adjust, "level": 0.95, "tests": [["G", "rnd", 2]]}
+    return REGISTRY["scores"].make(inputs, spec)
 
 
 def test_scores_join_shared_subqueries(tmp_path):
@@ -116,7 +117,8 @@ def test_scores_have_the_interval_and_the_adjustment_that_are_asked_for(tmp_path
     for query, p in (("q1", 0.01), ("q2", 0.03), ("q3", 0.04)):
         cell = {"query": query, "value": 0.5, "status": "ok", "words_used": 9, "words_lost": 0}
         bootstrap = {"percentile": [0.1, 0.2], "bca": [0.3, 0.4], "jackknife": [0.4, 0.6]}
-        test = {"query": query, "status": "ok", "permutation": {"p_value": p}, "bootstrap": bootstrap}
+        test = {"query": query, "status": "ok", "bootstrap": bootstrap}
+        test["permutation"] = {"p_value": p, "p_lowest": 0.001}
         cells.append(cell_file(tmp_path, f"{query}.json", [cell], query=query))
         tests.append(cell_file(tmp_path, f"{query}test.json", [test], query=query))
     table = scores(cells, tests)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from .. import metrics
@@ -87,7 +88,8 @@ def measure_query(
     Returns
     -------
     Result
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -123,10 +125,13 @@ def measure_query(
         # imported late: scipy.stats takes a second
         from ..inference.results import add_inference
         from ..options import check_interval
+        from ..verdicts.evidence import LEVEL, evidence_of
 
         check_interval(interval)
         if parts:
             results = add_inference(results, metric, query, model, parameters, words, seed, parts, interval)
+            level = parts.get("bootstrap", {}).get("level", LEVEL)
+            results = [replace(result, evidence=evidence_of(result, metric, level)) for result in results]
     warn_lost(query, model, results[0])
     return results[0]
 

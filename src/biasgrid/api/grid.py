@@ -16,7 +16,7 @@ from .evaluating import evaluate_models
 from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
 from .measured_study import Outcome, left_out
-from .measuring import measure_cells
+from .measuring import infer_aggregates, measure_cells
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -171,7 +171,9 @@ def measure_grid(
     cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": cells_with_null}
     records = evaluate_models(study, states, progress=progress)
-    return Grid(dataclasses.replace(study, config=config, outcomes=outcomes, records=records))
+    measured = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
+    tests = infer_aggregates(measured, states, n_jobs=n_jobs, progress=progress)
+    return Grid(dataclasses.replace(measured, aggregate_tests=tests))
 
 
 def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..study import Study
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from .measured_study import MeasuredStudy
+    from .study import FinishedStudy
 
     Aggregation = str | Callable[[np.ndarray], float]
     Correlation = str | Callable[[np.ndarray, np.ndarray], float]
@@ -102,7 +105,7 @@ class Grid:
         """
         from .partial_study import without
 
-        return Grid(without(self.study, queries))
+        return Grid(without(cast("FinishedStudy | MeasuredStudy", self.study), queries))
 
     def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
         """A metric's values, models by queries: WEFE's `run_queries`.

@@ -49,6 +49,8 @@ class MeasuredStudy(Study):
     states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by the cells' names
     records: dict[str, dict[str, Any]] = field(default_factory=dict)  # of evaluations, by their names
+    # of aggregates, by group of inference; those of a function of one's own have none
+    aggregate_tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
@@ -71,6 +73,10 @@ class MeasuredStudy(Study):
         group = self.inference_groups[inference.group]
         records = [self.outcomes[member.cell.name].inference for member in group]
         return InMemory(_parts(inference.cell)[:-1], {"cells": records})
+
+    def aggregates_file(self, inference: Inference) -> Any:
+        records = self.aggregate_tests.get(inference.group, [])
+        return InMemory(_parts(inference.cell)[:-1], {"aggregates": records})
 
     def samples_file(self, inference: Inference) -> Any:
         import numpy as np

@@ -1,4 +1,4 @@
-"""The cells of a grid measured in memory, in one process or several."""
+"""The cells of a grid measured in memory, and the tests of their aggregates, in one process or several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import metrics
 from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..grid import Cell
-from ..measure import as_json, measure
+from ..measure import as_finite, as_json, measure
 from ..options import POOLED
 from ..query import Query
 from ..words import WordOptions
@@ -51,6 +51,60 @@ def measure_cells(
             outcomes |= part
             bar.update(len(part))
     return {name: outcomes[name] for name in study.cells}
+
+
+def infer_aggregates(
+    study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, n_jobs: int, progress: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """The tests of the aggregates that rank models, by group of inference, as `inference.aggregates` writes them. The
+    study's cells are measured. Those of an aggregation that is a function are of no table, and are not tested."""
+    groups = study.aggregate_criteria if isinstance(study.config["aggregation"], str) else {}
+    if not groups:
+        return {}
+    import joblib
+    from tqdm import tqdm
+
+    from ..inference.pool import pool_of
+
+    tasks = []
+    for name, criteria in groups.items():
+        members = [m.cell for m in study.inference_groups[name] if m.cell.criterion in study.ranked_criteria]
+        cells = [(study.outcomes[cell.name].inference, study.queries[cell.query]) for cell in members]
+        model = models[members[0].model, members[0].debias]
+        pool = pool_of(model)
+        work = (
+            name,
+            cells,
+            model,
+            pool,
+            criteria,
+            study.config["aggregation"],
+            metrics.REGISTRY.session_entries,
+        )
+        tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    bar = tqdm(parallel(tasks), total=len(tasks), desc="aggregates", unit="test", disable=not progress)
+    tests = dict(bar)
+    return {name: tests[name] for name in groups}
+
+
+def _infer_aggregates_of_group(
+    name: str,
+    cells: Sequence[tuple[Mapping[str, Any], Query]],
+    model: Any,
+    pool: Any,
+    criteria: Sequence[str],
+    aggregation: str,
+    session_metrics: Sequence[metrics.Metric],
+) -> tuple[str, list[dict[str, Any]]]:
+    from ..inference import aggregates
+
+    for metric in session_metrics:
+        metrics.REGISTRY.add(metric)
+    of_cells = [(cell, query, cell["results"]) for cell, query in cells]
+    return name, as_finite(
+        aggregates.infer_aggregates(of_cells, model, pool, criteria=criteria, aggregation=aggregation)
+    )
 
 
 def _in_turn(

@@ -16,8 +16,10 @@ from ..errors import BiasgridError, unknown_name
 from ..grid import Inference
 from ..in_memory import InMemory
 from ..schema import read
+from ..statistics.aggregation import OVERALL
 from ..study import Study
 from ..tables import rank_samples
+from .measured_study import MeasuredStudy
 from .study import FinishedStudy
 
 
@@ -27,8 +29,16 @@ class PartialStudy(FinishedStudy):
     resamples are those of the study's files, and tables are made of them in memory.
 
     Every number is that of a study whose config lacks these queries, as words are drawn by set, and queries among
-    those of their criterion. `published` and `computed` numbers are of all queries, so none is compared.
+    those of their criterion. `published` and `computed` numbers are of all queries, so none is compared. Aggregates
+    of the criteria that lose queries, `changed`, have no tests, which the models would be needed for.
     """
+
+    changed: frozenset[str]
+
+    def aggregates_file(self, inference: Inference) -> Any:
+        path = super().aggregates_file(inference)
+        records = read(path, "a file of tests of aggregates")["aggregates"]
+        return InMemory(tuple(inference.group.split("/")), {"aggregates": unchanged(records, self.changed)})
 
     def inference_file(self, inference: Inference) -> Any:
         return self._files_of(inference)[0]
@@ -85,7 +95,7 @@ class PartialStudy(FinishedStudy):
         return {}
 
 
-def without(study: Study, queries: Iterable[str]) -> Study:
+def without(study: FinishedStudy | MeasuredStudy, queries: Iterable[str]) -> Study:
     """A finished study, or a grid in memory, without some queries, named by key or name. A criterion without queries
     goes with them.
 
@@ -109,10 +119,21 @@ def without(study: Study, queries: Iterable[str]) -> Study:
         for key, entry in entries.items():
             entry["models"] = [model for model, fit in study.fits if fit == key]
     config |= {"published": [], "computed": []}
+    changed = frozenset(
+        name for name, entry in study.config["criteria"].items() if absent.intersection(entry["queries"])
+    )
     rest = {key: query for key, query in study.queries.items() if key not in absent}
     if isinstance(study, FinishedStudy):
-        return PartialStudy(config, rest, study.folder)
-    return replace(study, config=config, queries=rest)
+        lost = changed | (study.changed if isinstance(study, PartialStudy) else frozenset())
+        return PartialStudy(config, rest, study.folder, lost)
+    tests = {group: unchanged(records, changed) for group, records in study.aggregate_tests.items()}
+    return replace(study, config=config, queries=rest, aggregate_tests=tests)
+
+
+def unchanged(records: Iterable[dict[str, Any]], changed: frozenset[str]) -> list[dict[str, Any]]:
+    """The tests of aggregates that have all their queries still."""
+    lost = {*changed, OVERALL} if changed else set()
+    return [record for record in records if record["criterion"] not in lost]
 
 
 def _keys(study: Study, query: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,15 @@ class FinishedStudy(Study):
     @property
     def results(self) -> Path:
         return self.folder
+
+    @cached_property
+    def aggregate_criteria(self) -> dict[str, list[str]]:
+        """Those that were tested; older code tested no aggregates."""
+        return {
+            name: criteria
+            for name, criteria in super().aggregate_criteria.items()
+            if Study.aggregates_file(self, self.inference_groups[name][0]).is_file()
+        }
 
 
 def open_study(study: Path | str) -> Grid:

@@ -7,6 +7,7 @@ import math
 import sys
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,14 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         if parts:
             # imported late: scipy.stats takes a second
             from ..inference.results import add_inference
+            from ..verdicts.evidence import LEVEL, evidence_of
 
             record["asked"] = parts | {"interval": args.interval}
             results = add_inference(
                 results, metric, query, model, parameters, words, args.seed, parts, args.interval
             )
+            level = parts.get("bootstrap", {}).get("level", LEVEL)
+            results = [replace(result, evidence=evidence_of(result, metric, level)) for result in results]
     if args.table or (not args.json and sys.stdout.isatty()):
         return table(record, metric, results)
     if len(results) == 1 and query.exactly(metric.template):
@@ -78,16 +82,20 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
 
 def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> str:
     """What was measured as a table to read: one row per query."""
+    from ..measure import UNTESTED
+
     note = f" under {record['debias']}" if "debias" in record else ""
     low, high = metric.range
     has_inference = "asked" in record
     of_units = "interval (sentences)"
-    rows = [["query", "value", of_units, *[*P_SHOWN, "interval"] * has_inference, "lost words", "status"]]
+    of_tests = [*P_SHOWN, "interval", "evidence (unadjusted)"] * has_inference
+    rows = [["query", "value", of_units, *of_tests, "lost words", "status"]]
     for result in results:
         interval = _interval(result.ci_low, result.ci_high)
         numbers = [
             *(_short(getattr(result, name)) for name in P_VALUES),
             interval,
+            "-" if result.evidence == UNTESTED else result.evidence.replace("_", " "),
         ]
         lost = [word for words in result.lost.values() for word in words]
         rows.append(

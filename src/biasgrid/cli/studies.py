@@ -14,7 +14,11 @@ from .arguments import STUDY, Commands, read_study
 
 CELLS = "model/debias/metric/query"  # how cells are named
 # how to see all of a long list
-MORE = {"cell": f"they are named {CELLS}", "query": "biasgrid list queries --study ..."}
+MORE = {
+    "cell": f"they are named {CELLS}",
+    "group": "they are named model/debias/metric",
+    "query": "biasgrid list queries --study ...",
+}
 
 
 def query(args: argparse.Namespace) -> dict[str, Any]:
@@ -65,6 +69,25 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     step = replace(step, spec={**step.spec, "again": [group.index(inference)]})
     records = step.run()
     return {"inference": str(step.output), "results": records[group.index(inference)]["results"]}
+
+
+def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
+    """Test what a model is ranked by, its aggregates of a metric, against random groups.
+
+    biasgrid infer-aggregates --study my-study.yaml --group glove-6b-50d/none/weat
+    """
+    from ..plan.steps import aggregates_step
+
+    study = read_study(args.study)
+    if not study.aggregate_criteria:
+        raise BiasgridError(f"{args.study}: no test: the study tests no aggregates against random groups")
+    _find("group", args.group, study.aggregate_criteria, args)
+    step = aggregates_step(study, study.inference_groups[args.group])
+    step.run()
+    return {
+        "aggregates": str(step.output),
+        "results": json.loads(step.output.read_text(encoding="utf-8"))["aggregates"],
+    }
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
@@ -201,6 +224,12 @@ def add(commands: Commands) -> None:
     commands.add(query, study=STUDY, query={"required": True, "help": "the query's id"})
     commands.add(cell, study=STUDY, cell=cell_name)
     commands.add(infer, study=STUDY, cell=cell_name)
+    commands.add(
+        infer_aggregates,
+        "infer-aggregates",
+        study=STUDY,
+        group={"required": True, "help": "model/debias/metric; its cells are inferred (biasgrid infer)"},
+    )
     commands.add(
         null,
         study=STUDY,

@@ -80,7 +80,13 @@ class Calibration(Strict):
     vocabulary: Whole = field(
         "words are drawn from this many rows of a model, the first ones", 4000, ge=2, le=MOST
     )
-    draws: Whole = field("random permutations, and random groups, of each test", 199, ge=99, le=MOST)
+    draws: Whole = field(
+        "random permutations, and random groups, of each test at most; 20 as extreme as the score end a test of more "
+        "than 199, and some random groups fail",
+        999,
+        ge=99,
+        le=MOST,
+    )
     metrics: Annotated[dict[Key, Measured], Field(min_length=1)] = field("metrics by key")
 
 

@@ -49,6 +49,7 @@ MATTERS = {
     "attributes": "which of the attribute sets a word is in",
 }
 BEYOND = {
+    "distance": "as far from no bias as the score or further (p is this share)",
     "greater": "as high as the score or higher (p is this share)",
     "less": "as low as the score or lower (p is this share)",
     "two-sided": "the smaller tail from the score on (p is twice this share)",
@@ -154,11 +155,18 @@ def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, record: Mapping
     if record["p_value"] is None:
         axes.hist(values[np.isfinite(values)], bins=30, color=NULL)
     else:
-        edges = _edges(values, values[extreme], record["observed"])
+        edges = _edges(values, values[extreme & _on_side(values, record)], record["observed"])
         axes.hist([values[~extreme], values[extreme]], bins=edges, color=[NULL, TAIL], stacked=True)
     if record["observed"] is not None:
         axes.axvline(record["observed"], color="black", linewidth=1.4, zorder=4)
         axes.update_datalim([(record["observed"], 0)])
+
+
+def _on_side(values: np.ndarray, record: Mapping[str, Any]) -> np.ndarray:
+    """Which values lie on the score's side of no bias, for a test that counts both; else all."""
+    if record["alternative"] != "distance":
+        return np.ones(len(values), dtype=bool)
+    return (values >= record["neutral"]) == (record["observed"] >= record["neutral"])
 
 
 def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str) -> None:

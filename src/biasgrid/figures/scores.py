@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from .figure import (
     Drawing,
     Figure,
@@ -46,18 +47,26 @@ if TYPE_CHECKING:
 
 INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
-# the tests about the words of a query, in the tables' names
-TESTS = {"permutation": "p_adjusted", "random_groups": "p_groups_adjusted"}
+# what the tests ask, by the columns of their p-values
 QUESTIONS = {
-    "permutation": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
+    "p_value": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
     "mostly differ so, whatever they are about.",
-    "random_groups": "Random groups: is the score more biased than with arbitrary groups of the model's words, as "
+    "p_groups": "Random groups: is the score more biased than with arbitrary groups of the model's words, as "
     "large and as coherent as the query's?",
 }
+MARK_NAMES = {
+    "full": "filled mark",
+    "half": "half-filled mark",
+    "open": "open mark",
+    "dot": "dot",
+    "": "small open mark",
+}
+SIDES = {PERMUTATION: "left", GROUPS: "right"}  # which half is filled
+DRAWN = (UNTESTED, OUT_OF_REACH, NONE, GROUPS, PERMUTATION, ALL)  # the last on top
+COLUMNS = ("evidence", "tests", *QUESTIONS, "ci_low", "ci_high")
 FAR = 4  # models that lie so many times further from the neutral value than all others are cut off
 TINY = 5.5  # points
 TITLE, HEAD, FOOT = 0.32, 0.2, 0.5  # inches
-BOTH, ONE, NOT, UNTESTED = "both", "one", "not", "untested"  # what tests say of a score: `_test_verdicts`
 
 
 @styled
@@ -67,7 +76,6 @@ def scores(
     criterion: str,
     neutral: Mapping[str, float],
     level: float = 0.95,
-    tests: Mapping[str, Collection[str]] | None = None,
     signs: Mapping[str, str] | None = None,
     only: Mapping[str, Any] | None = None,
 ) -> figure.Figure:
@@ -78,9 +86,8 @@ def scores(
     margin. Where the table has ci_low and ci_high, intervals of so much `level`, they are a thin line through the
     mark. Scores of a model so far out that the others could not be seen are cut off: an arrow with the value.
 
-    `tests`: metric key -> which of TESTS the metric has about the words of a query; both, where it is not given. A
-    mark is filled where all of them reject (adjusted p < .05), half-filled where one rejects and the other was not
-    made, open where one does not reject, and small where none was made. `only`: the "metrics" and the "queries" of
+    A mark's fill says what its score is evidence for: the table's column `evidence`, by `verdicts.evidence.MARKS`; a
+    table without the column has no tests. `only`: the "metrics" and the "queries" of
     one of several pages, and which "page" that is.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
@@ -90,14 +97,9 @@ def scores(
     if only is not None:
         table = table[table["metric"].isin(only["metrics"]) & table["query"].isin(only["queries"])]
         table = rows_of(table, f"scores, page {only['page']}")
-    # numbers that a table of a study without inference may lack
-    table = table.reindex(columns=dict.fromkeys([*table, *TESTS.values(), "ci_low", "ci_high"]))
-    # a test that is not about words, such as that of labels, fills no mark
-    single_test_metrics = [
-        key for key in table["metric"].unique() if "permutation" not in (tests or {}).get(key, TESTS)
-    ]
-    table["p_adjusted"] = table["p_adjusted"].where(~table["metric"].isin(single_test_metrics))
-    table["tested"] = _test_verdicts(table, single_test_metrics)
+    # columns that a table of a study without inference, or of older code, may lack
+    table = table.reindex(columns=dict.fromkeys([*table, *COLUMNS]))
+    table["evidence"] = table["evidence"].where(table["evidence"].notna(), UNTESTED)
     units = units_of(table)
     # of all models of the table: no criterion decides what one of them looks like
     looks = unit_looks(units_of(scores))
@@ -118,11 +120,12 @@ def scores(
     if table["ci_low"].notna().any():
         handles += [legend_line(color=GREY, **INTERVAL)]
         names += [f"{level * 100:g} % confidence interval over words"]
-    verdicts = table.loc[table["value"].notna(), "tested"].unique()
-    for verdict, meaning in _meanings(table, single_test_metrics).items():
+    verdicts = set(table.loc[table["value"].notna(), "evidence"])
+    for verdict in reversed(DRAWN):
         if verdict in verdicts:
             handles += [legend_line(**_mark_look(series_mark(0) | {"color": GREY}, verdict))]
-            names += [meaning]
+            side = f" ({SIDES[verdict]})" if verdict in SIDES else ""
+            names += [f"{MARK_NAMES[MARKS[verdict]]}{side}: {MEANINGS[verdict]}"]
     if any(limits[metric] is not None for metric in queries):
         handles += [no_mark()]
         names += [
@@ -137,8 +140,8 @@ def scores(
     content_width = max(PAGE[0] - left, max(len(block.metrics) for block in blocks) * (1.3 + gap))
     legend = Legend(handles, names, left + content_width - 2 * MARGIN)
     heights = [HEAD + len(block.queries) * block.row + FOOT for block in blocks]
-    test_names = [name for name, column in TESTS.items() if table[column].notna().any()]
-    notes = [*sign_lines(signs or {}, queries, labels), *(QUESTIONS[name] for name in test_names)]
+    tests = [column for column in QUESTIONS if table[column].notna().any()]
+    notes = [*sign_lines(signs or {}, queries, labels), *(QUESTIONS[column] for column in tests)]
     note = "\n".join(fit_text(text, legend.width, SMALL) for text in notes)
     note_top = TITLE + sum(heights) + legend.height
     figure = blank(legend.width + 2 * MARGIN, note_top + line_count(note) * 0.125 + MARGIN)
@@ -153,9 +156,9 @@ def scores(
             place = left + i * (width + gap), top + HEAD, width, len(block.queries) * block.row
             axes = add_axes(figure, *place)
             metric_rows = table[table["metric"] == metric]
-            has_no_test = metric_rows["value"].notna().any() and set(metric_rows["tested"]) == {UNTESTED}
-            has_one_test = metric in single_test_metrics and len(test_names) == len(TESTS)
-            note = ("no test" if has_no_test else "one test" if has_one_test else "") if test_names else ""
+            has_no_test = metric_rows["value"].notna().any() and set(metric_rows["evidence"]) == {UNTESTED}
+            has_one_test = len(tests) == len(QUESTIONS) and set(metric_rows["tests"]) == {1}
+            note = ("no test" if has_no_test else "one test" if has_one_test else "") if tests else ""
             panel = _Panel(axes, width, neutral[metric], limits[metric])
             panel.draw(metric_rows[metric_rows["query"].isin(block.queries)], block, units, models, letters)
             axes.set_xlabel(f"score ({note})" if note else "score", labelpad=1)
@@ -261,8 +264,8 @@ class _Panel:
                     axes.scatter(
                         cut_x, y[cut], 5, look["color"], marker, linewidth=0, clip_on=False, zorder=2
                     )
-            for verdict in (UNTESTED, NOT, ONE, BOTH):
-                mask = has_value & (unit_rows["tested"] == verdict).to_numpy()
+            for verdict in DRAWN:
+                mask = has_value & (unit_rows["evidence"] == verdict).to_numpy()
                 if mask.any():
                     axes.plot(
                         unit_rows["at"].to_numpy()[mask], y[mask], zorder=3, **_mark_look(look, verdict)
@@ -358,45 +361,17 @@ def _open(colour: str) -> Look:
 
 
 def _mark_look(look: Look, verdict: str) -> Look:
-    """How a mark looks by what the tests say of its score."""
-    colour = look["color"]
-    small = {"markersize": 0.55 * look["markersize"], "markeredgewidth": 0}
-    half = _open(colour) | {"fillstyle": "left", "markerfacecolor": colour, "markerfacecoloralt": "white"}
-    return look | {BOTH: {}, ONE: half, NOT: _open(colour), UNTESTED: small}[verdict]
-
-
-def _test_verdicts(scores: pd.DataFrame, single_test_metrics: Collection[str]) -> np.ndarray:
-    """What the tests about words say of each score: BOTH reject (of `single_test_metrics`, which have random groups
-    only: that one), ONE does and the other was not made, one does NOT, or none was made (UNTESTED)."""
-    p = scores[list(TESTS.values())].to_numpy(dtype=float)
-    test_counts = (~np.isnan(p)).sum(axis=1)
-    rejection_counts = (p < 0.05).sum(axis=1)
-    required_counts = np.where(scores["metric"].isin(single_test_metrics), 1, len(TESTS))
-    cases = [test_counts == 0, rejection_counts < test_counts, rejection_counts < required_counts]
-    return np.select(cases, [UNTESTED, NOT, ONE], BOTH)
-
-
-def _meanings(scores: pd.DataFrame, single_test_metrics: Collection[str]) -> dict[str, str]:
-    """What marks mean in a figure of these scores; `single_test_metrics` have random groups only."""
-    both_text, not_text = "both tests reject", "a test does not reject"
-    one_text = "one test rejects, adjusted p < .05; the other could not be made"
-    if scores["p_groups_adjusted"].isna().all():
-        both_text, not_text = "permutation rejects", "permutation does not reject"
-        one_text = f"{both_text}, adjusted p < .05; there is no test of random groups"
-    elif scores["p_adjusted"].isna().all():
-        both_text, not_text = "random groups reject", "random groups do not reject"
-        one_text, both_text = (
-            f"{both_text}, adjusted p < .05; there is no permutation test",
-            f"{both_text} (the metric's only test)",
-        )
-    elif single_test_metrics:
-        both_text += " (“one test”: random groups)"
-    return {
-        BOTH: f"filled mark: {both_text}, adjusted p < .05",
-        ONE: f"half-filled mark: {one_text}",
-        NOT: f"open mark: {not_text}, adjusted p \N{GREATER-THAN OR EQUAL TO} .05",
-        UNTESTED: "small mark: no test",
+    """How a mark looks by what its score is evidence for."""
+    colour, size = look["color"], 0.55 * look["markersize"]
+    side = {"fillstyle": SIDES.get(verdict, "full"), "markerfacecoloralt": "white"}
+    looks: dict[str, Look] = {
+        "full": {},
+        "half": _open(colour) | side | {"markerfacecolor": colour},
+        "open": _open(colour),
+        "dot": {"markersize": size, "markeredgewidth": 0},
+        "": _open(colour) | {"markersize": size, "markeredgewidth": 0.6},
     }
+    return look | looks[MARKS[verdict]]
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
@@ -408,11 +383,6 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "level": level(grid),
-            # a test of labels is not about words
-            "tests": {
-                key: ["permutation"] * (not metric.no_test and metric.test_of == "words") + ["random_groups"]
-                for key, metric in metrics.items()
-            },
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = {(cell.model, cell.debias) for cell in cells}
@@ -441,9 +411,10 @@ FIGURES = (
         _drawings,
         from_tables(scores, "scores"),
         reading="A mark is a score, its colour and shape the model, its thin line the 95 % interval over "
-        "words; the dashed line is the metric's neutral value. A filled mark: both tests reject "
-        "(adjusted p < .05). Half-filled: one rejects and the other was not made. Open: a test does "
-        "not reject. Small: there is no test. A letter beside a mark is a debias method. A mark on the "
+        "words; the dashed line is the metric's neutral value. A filled mark: every test of words that the "
+        "metric has is significant after adjustment (column `evidence`). Half-filled: one of the two, left "
+        "permutation, right random groups. Open: none. A dot: not significant, and out of reach with these words "
+        "and draws. A small open mark: there is no test. A letter beside a mark is a debias method. A mark on the "
         "right margin has no value. An arrow is a score of a model whose scores lie so far out that the "
         "others could not be seen; its value is written. What a sign says stands below, metric by metric. "
         "Metrics have scales of their own. A criterion that needs several pages goes on in scores-...-2 and so on.",

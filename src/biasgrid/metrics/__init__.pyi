@@ -146,7 +146,8 @@ def agreement(
         pairs whose bias is 0 in the first version; p_difference, of the z-test that the difference of a pair less
         that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of both
         versions. `detail`: difference, by which a sentence's score is above that of its partner.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -270,7 +271,8 @@ def agreement_above_control(
         which the thesis takes, p_mcnemar, of the exact test of McNemar 1947, and only_paraphrase and only_control,
         how many pairs agree with only one of the two, which it is made of. `detail`: difference, by which a
         sentence's score is above that of its partner.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -386,7 +388,8 @@ def ceat(
         `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
         contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
         sizes of single contexts. `detail`: association, s(w) of each target word in each context.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -498,7 +501,8 @@ def completion(
         Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. NaN
         where a sentence has no score. `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2));
         ties. `detail`: share, the same of each target word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -634,7 +638,8 @@ def direct_bias(
         NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
         where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
         first group) where there is one component, else the length of its projection, and the components.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -734,7 +739,8 @@ def ect(
         words that are near to one group are far from the other, and it does not say which. Undefined (NaN)
         for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
         similarity of each word with either mean.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -834,7 +840,8 @@ def generalized_weat(
         Range (-inf, inf), neutral value 0; for k sets on either side it lies between -k and k. Positive:
         target sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a
         zero vector. `scalars`: part_1, part_2 ..., what each set contributes to the sum.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -956,7 +963,8 @@ def gipe(
         Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours.
         `detail`: proximity, eta(w), and weight, gamma(w), of each word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1077,7 +1085,8 @@ def proximity(
         Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: neighbours. `detail`:
         proximity, eta(w) of each word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1199,7 +1208,8 @@ def pmn(
         second. Words that lean opposite ways cancel; `correlation` tells them apart. Undefined (NaN) for a
         zero vector, groups that do not differ, and a model of one word. `scalars`: share, correlation,
         neighbours. `detail`: share of each word, and bias, its own cosine with g.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1310,7 +1320,8 @@ def indirect_bias(
         has no bound near w . v = 0: sets of words that have nothing in common say nothing. Undefined (NaN)
         for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
         beta, of each word the mean with the words of the other set.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1417,7 +1428,8 @@ def kl_div_s(
         has no score, or all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's
         distribution given the second's and of the second's given the first's, in nats; mean_first, mean_second,
         sd_first, sd_second, of the normal distributions. `detail`: score, the sentence's.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1531,7 +1543,8 @@ def lpbs(
         highest_template, the least and the greatest value of one template alone, and template_sd, their standard
         deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value of each
         attribute word alone.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1633,7 +1646,8 @@ def lpbs_es(
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
         rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
         `scalars`: as of `lpbs`. `detail`: association, s of each target word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1739,7 +1753,8 @@ def mac(
         Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on
         average near to attribute words; above 1: they point away from them. Undefined (NaN) for a zero vector.
         `detail`: targets_eval, the distance of each target word to each attribute set.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1848,7 +1863,8 @@ def mean_pair_difference(
         test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
         says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
         partner.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -1957,7 +1973,8 @@ def pair_frequency(
         units_second_words, units, as those of `pmi`; p_binomial, the two-sided binomial test against one half;
         standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the value
         of each attribute word alone.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2060,7 +2077,8 @@ def pll_preference(
         p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis prints it),
         p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the share's 95 %
         interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its partner.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2178,7 +2196,8 @@ def pmi(
         units_first, units_first_words, units_second, units_second_words, units, the numbers of sentences n_1, n_1x,
         n_2, n_2x and of all; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`:
         pmi_by_word, the value of each attribute word alone.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2296,7 +2315,8 @@ def ripa(
         says which of its ends is the first set's; of "mean", where the words of one pair coincide. `detail`:
         inner_product of each word; of "mean", word_values, the mean and standard deviation (ddof 0) over the
         pairs. `scalars`: pairs, pairs_lost.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2399,7 +2419,8 @@ def rnd(
         Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with
         "cos", to the first. "norm" depends on how long vectors are; "cos" is undefined (NaN) for a zero
         vector. `detail`: distance_by_word, the difference of each word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2535,7 +2556,8 @@ def rnsb(
         standard_deviation over the iterations and standard_error of their mean, the part of the value that is
         luck of the draw. `detail`: negative_sentiment_probabilities, the mean probability of each target
         word, and negative_sentiment_distribution, these divided by their sum.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2652,7 +2674,8 @@ def same(
         what two differences share is credited to the earlier one: `direction_cosine_i_j` of `scalars` says
         how much that is. `contrasts`: SAME, skew and stereotype of each pair of groups and, where there are
         more than two, of each against the union of the others, for all words and for each set of them.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2760,7 +2783,8 @@ def same_skew(
         Range [-1, 1], neutral value 0. Positive: towards the first group. It is 0, too, where some words lean
         one way and as many the other: only with the stereotype does it show that there is no bias. Undefined
         (NaN) where the groups have the same mean.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2867,7 +2891,8 @@ def same_stereotype(
     Result
         Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is 0, too, where all words
         lean alike. Undefined (NaN) where the groups have the same mean.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -2978,7 +3003,8 @@ def sc_weat(
         they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
         Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3078,7 +3104,8 @@ def nas(
     -------
     Result
         Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as of `sc_weat`.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3192,7 +3219,8 @@ def score_distributions(
         and _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
         which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
         score, the sentence's.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3312,7 +3340,8 @@ def semaxis(
         cancel. Undefined (NaN) where the groups have the same mean, and for a word whose vector is zero; in a
         group, such a vector is one of length 0 (with `neighbours`, undefined, too). `detail`: score of each
         word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3411,7 +3440,8 @@ def stereoset_lms(
         has no sign.
         NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3515,7 +3545,8 @@ def stereoset_ss(
     Result
         Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. NaN where
         a sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3617,7 +3648,8 @@ def stereoset_icat(
         Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
         50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a
         sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3725,7 +3757,8 @@ def weat(
         set. It grows with the number of words, so that statistics of sets of different size do not compare.
         Undefined (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each
         target word.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------
@@ -3829,7 +3862,8 @@ def weat_es(
         `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
         to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
         (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
-        `value` is NaN where the metric has none: `status` and `reason` say why.
+        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
+        significant, not adjusted for the number of tests that you make.
 
     Raises
     ------

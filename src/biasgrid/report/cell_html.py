@@ -8,7 +8,9 @@ from typing import Any
 
 from jinja2 import Environment
 
+from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
+from .marks import mark_of
 
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
@@ -25,14 +27,19 @@ COMPARED = {
     "drawn": "{} random groups",
 }
 # which values are as extreme as the score
-EXTREME = {"greater": "one-sided, large values", "less": "one-sided, small values", "two-sided": "two-sided"}
+EXTREME = {
+    "distance": "as far from no bias",
+    "greater": "one-sided, large values",
+    "less": "one-sided, small values",
+    "two-sided": "two-sided",
+}
 
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": number, "count": count, "p_value": p_value}
-    environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST}
-    for function in (associations, influences, describe_comparison, observed, histogram):
+    environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
+    for function in (associations, influences, describe_comparison, observed, histogram, mark_of):
         environment.globals[function.__name__] = function
 
 

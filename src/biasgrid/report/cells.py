@@ -107,6 +107,8 @@ class Record:
         The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair).
     tests
         Test -> what it says: see `cell_tests.tests_of`.
+    evidence
+        Of scores.csv: what the score is evidence for.
     interval
         See `cell_tests.interval_of`; None where the study has none.
     of_units
@@ -130,6 +132,7 @@ class Record:
     associations: dict[int, list[Any]]
     influence: dict[int, list[float | None]]
     tests: dict[str, dict[str, Any]]
+    evidence: str
     interval: dict[str, Any] | None
     of_units: dict[str, Any] | None
     published: list[dict[str, Any]]
@@ -271,6 +274,7 @@ def _record(
         associations=_associations(part, detail, result, words),
         influence=_influence(metric, part, inference, words),
         tests=tests_of(inference, row),
+        evidence=row.evidence,
         interval=interval_of(inference, options or {}, study.spec["interval"]),
         of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],

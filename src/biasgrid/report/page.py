@@ -13,6 +13,7 @@ from ..statistics.aggregation import OVERALL
 from ..tables.rankings import fewer_scores
 from ..verdicts.comparability import metrics_by_length
 from .cells import anchor
+from .marks import explained_by_frequency, mark_of
 from .names import Names, number, p_value
 from .sections.verdict import answers_of
 
@@ -145,10 +146,10 @@ def _criteria_of(table: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
 
 
 def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per metric, queries by models: value, how far it is from no bias, significance, and why a value is missing."""
+    """Per metric, queries by models: value, how far it is from no bias, what it is evidence for, and why a value is
+    missing."""
     scores = tables["scores"]
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutrals"]}
-    level = 1 - spec["level"]
     sections = []
     for metric in spec["metrics"]:
         part = scores[scores["metric"] == metric]
@@ -165,7 +166,7 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                 "shade": None if isnan(darkness) else int(np.ceil(darkness * 9)),
                 "status": row.status,
                 "missing": missing(row.status),
-                "permutation": _significance(row.p_adjusted, level),
+                "mark": mark_of(row.evidence),
                 "anchor": anchor(row.criterion, row.query, row.metric, row.model, row.debias),
             }
             rows.setdefault((row.criterion, row.query), {})[row.model, row.debias] = cell
@@ -192,6 +193,7 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                 ],
                 "missing": int(part["value"].isna().sum()),
                 "scores": len(part),
+                "explained": explained_by_frequency(part, spec["level"]),
                 **spec["facts"][metric],
             }
         )
@@ -203,10 +205,6 @@ def _agree(low: float, high: float) -> str:
     if isnan(low):
         return ""
     return "agree" if low > 0 else "oppose" if high < 0 else "unclear"
-
-
-def _significance(p: float, level: float) -> str:
-    return "none" if isnan(p) else "yes" if p <= level else "no"
 
 
 def missing(status: str) -> str:

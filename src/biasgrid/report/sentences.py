@@ -123,16 +123,16 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
         ]
     level = number(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here covers other words and queries of this kind: it rests on {basis}, drawn anew "
-        f"{bootstrap['draws']:,} times (bootstrap over words and queries, {level} % for all pairs of models at once)"
-        ". It does not cover other training runs of a model, other corpora, other languages or other tasks."
+        f"What is decided here holds for other words and queries of this kind ({level} % for all pairs of models at "
+        f"once): it rests on {basis}. Where queries share attribute sets, it holds for these sets. It does not cover "
+        "other training runs of a model, other corpora, other languages or other tasks."
     ]
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if queries < FEWEST_QUERIES:
         sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, words alone were resampled: what is decided holds for "
-            "these queries."
+            f"With {pluralize(queries, 'query', 'queries')}, what is decided holds for other words, and for these "
+            "queries."
         )
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")

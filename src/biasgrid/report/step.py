@@ -20,7 +20,7 @@ from ..query import Query
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
 from ..words import WordOptions
-from . import background, cell_html, cells, page
+from . import background, cell_html, cells, marks, page
 from .names import Names, number
 from .sections import FOLDER, Section, verdict
 
@@ -87,6 +87,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "sections": SECTIONS,
         "names": names,
         "alpha": number(1 - spec["level"]),
+        "marks": marks.legend(),
         "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
         "threshold": json.loads(config)
         .get("words", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from math import inf, nan
 from typing import NamedTuple
@@ -9,10 +10,26 @@ from typing import NamedTuple
 import numpy as np
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+DRAWS = 9999
+# numbers in memory at a time
+BLOCK = 2**22
+
+
+class Parts(NamedTuple):
+    """A value that is a mean over queries, and how far queries and words move it.
+
+    value    (...,); NaN is none
+    queries  how far each query moves it, (..., queries); they add up to 0. NaN: it rests on no row of the query
+    words    how far each query moves it with each resample of words, (..., queries, draws)
+    """
+
+    value: np.ndarray
+    queries: np.ndarray
+    words: np.ndarray
 
 
 class Pairs(NamedTuple):
-    """All pairs of units, each array (pairs,), in the order of `itertools.combinations`.
+    """All pairs of units, each array (pairs,).
 
     difference  of the first's value less the second's; `low` and `high` are the ends of its simultaneous interval
     p_adjusted  that there is no difference, adjusted for the number of pairs
@@ -24,74 +41,218 @@ class Pairs(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def compare_pairs(values: np.ndarray, samples: np.ndarray, level: float = 0.95) -> Pairs:
-    """All pairs of units compared at once, by the bootstrap's largest studentised difference (single-step max-T).
+class Studentised(NamedTuple):
+    """Differences of pairs in standard errors.
 
-    A p-value is the share of resamples in which the largest studentised error of any pair is as large as the pair's
-    own difference. So the chance of telling any two equal units apart is bounded for all pairs together, as far as
-    the resamples vary as the values do. Pairs that vary together cost less than by Bonferroni's method, and a few
-    hundred resamples do for any number of pairs.
+    t     without sign, (pairs,)
+    error standard errors, (pairs,)
+    null  t of pairs without a difference, (draws, pairs)
+    """
+
+    t: np.ndarray
+    error: np.ndarray
+    null: np.ndarray
+
+
+def compare_pairs(
+    first: Parts,
+    second: Parts,
+    words: float = inf,
+    strata: np.ndarray | None = None,
+    of_queries: np.ndarray | bool = True,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Pairs:
+    """All pairs of units compared at once: is the one's mean over queries and words below the other's?
+
+    The test is a step-down max-T: a pair is compared with the largest t that any of the pairs would have which are
+    not decided before it, had none of them a difference. `studentise` says what t is.
 
     Parameters
     ----------
-    values
-        Of the units, (units,); NaN is none.
-    samples
-        Their values in bootstrap resamples, (units, draws); NaN where a unit has none.
+    first, second
+        Of each pair's units, (pairs,), (pairs, queries) and (pairs, queries, draws), both on the same rows. Pairs may
+        rest on different rows.
+    words
+        How many words a set has (the mean of the rows' smallest sets), at least 2: of few, resamples vary too little.
+    strata
+        The criterion of each query, (queries,), where they are of several.
+    of_queries
+        Of each pair, (pairs,), or of all: False, the claim is for these queries alone, and for other words.
     level
         Of the intervals.
+    seed
+        Of the draws.
 
     Returns
     -------
     Pairs
-        NaN where a unit of the pair has no value, or no two resamples.
+        NaN where there is no difference, or no variance can be told (fewer than two queries). Of a pair that is not
+        decided at the level, the interval's half-width is what a difference had to exceed, given the pairs that are.
+        The interval of a decided pair has the width that holds for all pairs, and ends at 0 at the latest.
 
     References
     ----------
-    Westfall and Young. Resampling-based multiple testing. Wiley, 1993, section 2.5; Romano and Wolf. Exact and
-    approximate stepdown methods for multiple hypothesis testing. JASA 100, 2005, algorithm 4.1 (its first step).
+    Romano and Wolf. Exact and approximate stepdown methods for multiple hypothesis testing. JASA 100, 2005, algorithm
+    4.1. Guilbaud. Simultaneous confidence regions corresponding to Holm's step-down procedure and other
+    closed-testing procedures. Biometrical Journal 50, 2008 (intervals).
     """
-    first, second = np.array(list(combinations(range(len(values)), 2)), dtype=int).reshape(-1, 2).T
-    scale = np.fmax(np.abs(values[first]), np.abs(values[second]))
-    return compare_differences(values[first] - values[second], samples[first] - samples[second], scale, level)
+    difference = first.value - second.value
+    p_adjusted, low, high = (np.full(len(difference), nan) for _ in range(3))
+    t, error, null = studentise(first, second, words, strata, of_queries, seed)
+    testable = np.flatnonzero(~np.isnan(t))
+    if not len(testable):
+        return Pairs(difference, low, high, p_adjusted)
+    p, critical = step_down(t[testable], null[:, testable], level)
+    decided = p <= 1 - level
+    reach = np.where(decided, critical.max(), critical[~decided].max(initial=0.0)) * error[testable]
+    values = difference[testable]
+    p_adjusted[testable] = p
+    low[testable] = np.where(decided & (values > 0), np.maximum(values - reach, 0.0), values - reach)
+    high[testable] = np.where(decided & (values < 0), np.minimum(values + reach, 0.0), values + reach)
+    return Pairs(difference, low, high, p_adjusted)
 
 
-def compare_differences(
-    difference: np.ndarray, draws: np.ndarray, scale: np.ndarray, level: float = 0.95
-) -> Pairs:
-    """`compare_pairs` where a unit's value differs from pair to pair: each pair is compared on what its two share.
+def studentise(
+    first: Parts,
+    second: Parts,
+    words: float = inf,
+    strata: np.ndarray | None = None,
+    of_queries: np.ndarray | bool = True,
+    seed: int = 0,
+    own: float = 0.0,
+    draws: int = DRAWS,
+) -> Studentised:
+    """Differences in standard errors, for other queries and other words.
 
-    Parameters
+    Queries are a sample of those that might be asked, and words a sample of those that might stand for a group. What
+    queries differ by has the noise of the words that each has for itself. What it lacks is the noise of words that
+    queries share, by which they err together: the covariances of different queries over resamples of words. The
+    variance of a mean over queries is the sum of both, without bias. (Resamples of words and queries together count
+    the words that are not shared twice, and resamples of queries alone leave the shared ones out.)
+
+    A few queries and words say little of a variance. So all pairs have the mean of theirs, as in a linear model of
+    units and queries, and t under no difference is drawn: normal queries and shared words with the covariances of
+    these, each draw with the variance that it would have told. Pairs that vary more than others, or together, do so
+    in the draws. `benchmarks/pairs.py` compares this test with others.
+
+    Parameters as of `compare_pairs`; `own` is how much a pair's own variance counts beside the mean of all.
+
+    References
     ----------
-    difference
-        Of the pairs, (pairs,); NaN is none.
-    draws
-        The differences in bootstrap resamples, (pairs, draws); NaN where a unit has no value. One draw is the same
-        resample in all pairs.
-    scale
-        The larger absolute value of each pair, (pairs,): what differs by less than its rounding does not vary.
-    level
-        Of the intervals.
+    Davison and Hinkley. Bootstrap methods and their application. Cambridge, 1997, section 3.8; Owen. The pigeonhole
+    bootstrap. AOAS 1, 2007 (samples of two kinds).
     """
-    has_value = ~np.isnan(draws)
-    testable = (has_value.sum(axis=1) > 1) & ~np.isnan(difference)
+    pairs = Parts(*(a - b for a, b in zip(first, second, strict=True)))
+    has_query = ~np.isnan(pairs.queries)
+    count = has_query.sum(axis=1)
+    of_queries = np.broadcast_to(of_queries, len(count))
+    testable = ~np.isnan(pairs.value) & (count > of_queries)
+    t, error, null = np.full(len(count), nan), np.full(len(count), nan), np.full((draws, len(count)), nan)
     if not testable.any():
-        return Pairs(difference, *(np.full(len(difference), nan) for _ in range(3)))
-    error = np.full(len(difference), nan)
-    error[testable] = np.nanstd(draws[testable], axis=1, ddof=1)
+        return Studentised(t, error, null)
+    has_query, count, of_queries = has_query[testable], count[testable], of_queries[testable]
+    rng, words = np.random.default_rng(seed), max(words, 2.0)
+    shared = _covariances(np.where(has_query[..., None], pairs.words[testable], 0.0), count, of_queries)
+    shared /= 1 - 1 / words
+    of_words = shared.diagonal().clip(min=0)
+    for alike in (of_queries, ~of_queries):
+        of_words[alike] = own * of_words[alike] + (1 - own) * of_words[alike].sum() / max(alike.sum(), 1)
+    # of so few words, the variance is uncertain, too
+    told = rng.chisquare(words - 1, size=(draws, 1)) / (words - 1) if np.isfinite(words) else 1.0
+    drawn, between = _normal(shared, draws, rng), np.zeros((1 + draws, len(count)))
+    sampled = has_query & of_queries[:, None]
+    queries = np.where(sampled, pairs.queries[testable], 0.0)
+    for stratum in _strata(strata, sampled):
+        moved, variances = _draw_queries(queries[:, stratum], sampled[:, stratum], draws, rng)
+        drawn += moved
+        between += variances
+    if of_queries.any():
+        # the mean of all pairs is one of a query's variance
+        of_query = (between * count)[:, of_queries].mean(axis=1, keepdims=True)
+        between = np.where(of_queries, own * between + (1 - own) * of_query / count, 0.0)
+    variance = between[0] + of_words
+    scale = np.fmax(np.abs(first.value), np.abs(second.value))[testable]
     # what differs by rounding alone does not vary
-    error[error <= 1e-12 * scale] = 0.0
-    # of the pairs that have a value in the resample
-    largest = np.fmax.reduce(_studentise(draws[testable] - difference[testable, None], error[testable, None]))
-    largest = np.sort(largest[~np.isnan(largest)])
-    observed = _studentise(difference, error)
-    as_large = len(largest) - np.searchsorted(largest, observed)
-    p_adjusted = np.where(np.isnan(observed), nan, (1 + as_large) / (1 + len(largest)))
-    reach = np.quantile(largest, level, method="higher") * error
-    return Pairs(difference, difference - reach, difference + reach, p_adjusted)
+    variance[np.sqrt(variance) <= 1e-12 * scale] = 0.0
+    error[testable] = np.sqrt(variance)
+    t[testable] = _ratios(pairs.value[testable], error[testable])
+    null[:, testable] = _ratios(
+        np.where(variance > 0, drawn, 0.0), np.sqrt(between[1:] + of_words * told) * (variance > 0)
+    )
+    return Studentised(t, error, null)
 
 
-def _studentise(differences: np.ndarray, errors: np.ndarray) -> np.ndarray:
+def step_down(t: np.ndarray, null: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Adjusted p-values of t (pairs,), and the t that each had to exceed, given the pairs with a larger one."""
+    p, critical = np.empty(len(t)), np.empty(len(t))
+    largest, order = np.zeros(len(null)), np.argsort(t, kind="stable")
+    # of the quantile, the upper value where it lies between two
+    place = math.ceil(round(level * (len(null) - 1), 9))
+    for pair in order:
+        largest = np.maximum(largest, null[:, pair])
+        p[pair] = (1 + np.count_nonzero(largest >= t[pair])) / (1 + len(largest))
+        critical[pair] = np.partition(largest, place)[place]
+    p[order[::-1]] = np.maximum.accumulate(p[order[::-1]])
+    return p, critical
+
+
+def _covariances(moved: np.ndarray, count: np.ndarray, of_queries: np.ndarray) -> np.ndarray:
+    """Of pairs over resamples of words, (pairs, pairs), from (pairs, queries, draws); of pairs `of_queries`, the
+    covariances of different queries alone."""
+    moved = moved - moved.mean(axis=2, keepdims=True)
+    total = moved.sum(axis=1)
+    covariances = total @ total.T
+    moved *= of_queries[:, None, None]
+    for query in moved.swapaxes(0, 1):
+        covariances -= query @ query.T
+    # as many pairs of different queries as of any
+    factor = np.where(of_queries, np.sqrt(count / np.maximum(count - 1, 1)), 1.0)
+    return covariances * factor * factor[:, None] / max(moved.shape[2] - 1, 1)
+
+
+def _normal(covariances: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Normal draws (draws, pairs), of no variance where that is negative."""
+    squares, vectors = np.linalg.eigh(covariances)
+    return rng.normal(size=(draws, len(squares))) @ (vectors * np.sqrt(squares.clip(min=0))).T
+
+
+def _strata(strata: np.ndarray | None, has_query: np.ndarray) -> list[np.ndarray]:
+    """Which queries are a sample of one kind: those of a criterion, if each pair has two of each or none."""
+    parts = [] if strata is None else [strata == stratum for stratum in np.unique(strata)]
+    if any((has_query[:, part].sum(axis=1) == 1).any() for part in parts) or not parts:
+        return [np.ones(has_query.shape[1], dtype=bool)]
+    return parts
+
+
+def _draw_queries(
+    queries: np.ndarray, has_query: np.ndarray, draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of normal queries with the covariances of `queries` (pairs, queries), (draws, pairs), and the variances of
+    the sum that the queries, first, and those of each draw tell, (1 + draws, pairs)."""
+    count = has_query.sum(axis=1)
+    factor = count / np.maximum(count - 1, 1)
+    queries = queries - np.where(has_query, (queries.sum(axis=1) / np.maximum(count, 1))[:, None], 0.0)
+    moved, variances = np.empty((draws, len(count))), np.empty((1 + draws, len(count)))
+    variances[0] = factor * (queries**2).sum(axis=1)
+    # as many normal numbers per query as pairs are independent: few, as a pair is the difference of two others
+    vectors, lengths, _ = np.linalg.svd(
+        queries / np.sqrt(np.maximum(count - 1, 1))[:, None], full_matrices=False
+    )
+    is_needed = lengths > 1e-12 * lengths.max(initial=0.0)
+    weights = vectors[:, is_needed] * lengths[is_needed]
+    block = max(1, BLOCK // queries.size)
+    for start in range(0, draws, block):
+        stop = min(start + block, draws)
+        drawn = rng.normal(size=(stop - start, queries.shape[1], weights.shape[1])) @ weights.T
+        drawn *= has_query.T
+        moved[start:stop] = drawn.sum(axis=1)
+        squares = (drawn**2).sum(axis=1) - moved[start:stop] ** 2 / np.maximum(count, 1)
+        variances[1 + start : 1 + stop] = factor * squares
+    return moved, variances
+
+
+def _ratios(differences: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """Absolute differences in standard errors; of an error of 0, 0 or infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.abs(differences) / errors

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError
+from ..in_memory import InMemory
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
@@ -61,6 +64,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table = aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
     tests = {}
     for state, file in zip(spec["groups"], inputs.get("tests", ()), strict=True):
+        if not isinstance(file, InMemory) and not Path(file).is_file():
+            name = "/".join((*state[1:], state[0]))
+            raise BiasgridError(f"{file}: does not exist; make it: biasgrid infer-aggregates --group {name}")
         for record in read(file, "a file of tests of aggregates")["aggregates"]:
             tests[(record["criterion"], *state, spec["aggregation"])] = record
     records = [tests.get(key, {}) for key in table[KEYS].itertuples(index=False, name=None)]

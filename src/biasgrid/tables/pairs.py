@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL
-from ..statistics.pairs import compare_differences
-from ..statistics.ranks import RESAMPLED, aggregates_of_resamples
+from ..statistics.pairs import Parts, compare_pairs
+from ..statistics.ranks import query_parts
 from ..statistics.shared import FEW_SHARED, FEWEST_QUERIES, NO_VALUE, is_comparable
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
 from .keys import CRITERION, METRIC
-from .rankings import aggregate_scores
 from .scores import read_ranked
 from .shared import Place, State, places_of
 from .table import ANY, Column, Files, Table
@@ -28,17 +28,21 @@ KEYS = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debi
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The pairs of each family, each compared on the rows that it shares (`tables.shared`), by resamples of words and
-    queries together; on fewer than five queries, of words alone."""
+    """The pairs of each family, each compared on the rows that it shares (`tables.shared`): for other queries and
+    other words; on fewer than five queries, for these queries and other words.
+
+    spec: that of `rank_samples.write`; "level"; "words": criterion -> metric -> (sub-)query -> words of its smallest
+    set.
+    """
     ranking = spec["ranking"]
     scores = read_ranked(inputs["scores"], ranking)
-    samples, counts = rank_samples.value_samples(scores, inputs, spec)
+    samples, _ = rank_samples.value_samples(scores, inputs, spec)
     rows = []
     for place in places_of(scores, ranking["ranked"], ranking["coverage"], ranking["parts"]):
         if place.criterion == OVERALL or place.criterion in ranking["ranked"]:
             for family, members in _families(place.states):
                 pairs = [_Pair(place, a, b) for a, b in combinations(members, 2)]
-                rows += _compare(place, family, pairs, scores["value"].to_numpy(), samples, counts, spec)
+                rows += _compare(place, family, pairs, scores, samples, spec)
     return pd.DataFrame(rows, columns=PAIRS.names).sort_values(KEYS, ignore_index=True)
 
 
@@ -57,23 +61,22 @@ class _Pair:
             self.reason = FEW_SHARED
         else:
             self.reason = ""
-            rows = place.rows_of_pair(a, b)
-            self.places = [place.places[rows, column] for column in columns]
-            self.queries = place.count_queries(rows)
+            self.rows = place.rows_of_pair(a, b)
+            self.places = [place.places[self.rows, column] for column in columns]
+            self.queries = place.count_queries(self.rows)
 
 
 def _compare(
     place: Place,
     family: str,
     pairs: Sequence[_Pair],
-    values: np.ndarray,
+    scores: pd.DataFrame,
     samples: np.ndarray,
-    counts: np.ndarray,
     spec: Mapping[str, Any],
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of the table of one family."""
     comparable = [pair for pair in pairs if not pair.reason]
-    numbers = dict(zip(comparable, _numbers(place, comparable, values, samples, counts, spec), strict=True))
+    numbers = dict(zip(comparable, _numbers(place, comparable, scores, samples, spec), strict=True))
     for pair in pairs:
         (model_a, debias_a), (model_b, debias_b) = pair.states
         yield (
@@ -87,32 +90,38 @@ def _compare(
 
 
 def _numbers(
-    place: Place,
-    pairs: Sequence[_Pair],
-    values: np.ndarray,
-    samples: np.ndarray,
-    counts: np.ndarray,
-    spec: Mapping[str, Any],
-) -> Iterator[tuple[float, ...]]:
+    place: Place, pairs: Sequence[_Pair], scores: pd.DataFrame, samples: np.ndarray, spec: Mapping[str, Any]
+) -> Iterable[tuple[float, ...]]:
     """Difference, ends of its interval and adjusted p-value of pairs that are tested together."""
+    if not pairs:
+        return []
     ranking = spec["ranking"]
-    neutral, options = ranking["neutral"][place.metric], (ranking["aggregation"], ranking["by"])
-    # most pairs share their rows with others: each state's aggregate on them is taken once
-    units: dict[tuple[int, ...], int] = {}
-    members = [[units.setdefault(tuple(places), len(units)) for places in pair.places] for pair in pairs]
-    first, second = np.array(members, dtype=int).reshape(-1, 2).T
-    places = [np.array(unit) for unit in units]
-    observed = np.array([aggregate_scores(values[part], neutral, *options) for part in places])
-    kinds = aggregates_of_resamples(
-        values[:, None], samples, counts, [(part, neutral) for part in places], *options
+    options = ranking["neutral"][place.metric], ranking["aggregation"], ranking["by"]
+    values, query_of_row = scores["value"].to_numpy(), place.queries.argmax(axis=0)
+    # most pairs share their rows with others: what moves a state's aggregate on them is taken once
+    units: dict[tuple[int, ...], Parts] = {}
+    for pair in pairs:
+        for places in pair.places:
+            if tuple(places) not in units:
+                units[tuple(places)] = query_parts(
+                    values[places], samples[places], query_of_row[pair.rows], len(place.queries), *options
+                )
+    sides = [[units[tuple(pair.places[side])] for pair in pairs] for side in (0, 1)]
+    first_row = place.queries.argmax(axis=1)
+    criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
+    sizes = spec["words"]
+    words = [
+        sizes[criteria[row]][place.metric].get(place.names[row], math.inf) for row in range(len(criteria))
+    ]
+    outcome = compare_pairs(
+        *(Parts(*map(np.stack, zip(*side, strict=True))) for side in sides),
+        words=float(np.mean(words)),
+        strata=criteria[first_row],
+        of_queries=np.array([pair.queries >= FEWEST_QUERIES for pair in pairs]),
+        level=spec["level"],
+        seed=seed_of(spec["seed"], f"pairs/{place.criterion}/{place.metric}"),
     )
-    is_few = np.array([pair.queries < FEWEST_QUERIES for pair in pairs], dtype=bool)[:, None]
-    of_words, of_both = (kinds[RESAMPLED.index(kind)] for kind in ("words", "both"))
-    draws = np.where(is_few, of_words[first] - of_words[second], of_both[first] - of_both[second])
-    scale = np.fmax(np.abs(observed[first]), np.abs(observed[second]))
-    return zip(
-        *compare_differences(observed[first] - observed[second], draws, scale, spec["level"]), strict=True
-    )
+    return zip(*outcome, strict=True)
 
 
 def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
@@ -126,6 +135,23 @@ def _inputs(grid: Any) -> dict[str, Any]:
     return (
         rank_samples.inputs(grid) if grid.ranked_criteria and "bootstrap" in grid.config["inference"] else {}
     )
+
+
+def _spec(grid: Any) -> dict[str, Any]:
+    words: dict[str, dict[str, dict[str, int]]] = {}
+    for criterion in sorted(grid.ranked_criteria):
+        words[criterion] = {}
+        for key in grid.metrics(criterion):
+            template = grid.metric(criterion, key).template
+            queries = [grid.queries[name] for name in grid.config["criteria"][criterion]["queries"]]
+            words[criterion][key] = {
+                part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
+                for query in queries
+                if query.fits(template)
+                for part in query.subqueries(template)
+            }
+    level = grid.config["inference"]["bootstrap"]["level"]
+    return {**rank_samples.spec(grid), "level": level, "words": words}
 
 
 PAIRS = Table(
@@ -153,8 +179,8 @@ PAIRS = Table(
         ),
         Column(
             "low",
-            "lower end of its 95 % interval (bootstrap over words and queries, on fewer than five queries over words "
-            "alone, for all pairs of the family at once)",
+            "lower end of its 95 % interval for other words and queries, on fewer than five queries for other words "
+            "alone, for all pairs of the family at once",
             "number",
             "the metric's",
             ANY,
@@ -162,7 +188,7 @@ PAIRS = Table(
         Column("high", "its upper end", "number", "the metric's", ANY),
         Column(
             "p_adjusted",
-            "p-value of the difference, adjusted over all pairs of the family (single-step max-T)",
+            "p-value of the difference, adjusted over all pairs of the family (step-down max-T)",
             "number",
             range=(0, 1),
         ),
@@ -182,10 +208,7 @@ PAIRS = Table(
         ),
     ),
     inputs=_inputs,
-    spec=lambda grid: {
-        **rank_samples.spec(grid),
-        "level": grid.config["inference"]["bootstrap"]["level"],
-    },
+    spec=_spec,
     make=make,
 )
 TABLES = (PAIRS,)

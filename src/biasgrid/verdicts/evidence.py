@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..embeddings.kinds import REGISTRY as KINDS
+from ..measure import Result
 from ..metrics.registry import Metric
 from ..statistics.adjustment import METHODS
 
@@ -25,6 +26,7 @@ ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
 )
 # in the order in which one is named where both are as strong
 TESTS = PERMUTATION, GROUPS
+PARTS_OF_TESTS = {PERMUTATION: "permutation", GROUPS: "random_groups"}  # of inference
 LEVEL = 0.95  # of a study without a bootstrap
 # verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
 MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
@@ -66,6 +68,17 @@ def tests_of(metric: Metric) -> tuple[str, ...]:
     has_permutation = not metric.no_test and metric.test_of == "words"
     has_groups = KINDS[metric.needs].random_groups
     return (PERMUTATION,) * has_permutation + (GROUPS,) * has_groups
+
+
+def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
+    """What a single result is evidence for, one of `VERDICTS`: alone it has no family, and its p-values are not
+    adjusted."""
+    tests = {}
+    for name in tests_of(metric):
+        record = (result.inference or {}).get(PARTS_OF_TESTS[name], {})
+        p_values = [[record.get(key)] for key in ("p_value", "p_lowest")]
+        tests[name] = Test(*np.array(p_values, dtype=float), [()], [()])
+    return str(judge(tests, np.array([len(tests)]), [()], "holm", level).verdict[0])
 
 
 def judge(

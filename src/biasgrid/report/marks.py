@@ -1,0 +1,47 @@
+"""Marks of what scores are evidence for: characters beside their values, and the legend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, PERMUTATION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHARACTERS = {"full": "●", "half": "◐", "open": "○", "dot": "·", "": ""}
+# tests by frequency: columns of adjusted p-values
+BY_FREQUENCY = {
+    "p_bands_adjusted": "the permutation test within bands of frequency",
+    "p_controls_adjusted": "the test against control words",
+}
+
+
+def mark_of(verdict: str) -> str:
+    """The character beside a score; of the two halves the right one is that of random groups."""
+    return "◑" if verdict == GROUPS else CHARACTERS[MARKS[verdict]]
+
+
+def legend() -> list[tuple[str, str]]:
+    """The marks with what they mean, the strongest first."""
+    marks = list(CHARACTERS)
+    verdicts = sorted(MARKS, key=lambda verdict: marks.index(MARKS[verdict]))
+    return [(mark_of(verdict) or "no mark", MEANINGS[verdict]) for verdict in verdicts]
+
+
+def explained_by_frequency(scores: pd.DataFrame, level: float) -> list[tuple[int, int, str]]:
+    """Where tests by frequency disagree with full and half marks.
+
+    Returns
+    -------
+    list of tuple
+        Of each test that does not reject for some of these scores: for how many, of how many that have it, and its
+        name.
+    """
+    is_marked = scores["evidence"].isin([ALL, PERMUTATION, GROUPS])
+    counts = []
+    for column, test in BY_FREQUENCY.items():
+        p_values = scores.loc[is_marked, column].dropna()
+        if count := int((p_values > 1 - level + 1e-12).sum()):
+            counts.append((count, len(p_values), test))
+    return counts
