@@ -41,6 +41,7 @@ from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.figures.simulation_frequency import shares as frequency_shares
 from biasgrid.files import write_bytes
+from biasgrid.measure import LENGTH
 from biasgrid.properties.figures import counterexamples, matrix, ranges
 from biasgrid.simulation import Simulation
 from biasgrid.statistics.aggregation import OVERALL
@@ -165,7 +166,11 @@ def of_study(
         return [ROOT / file for file in (role if isinstance(role, list) else [role])]
 
     def take() -> Tables:
-        return {name: rows(study, _whole(name, files(name), suffix)) for name in drawing.inputs}
+        # of scalars a figure of ranks reads the lengths of vectors alone, of each criterion
+        return {
+            name: (lengths if name == "scalars" else rows)(study, _whole(name, files(name), suffix))
+            for name in drawing.inputs
+        }
 
     def draw(found: Tables) -> Figure:
         # as the study draws it, but from these tables
@@ -214,6 +219,10 @@ def _study(config: str, listed: str) -> Study:
 
 def _results(folder: str, *names: str) -> Tables:
     return {name: read(name, ROOT / "results" / folder / f"{name}.csv") for name in names}
+
+
+def lengths(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["quantity"] == LENGTH]
 
 
 def overall(study: Study, table: pd.DataFrame) -> pd.DataFrame:

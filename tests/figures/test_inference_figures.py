@@ -42,35 +42,34 @@ INFERENCE = {
 
 
 def with_intervals(table, seed=0):
-    """Intervals of random length, and p-values of both tests on both sides of .05; of MAC of random groups alone."""
+    """Intervals of random length, and evidence of every third score; of MAC by random groups alone."""
     rng = np.random.default_rng(seed)
     table = table.assign(
         ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
         ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
-        p_adjusted=np.where(np.arange(len(table)) % 3, 0.05, 0.049),
-        p_groups_adjusted=np.where(np.arange(len(table)) % 2, 0.05, 0.049),
+        p_value=np.where(table["value"].isna() | (table["metric"] == "mac"), np.nan, 0.01),
+        p_groups=np.where(table["value"].isna(), np.nan, 0.01),
+        evidence=np.where(np.arange(len(table)) % 3, "none", "all"),
+        tests=np.where(table["metric"] == "mac", 1, 2),
     )
-    table.loc[table["value"].isna() | (table["metric"] == "mac"), "p_adjusted"] = np.nan
-    table.loc[table["value"].isna(), "p_groups_adjusted"] = np.nan
+    table.loc[table["value"].isna(), "evidence"] = "untested"
     return table
 
 
-TESTS = {"mac": ["random_groups"]}
-
-
 def kinds_of(axes):
-    """The values under each kind of mark: filled, half-filled, open, small."""
-    kinds = {"filled": [], "half": [], "open": [], "small": []}
+    """The values under each kind of mark: filled, its left or right half filled, open, a dot, small and open."""
+    kinds = {"filled": [], "left": [], "right": [], "open": [], "dot": [], "small": []}
     for line in axes.lines:
         if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
             continue
         faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
         # the smallest of the markers of the others is 4.5 points wide
         small = line.get_markersize() < 4
-        kind = "open" if faces[0] == "#ffffff" else "small" if small else "filled"
-        if line.get_fillstyle() == "left":
+        names = ("small", "dot") if small else ("open", "filled")
+        kind = names[faces[0] != "#ffffff"]
+        if line.get_fillstyle() != "full":
             assert kind == "filled"
-            kind = "half"
+            kind = line.get_fillstyle()
         kinds[kind] += [float(x) for x in line.get_xdata()]
     return {kind: sorted(values) for kind, values in kinds.items()}
 
@@ -96,7 +95,7 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
     queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
     table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
     table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = scores(table, {}, "Gender", NEUTRAL, 0.9, TESTS)
+    figure = scores(table, {}, "Gender", NEUTRAL, 0.9)
     for metric, axes in panels(figure).items():
         part = table[table["metric"] == metric]
         known = part.dropna(subset="ci_low")
@@ -110,17 +109,12 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
         low, high = axes.get_xlim()
         assert low < known["ci_low"].min()
         assert known["ci_high"].max() < high
-        # both tests reject every sixth; of MAC, which has one, that test every second
-        places = part.index[part["value"].notna()].to_numpy()
-        rejected = places % (2 if metric == "mac" else 6) == 0
-        kinds = kinds_of(axes)
-        assert kinds["filled"] == sorted(table.loc[places[rejected], "value"])
-        assert kinds["open"] == sorted(table.loc[places[~rejected], "value"])
-        assert kinds["half"] == kinds["small"] == []
+        assert kinds_of(axes) == by_evidence(part)
     assert "90 % confidence interval over words" in entries(figure)
-    assert "filled mark: both tests reject (“one test”: random groups), adjusted p < .05" in entries(figure)
-    assert "open mark: a test does not reject, adjusted p ≥ .05" in entries(figure)
-    assert not any("small" in entry or "half" in entry for entry in entries(figure))
+    assert [entry for entry in entries(figure) if " mark" in entry.partition(":")[0]][:2] == [
+        "filled mark: every test of words that the metric has is significant",
+        "open mark: no test is significant",
+    ]
     said = " ".join(" ".join(texts(figure)).split())
     assert "Permutation: does it matter which set a word is in?" in said
     assert "Random groups: is the score more biased than with arbitrary groups" in said
@@ -131,54 +125,42 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
     assert_readable(figure)
 
 
-def test_a_filled_mark_needs_all_tests_about_words():
-    """By hand, for every case of two tests, of a metric that has both and of two that have random groups alone."""
-    low, high, none = 0.01, 0.2, np.nan
-    cases = [(p, groups) for p in (low, high, none) for groups in (low, high, none)]
-    kinds = ["filled", "open", "half", "open", "open", "open", "half", "open", "small"]
-    alone = ["filled", "open", "small"] * 3
-    table = pd.concat(
-        [
-            score_table({"weat": SINGLE[:1], "mac": SINGLE[:1], "rnsb": SINGLE[:1]}, [f"m{i}"])
-            for i in range(9)
-        ],
-        ignore_index=True,
-    ).assign(value=lambda t: np.arange(len(t)) / 10)
-    for column, place in (("p_adjusted", 0), ("p_groups_adjusted", 1)):
-        table[column] = [cases[int(model[1:])][place] for model in table["model"]]
-    # RNSB has p-values of a permutation test, but of labels
-    tests = {"mac": ["random_groups"], "rnsb": ["random_groups"], "weat": ["permutation", "random_groups"]}
-    figure = scores(table, {}, "Gender", NEUTRAL | {"rnsb": 0.0}, tests=tests)
-    for metric, axes in panels(figure).items():
-        part = table[table["metric"] == metric]
-        expected = dict(zip(range(9), kinds if metric == "weat" else alone, strict=True))
-        found = {value: kind for kind, values in kinds_of(axes).items() for value in values}
-        assert {int(m[1:]): found[v] for m, v in zip(part["model"], part["value"], strict=True)} == expected
-    marks = " ".join(entries(figure))
-    assert all(f"{kind} mark: " in marks for kind in ("filled", "half-filled", "open", "small"))
-    assert_readable(figure)
+KINDS = {
+    "all": "filled",
+    "permutation": "left",
+    "groups": "right",
+    "none": "open",
+    "out_of_reach": "dot",
+    "untested": "small",
+}
 
 
-@pytest.mark.parametrize(
-    ("column", "other", "made"),
-    [
-        ("p_adjusted", "Random groups:", "permutation rejects"),
-        ("p_groups_adjusted", "Permutation:", "random groups reject"),
-    ],
-)
-def test_a_study_with_one_test_fills_no_mark_that_reads_as_both(column, other, made):
-    table = score_table({"weat": PAIRED}, ["a", "b"])
-    table[column] = np.where(np.arange(len(table)) % 2, 0.2, 0.01)
+def by_evidence(table):
+    """The kinds of marks that a table's evidence stands for, with the values under them."""
+    found = {kind: [] for kind in KINDS.values()}
+    for value, verdict in table.loc[table["value"].notna(), ["value", "evidence"]].itertuples(index=False):
+        found[KINDS[verdict]].append(value)
+    return {kind: sorted(values) for kind, values in found.items()}
+
+
+def test_marks_are_of_the_evidence_and_of_nothing_else():
+    table = score_table({"weat": SINGLE[:1], "mac": SINGLE[:1]}, list("abcdef"))
+    table["value"] = np.arange(len(table)) / 10
+    table["evidence"] = table["model"].map(dict(zip("abcdef", KINDS, strict=True)))
+    # which alone would say otherwise
+    table = table.assign(p_value=0.9, p_adjusted=0.9, p_groups=0.9, p_groups_adjusted=0.9, tests=2)
     figure = scores(table, {}, "Gender", NEUTRAL)
-    (axes,) = figure.axes
-    kinds = kinds_of(axes)
-    assert kinds["filled"] == kinds["small"] == []
-    assert kinds["half"] == sorted(table["value"][::2])
-    assert kinds["open"] == sorted(table["value"][1::2])
-    marks = [entry for entry in entries(figure) if "mark" in entry]
-    assert [entry.split(" mark: ")[0] for entry in marks] == ["half-filled", "open"]
-    assert f"half-filled mark: {made}, adjusted p < .05; there is no " in marks[0]
-    assert other not in " ".join(texts(figure))
+    for metric, axes in panels(figure).items():
+        assert kinds_of(axes) == by_evidence(table[table["metric"] == metric])
+    assert [entry.partition(":")[0] for entry in entries(figure) if ":" in entry] == [
+        "filled mark",
+        "half-filled mark (left)",
+        "half-filled mark (right)",
+        "open mark",
+        "dot",
+        "small open mark",
+    ]
+    assert_readable(figure)
 
 
 def test_long_intervals_of_one_model_do_not_hide_the_others():
@@ -205,7 +187,7 @@ def test_without_inference_nothing_changes(draws, tmp_path):
         drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
         save(drawn, tmp_path / name, ["svg"])
         assert not any("interval" in text or "reject" in text for text in texts(drawn))
-        assert draws != "scores" or "small mark: no test" in entries(drawn)
+        assert draws != "scores" or "small open mark: no test of words was made" in entries(drawn)
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 
@@ -541,7 +523,7 @@ def drawn(small, name, monkeypatch, **changes):
     [("weat/q1", 2, 0), ("rnsb/q1", 1, 0), ("ripa/q1", 2, 0), ("ect/q2", 1, 0), ("ripa/q1", 2, 256)],
 )
 def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
-    permutation = {"draws": 200, "exact": exact}
+    permutation = {"draws": 200, "exact": exact, "stop": "none"}
     config = {"inference": {"permutation": permutation}}
     figure, results = drawn(small, f"one/none/{name}", monkeypatch, **config)
     assert len(figure.axes) == len(results)
