@@ -62,7 +62,8 @@ def check_text(text, verdicts):
     assert f"of {NUMBERS[len(together)]} metrics that compare" in text
     least = [model for model in together.values() if model]
     # one model in this study
-    assert f"{NUMBERS[len(least)]} separates Model {least[0]} from all others" in text
+    verb = "separates" if len(least) == 1 else "separate"
+    assert f"{NUMBERS[len(least)]} {verb} Model {least[0]} from all others" in text
     single = [v[2] for (c, m), v in verdicts.items() if c != "Overall" and m not in BY_LENGTH]
     decided = len([model for model in single if model])
     assert f"on single criteria, {NUMBERS[decided]} of nine verdicts are decided" in text

@@ -68,7 +68,6 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
             {"bootstrap": {"draws": 500, "level": 0.95}},
             [
                 "7 queries",
-                "500 times",
                 "not cover other training runs",
                 "About one of 28 verdicts may be wrong.",
             ],
@@ -77,7 +76,7 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
             1,
             5,
             {"bootstrap": {"draws": 500, "level": 0.9}},
-            ["1 query and the words in it", "90 %", "words alone", "About three of 28 verdicts"],
+            ["1 query and the words in it", "90 %", "for these queries", "About three of 28 verdicts"],
         ),
         (7, 3, {"bootstrap": {"draws": 500, "level": 0.95}}, ["With 3 models"]),
         (7, 5, {}, ["no bootstrap"]),

@@ -77,11 +77,7 @@ def _least_biased(
         if len(comparable) == 1
         else f"{count_name(len(comparable))} metrics that compare"
     )
-    note = (
-        ", for these queries (words alone were resampled)"
-        if all(answer.is_of_these_queries for answer in comparable)
-        else ""
-    )
+    note = ", for these queries" if all(answer.is_of_these_queries for answer in comparable) else ""
     by_model: dict[str, list[Answer]] = {}
     for answer in comparable:
         if answer.least_biased is not None:
