@@ -72,6 +72,8 @@ def test_queries_cells_and_inference(study):
     check("A query", *read(map(study.query_file, study.queries)))
     check("A cell", *read(map(study.cell_file, study.cells.values())))
     check("Inference", *read({study.inference_file(i) for i in study.inferences.values()}))
+    groups = [study.inference_groups[name][0] for name in study.aggregate_criteria]
+    check("Tests of aggregates", *read(map(study.aggregates_file, groups)))
 
 
 def test_arrays_have_the_shapes_that_the_page_says(study):
