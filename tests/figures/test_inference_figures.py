@@ -117,7 +117,7 @@ def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance(
     ]
     said = " ".join(" ".join(texts(figure)).split())
     assert "Permutation: does it matter which set a word is in?" in said
-    assert "Random groups: is the score more biased than with arbitrary groups" in said
+    assert "Random groups: is the score more biased than with random groups" in said
     assert "mark on the right margin: no value (lost words)" in entries(figure)
     assert panels(figure)["mac"].get_xlabel() == "score (one test)"
     assert panels(figure)["weat"].get_xlabel() == "score"
@@ -610,7 +610,7 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
         assert f"{NAMES[test]}: p = {record['p_value']:.3g}" in says
     assert ("Permutation" in says) == (name == "weat")
-    assert "arbitrary groups of the model's words in place of the query's" in says
+    assert "random groups of the model's words in place of the query's" in says
     assert_readable(figure)
 
 

@@ -21,6 +21,7 @@ SPEC = {
     "level": 0.95,
     "draws": [999],
 }
+SIGNIFICANT = "(all tests of words are significant)"
 
 
 def said(answers=(), spec=SPEC, **tables):
@@ -98,9 +99,11 @@ def test_full_marks_and_those_by_one_test():
     # of aggregations that do not rank, and of debiased states, which are a family of their own
     aggregates += [aggregates[0] | {"tests": 0, "evidence": "untested"}, aggregates[0] | {"debias": "hard"}]
     assert said(scores=rows, aggregates=aggregates)[0] == (
-        "3 of 1,103 scores and 2 of 6 aggregates have full marks, 1 and 2 of them by one test."
+        f"3 of 1,103 scores and 2 of 6 aggregates have full marks {SIGNIFICANT}, 1 and 2 of them by one test."
     )
-    assert said(aggregates=aggregates) == ["2 of 6 aggregates have full marks, all by one test."]
+    assert said(aggregates=aggregates) == [
+        "2 of 6 aggregates have full marks (all tests of words are significant), all by one test."
+    ]
     # older results
     assert (
         said(
@@ -129,7 +132,9 @@ def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, sig
         row["p_lowest"] = tails / 1000
     (sentence, _) = said(spec=SPEC | {"adjust": adjust}, scores=rows)
     number = ceil(needed / 100) * 100
-    assert sentence.endswith(f"full marks; 3 scores can have no mark without about {number:,} draws.")
+    assert sentence.endswith(
+        f"full marks (all tests of words are significant); 3 scores can have no mark without about {number:,} draws."
+    )
 
 
 def test_what_is_out_of_reach_of_its_words():
@@ -137,7 +142,8 @@ def test_what_is_out_of_reach_of_its_words():
     rows[2]["p_lowest"] = 1 / 1000
     aggregates = [row | {"tests": 1} for row in scores(out_of_reach=1, none=1)]
     assert said(scores=rows, aggregates=aggregates)[0] == (
-        "1 of 303 scores and 0 of 2 aggregates have full marks; 1 score and 1 aggregate can have no mark without "
+        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate can have no mark "
+        "without "
         "more words, 1 score without about 3,100 draws."
     )
 

@@ -217,8 +217,8 @@ def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
     if "random_groups" in tests:
         sets = metric["regrouped"].removesuffix("s")
         text += [
-            "Random groups: the score with arbitrary groups of the model's words in place of the query's "
-            f"{sets} sets, as large and as coherent as these; the query's other words stay."
+            "Random groups: the score with random groups of the model's words in place of the query's "
+            f"{sets} sets, as large and as coherent as these, and as near to each other; the other words stay."
         ]
     if "frequency_bands" in tests:
         text += [

@@ -51,8 +51,8 @@ NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 QUESTIONS = {
     "p_value": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
     "mostly differ so, whatever they are about.",
-    "p_groups": "Random groups: is the score more biased than with arbitrary groups of the model's words, as "
-    "large and as coherent as the query's?",
+    "p_groups": "Random groups: is the score more biased than with random groups of the model's words, as large "
+    "and as coherent as the query's, and as near to each other?",
 }
 MARK_NAMES = {
     "full": "filled mark",

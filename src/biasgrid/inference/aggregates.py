@@ -138,8 +138,8 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
         # draws whose rows all start from the same seeds are of the same topics
         return len(np.unique(np.concatenate(seeds)[:used], axis=0))
 
-    own = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
-    observed = float(np.abs(aggregate_rows(own, aggregation))[0])
+    values = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
+    observed = float(np.abs(aggregate_rows(values, aggregation))[0])
     fewest = min(FEWEST, draws // 2)
     test = monte_carlo_test(
         draw, observed, "greater", ends, stop, is_enough=lambda used: seeds_of(used) >= fewest

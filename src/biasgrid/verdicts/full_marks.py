@@ -39,7 +39,8 @@ def of_full_marks(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
             else ""
         )
     verb = "has" if len(counts) == 1 and len(*full.values()) == 1 else "have"
-    return f"{join_names(counts)} {verb} full marks{note}{_out_of_reach(marked, spec)}."
+    marks = f"{verb} full marks (all tests of words are significant)"
+    return f"{join_names(counts)} {marks}{note}{_out_of_reach(marked, spec)}."
 
 
 def _out_of_reach(marked: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
