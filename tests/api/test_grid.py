@@ -3,6 +3,7 @@
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -111,8 +112,27 @@ def test_null_distributions_are_the_workflows(study, grid):
             )
 
 
+def test_aggregates_without_their_tests_have_none(study, grid, tmp_path):
+    """Of a grid without random groups, of a study of older code, and of criteria that lose a query."""
+    tested = grid.frame("aggregates")
+    assert set(tested.loc[tested["p_groups"].notna(), "aggregation"]) == {"abs_avg"}
+    assert set(tested.loc[tested["p_groups"].isna(), "evidence"]) == {"untested"}
+    rest = grid.without("q1").frame("aggregates").set_index("criterion")
+    assert rest.loc[["Zeal", "Overall"], "p_groups"].isna().all()
+    awe = rest.loc["Awe", "p_groups"].to_numpy()
+    assert np.array_equal(awe, tested.loc[tested["criterion"] == "Awe", "p_groups"], equal_nan=True)
+    shutil.copytree(study.results, tmp_path / "old")
+    shutil.rmtree(tmp_path / "old" / "aggregates")
+    old = bg.open_study(tmp_path / "old").without("q1").frame("aggregates")
+    assert set(old["evidence"]) == {"untested"}
+    assert old["value"].notna().any()
+    plain = measured(study, random_groups=None).frame("aggregates")
+    assert set(plain["evidence"]) == {"untested"}
+
+
 def test_processes_change_nothing(study, grid, picklable):
     parallel = measured(study, n_jobs=2)
+    pd.testing.assert_frame_equal(parallel.frame("aggregates"), grid.frame("aggregates"), check_exact=True)
     pd.testing.assert_frame_equal(parallel.scores, grid.scores, check_exact=True)
     pd.testing.assert_frame_equal(parallel.frame("rankings"), grid.frame("rankings"), check_exact=True)
     assert list(parallel.study.outcomes) == list(grid.study.outcomes)
