@@ -142,9 +142,8 @@ def test_what_is_out_of_reach_of_its_words():
     rows[2]["p_lowest"] = 1 / 1000
     aggregates = [row | {"tests": 1} for row in scores(out_of_reach=1, none=1)]
     assert said(scores=rows, aggregates=aggregates)[0] == (
-        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate can have no mark "
-        "without "
-        "more words, 1 score without about 3,100 draws."
+        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate can have no "
+        "mark without more words, 1 score without about 3,100 draws."
     )
 
 
