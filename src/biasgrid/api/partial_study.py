@@ -95,7 +95,7 @@ class PartialStudy(FinishedStudy):
         return {}
 
 
-def without(study: FinishedStudy | MeasuredStudy, queries: Iterable[str]) -> Study:
+def without(study: Study, queries: Iterable[str]) -> Study:
     """A finished study, or a grid in memory, without some queries, named by key or name. A criterion without queries
     goes with them.
 
@@ -126,8 +126,11 @@ def without(study: FinishedStudy | MeasuredStudy, queries: Iterable[str]) -> Stu
     if isinstance(study, FinishedStudy):
         lost = changed | (study.changed if isinstance(study, PartialStudy) else frozenset())
         return PartialStudy(config, rest, study.folder, lost)
-    tests = {group: unchanged(records, changed) for group, records in study.aggregate_tests.items()}
-    return replace(study, config=config, queries=rest, aggregate_tests=tests)
+    part = replace(study, config=config, queries=rest)
+    if isinstance(part, MeasuredStudy):
+        tests = {group: unchanged(records, changed) for group, records in part.aggregate_tests.items()}
+        part = replace(part, aggregate_tests=tests)
+    return part
 
 
 def unchanged(records: Iterable[dict[str, Any]], changed: frozenset[str]) -> list[dict[str, Any]]:
