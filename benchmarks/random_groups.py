@@ -1,7 +1,7 @@
 """Level and power of the test against random groups, on real vectors.
 
     python benchmarks/random_groups.py [--stores data/embeddings] [--groups 250] [--attributes 4] [--seed 1]
-        [--tables draws ways pairs power caliskan] [--models ...] [--metrics ...]
+        [--tables draws ways pairs power caliskan] [--ways ...] [--models ...] [--metrics ...] [--normalize]
 
 The stores are those of the embedded study's four models, which `make study` fetches (or the folder that
 BIASGRID_EMBEDDINGS names). Every query has two groups of 8 words. Tables:
@@ -91,8 +91,9 @@ Sets = list[list[str]]
 class Model:
     """A store, the words that queries are made of, and which of these are no seeds of random groups."""
 
-    def __init__(self, stores: Path, name: str):
+    def __init__(self, stores: Path, name: str, normalize: bool = False):
         self.name, self.store = name, EmbeddingStore.open(stores / name)
+        self.options = replace(OPTIONS, normalize=normalize)
         self.pool: Pool = make_pool(self.store)
         self.source = Words(self.store, VOCABULARY)
         of_pool = {self.pool.entries[place] for place in self.pool.seeds}
@@ -270,10 +271,19 @@ def p_of(
     metric = metrics.metric(name).under(parameters)
     if not query.exactly(metric.template):
         query = Query.of([s.words for s in query.target_sets], [query.attribute_sets[0].words])
-    found_sets = look_up(metric, query, model.store, OPTIONS)
-    targets, attributes, _ = subquery(metric, query, found_sets, OPTIONS)
+    found_sets = look_up(metric, query, model.store, model.options)
+    targets, attributes, _ = subquery(metric, query, found_sets, model.options)
     test = groups_test(
-        *(metric, query, targets, change(targets, attributes), parameters, OPTIONS, model.store, model.pool),
+        *(
+            metric,
+            query,
+            targets,
+            change(targets, attributes),
+            parameters,
+            model.options,
+            model.store,
+            model.pool,
+        ),
         **{"draws": DRAWS, "stop": 20, "alternative": DISTANCE, "match": match, "seed": 0},
     )
     return (math.nan, math.nan) if isinstance(test, str) else (test.test.p_value, test.excess)
@@ -344,7 +354,7 @@ def both_nulls(model: Model, name: str, query: Query) -> str:
     """A metric's value, and its tests."""
     records = [
         infer_query(
-            *(metrics.metric(name), query, model.store, {}, OPTIONS),
+            *(metrics.metric(name), query, model.store, {}, model.options),
             permutation={},
             random_groups={"match": match},
             pool=model.pool,
@@ -371,16 +381,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", nargs="+", default=[*TABLES, "power", "caliskan"])
     parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--normalize", action="store_true", help="vectors at unit length")
+    parser.add_argument("--ways", nargs="+", help="of the tables of levels, these ways alone")
     parser.add_argument("--metrics", nargs="+", help="other metrics than the table's")
     given = parser.parse_args()
-    models = [Model(given.stores, name) for name in given.models]
+    models = [Model(given.stores, name, given.normalize) for name in given.models]
     for table in given.tables:
         if table == "power":
             power(models, given.metrics or ("weat", "weat_es", "rnd", "ripa"), given)
         elif table == "caliskan":
             caliskan(models)
         else:
-            for way in TABLES[table]:
+            for way in (w for w in TABLES[table] if not given.ways or w.__name__ in given.ways):
                 level(models, way, given.metrics or METRICS_OF[table], given)
 
 

@@ -126,9 +126,9 @@ def test_what_a_page_says_of_tests_is_the_registrys(name):
     text = " ".join(sections(page)["What its p-values test"].split())
     assert ("there is none" in text) == bool(metric.no_test)
     assert ("Label test" in text) == (metric.test_of == "labels")
-    # metrics of pairs and of texts have no other test
-    tested = not metric.no_test or metric.needs == "vectors"
-    assert ("twice the share" in text) == (tested and metric.bias == "two-sided")
+    assert ("twice the share" in text) == (not metric.no_test and metric.bias == "two-sided")
+    has_groups = metric.needs in ("vectors", "contextual_vectors")
+    assert (f"with a value at least as far from {metric.neutral:g}." in text) == has_groups
     assert "`p_groups`" in text
 
 
