@@ -52,7 +52,7 @@ def tests(of: Sample, words: int, seed: int) -> Iterator[Test]:
         yield from maxima(name, difference, error, null, (True, False) if name == "both" else (True,))
     yield from maxima("bootstrap t", difference, *bootstrap_t(first, second, rng), (False,))
     for name, own in (("own", 1.0), ("half", 0.5), ("mixed", 0.0)):
-        _, error, null = studentise(first, second, words, own=own, draws=DRAWS, seed=seed)
+        _, error, null = studentise(first, second, words, own_share=own, draws=DRAWS, seed=seed)
         yield from maxima(name, difference, error, null, (True, False) if name == "mixed" else (False,))
 
 

@@ -407,7 +407,9 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     assert biasgrid(*options, "--json").stdout == plain
     title, _, head, row = biasgrid(*options, "--table").stdout.splitlines()
     assert title == "WEAT of made: no bias is 0, range -inf to inf"
-    assert head.split() == ["query", "value", "p", "interval", "lost", "words", "status"]
+    assert head.split() == [
+        *["query", "value", "p", "interval", "evidence", "(unadjusted)", "lost", "words", "status"]
+    ]
     assert f"{result.value:.4g}" in row
     assert f"{result.p_value:.4g}" in row
     assert f"{result.ci_low:.4g} to {result.ci_high:.4g}  1: lost" in row

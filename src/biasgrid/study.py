@@ -120,14 +120,14 @@ class Study(Folders):
         for cell in self.cells.values():
             if cell.criterion in self.ranked_criteria:
                 criteria_of_metrics.setdefault(cell.metric, set()).add(cell.criterion)
-        tested = {}
+        criteria_of_groups = {}
         for name, group in self.inference_groups.items():
             first = group[0].cell
             criteria = {inference.cell.criterion for inference in group}.intersection(self.ranked_criteria)
             if criteria and self.kind(first.model).random_groups:
                 is_complete = first.debias == UNTOUCHED or criteria == criteria_of_metrics[first.metric]
-                tested[name] = [*sorted(criteria), *([OVERALL] if is_complete else [])]
-        return tested
+                criteria_of_groups[name] = [*sorted(criteria), *([OVERALL] if is_complete else [])]
+        return criteria_of_groups
 
     @property
     def ranks_file(self) -> Path:

@@ -438,7 +438,8 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
         "inferences": [study.inference_file(inference)],
         "queries": [study.query_file("q1")],
     }
-    (row,) = scores.make(inputs, {"interval": "jackknife", "adjust": "holm"}).to_dict("records")
+    spec = {"interval": "jackknife", "adjust": "holm", "level": 0.95, "tests": [[cell.criterion, "mine", 2]]}
+    (row,) = scores.make(inputs, spec).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
     # the samples lie beside it

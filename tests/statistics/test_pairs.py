@@ -134,7 +134,7 @@ def test_all_pairs_have_the_mean_of_their_variances():
     variances = [np.var(values[i] - values[j], ddof=1) / 3 for i, j in ((0, 1), (0, 2), (1, 2))]
     error = studentise(*all_pairs(parts(values)), draws=1).error
     assert error**2 == pytest.approx([np.mean(variances)] * 3)
-    error = studentise(*all_pairs(parts(values)), own=1.0, draws=1).error
+    error = studentise(*all_pairs(parts(values)), own_share=1.0, draws=1).error
     assert error**2 == pytest.approx(variances)
 
 
@@ -160,7 +160,7 @@ def test_pairs_rest_on_queries_of_their_own():
         parts(np.array([values[0], values[0], lacking[1]])),
         parts(np.array([values[1], values[2], lacking[2]])),
     )
-    whole, part = studentise(first, second, own=1.0, draws=1), studentise(*some, own=1.0, draws=1)
+    whole, part = studentise(first, second, own_share=1.0, draws=1), studentise(*some, own_share=1.0, draws=1)
     assert part.error[:2] == pytest.approx(whole.error[:2])
     assert part.error[2] == pytest.approx((values[1] - values[2])[:5].std(ddof=1) / np.sqrt(5))
 

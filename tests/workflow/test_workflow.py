@@ -154,7 +154,7 @@ EDITS = {
     "seed": (lambda c: c.update(seed=5), {"cell", *AND_STUDY}, every("")),
     "aggregation": (
         lambda c: c.update(aggregation="avg"),
-        {"study", "rankings", "correlations", "figure", "report"},
+        {"study", "aggregates", "rankings", "correlations", "figure", "report"},
         set(),
     ),
     "correlations": (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "report"}, set()),

@@ -171,9 +171,9 @@ def measure_grid(
     cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": cells_with_null}
     records = evaluate_models(study, states, progress=progress)
-    measured = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
-    tests = infer_aggregates(measured, states, n_jobs=n_jobs, progress=progress)
-    return Grid(dataclasses.replace(measured, aggregate_tests=tests))
+    measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
+    tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)
+    return Grid(dataclasses.replace(measured_study, aggregate_tests=tests))
 
 
 def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:

@@ -30,15 +30,17 @@ class PartialStudy(FinishedStudy):
 
     Every number is that of a study whose config lacks these queries, as words are drawn by set, and queries among
     those of their criterion. `published` and `computed` numbers are of all queries, so none is compared. Aggregates
-    of the criteria that lose queries, `changed`, have no tests, which the models would be needed for.
+    of the criteria that lose queries, `changed_criteria`, have no tests, which the models would be needed for.
     """
 
-    changed: frozenset[str]
+    changed_criteria: frozenset[str]
 
     def aggregates_file(self, inference: Inference) -> Any:
         path = super().aggregates_file(inference)
         records = read(path, "a file of tests of aggregates")["aggregates"]
-        return InMemory(tuple(inference.group.split("/")), {"aggregates": unchanged(records, self.changed)})
+        return InMemory(
+            tuple(inference.group.split("/")), {"aggregates": unchanged(records, self.changed_criteria)}
+        )
 
     def inference_file(self, inference: Inference) -> Any:
         return self._files_of(inference)[0]
@@ -119,23 +121,25 @@ def without(study: Study, queries: Iterable[str]) -> Study:
         for key, entry in entries.items():
             entry["models"] = [model for model, fit in study.fits if fit == key]
     config |= {"published": [], "computed": []}
-    changed = frozenset(
+    changed_criteria = frozenset(
         name for name, entry in study.config["criteria"].items() if absent.intersection(entry["queries"])
     )
     rest = {key: query for key, query in study.queries.items() if key not in absent}
     if isinstance(study, FinishedStudy):
-        lost = changed | (study.changed if isinstance(study, PartialStudy) else frozenset())
+        lost = changed_criteria | (study.changed_criteria if isinstance(study, PartialStudy) else frozenset())
         return PartialStudy(config, rest, study.folder, lost)
     part = replace(study, config=config, queries=rest)
     if isinstance(part, MeasuredStudy):
-        tests = {group: unchanged(records, changed) for group, records in part.aggregate_tests.items()}
+        tests = {
+            group: unchanged(records, changed_criteria) for group, records in part.aggregate_tests.items()
+        }
         part = replace(part, aggregate_tests=tests)
     return part
 
 
-def unchanged(records: Iterable[dict[str, Any]], changed: frozenset[str]) -> list[dict[str, Any]]:
+def unchanged(records: Iterable[dict[str, Any]], changed_criteria: frozenset[str]) -> list[dict[str, Any]]:
     """The tests of aggregates that have all their queries still."""
-    lost = {*changed, OVERALL} if changed else set()
+    lost = {*changed_criteria, OVERALL} if changed_criteria else set()
     return [record for record in records if record["criterion"] not in lost]
 
 

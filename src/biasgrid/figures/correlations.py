@@ -240,7 +240,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
             "method": grid.config["correlations"][0],
             "level": level(grid),
-            "scaled": grid.scaled_metrics,
+            "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
         }
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65

@@ -334,7 +334,7 @@ def _inputs(grid: Any) -> Files:
 def _verdicts(grid: Any) -> dict[str, Any]:
     """What the subtitle depends on besides the tables."""
     return {
-        "scaled": grid.scaled_metrics,
+        "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
         "level": level(grid),
         "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
     }

@@ -134,25 +134,25 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
         distances = [v.values[p] - row.neutral for v, p, row in zip(of_rows, places, rows, strict=True)]
         return np.abs(aggregate_rows(np.stack(distances, axis=1), aggregation))
 
-    def seeds_of(used: int) -> int:
+    def seeds_of(count: int) -> int:
         # draws whose rows all start from the same seeds are of the same topics
-        return len(np.unique(np.concatenate(seeds)[:used], axis=0))
+        return len(np.unique(np.concatenate(seeds)[:count], axis=0))
 
     values = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
     observed = float(np.abs(aggregate_rows(values, aggregation))[0])
     fewest = min(FEWEST, draws // 2)
     test = monte_carlo_test(
-        draw, observed, "greater", ends, stop, is_enough=lambda used: seeds_of(used) >= fewest
+        draw, observed, "greater", ends, stop, is_enough=lambda count: seeds_of(count) >= fewest
     )
-    used = seeds_of(test.draws)
-    if used < fewest:
-        return {"reason": f"random groups of {used} different topics in all scores; a test needs {fewest}"}
+    count = seeds_of(test.draws)
+    if count < fewest:
+        return {"reason": f"random groups of {count} different topics in all scores; a test needs {fewest}"}
     record = {name: getattr(test, name) for name in FIELDS}
     most = seeds_of(draws) if len(seeds) == len(ends) - 1 else draws
     record["p_lowest"] = max(test.p_lowest, 1 / (most + 1))
     for name in ("p_value", "p_high"):
-        record[name] = max(record[name], 1 / (used + 1))
-    return {**record, "seeds": used}
+        record[name] = max(record[name], 1 / (count + 1))
+    return {**record, "seeds": count}
 
 
 def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:

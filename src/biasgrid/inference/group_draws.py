@@ -123,11 +123,11 @@ class GroupDraws:
                 # places of the pairs of this group and each earlier one
                 targets = self.between[np.array([pair[1] == i for pair in _pairs(self.shapes)])]
                 means = [total / group.shape[1] for total, group in zip(sums, groups, strict=True)]
-                drawn = draw_beside(pool, vectors, shape, earlier, means, targets, rng)
+                draw = draw_beside(pool, vectors, shape, earlier, means, targets, rng)
             else:
                 starts = rng.choice(shape.seeds, BLOCK) if i else seeds
-                drawn = draw_around(pool, vectors, shape, starts, earlier, rng)
-            places, total, is_near = drawn
+                draw = draw_around(pool, vectors, shape, starts, earlier, rng)
+            places, total, is_near = draw
             is_good &= is_near
             # as the query's words are, by band, so that a word takes the place, and the part in a pair, of one as
             # frequent
@@ -140,16 +140,18 @@ class GroupDraws:
         if self.match == BETWEEN:
             _drop_furthest(between - self.between, is_good)
         is_good &= self._is_new(groups, is_good)
-        kept = np.flatnonzero(is_good)
+        kept_rows = np.flatnonzero(is_good)
         cosines = np.stack(
-            [mean_cosines(s[kept], g.shape[1]) for s, g in zip(sums, groups, strict=True)], axis=1
+            [mean_cosines(s[kept_rows], g.shape[1]) for s, g in zip(sums, groups, strict=True)], axis=1
         )
         # a word that is in a group twice is so in random groups
         places = [
-            group[kept][:, shape.copies].astype(np.int32)
+            group[kept_rows][:, shape.copies].astype(np.int32)
             for group, shape in zip(groups, self.shapes, strict=True)
         ]
-        return Block(numbers[kept], seeds[kept].astype(np.int32), places, cosines, between[kept])
+        return Block(
+            numbers[kept_rows], seeds[kept_rows].astype(np.int32), places, cosines, between[kept_rows]
+        )
 
     def _first_seeds(self, pool: Pool, numbers: np.ndarray) -> np.ndarray:
         """A seed for each draw, so that each word of the group is the seed as often as any other, of a band that has
@@ -230,11 +232,11 @@ def draws_of(
         shapes = []
         for i, (keys, group_rows) in enumerate(zip(groups, rows, strict=True)):
             copies = np.searchsorted(group_rows, model.rows(keys))
-            taken = np.concatenate([*(rows if i else rows[:1]), np.array(left_out, dtype=np.int64)])
+            taken_rows = np.concatenate([*(rows if i else rows[:1]), np.array(left_out, dtype=np.int64)])
             sums = vectors[i].sum(axis=0, keepdims=True)
             cosine = float(mean_cosines(sums, len(group_rows))[0])
             rng = np.random.default_rng([seed, digest(keys)])
-            free = ~np.isin(pool.rows, taken)
+            free = ~np.isin(pool.rows, taken_rows)
             shape = make_shape(pool, unit_vectors(model, pool), group_rows, copies, cosine, free, rng)
             if len(shape.seeds) < (FEWEST_BESIDE if i else FEWEST):
                 return (
@@ -289,8 +291,8 @@ def _pairs(groups: Sequence[Any]) -> list[tuple[int, int]]:
 
 def _keys(groups: Sequence[np.ndarray]) -> list[bytes]:
     """What two draws of the same groups have in common."""
-    ordered = np.concatenate([np.sort(group, axis=1) for group in groups], axis=1).astype(np.int32)
-    return [row.tobytes() for row in ordered]
+    in_order = np.concatenate([np.sort(group, axis=1) for group in groups], axis=1).astype(np.int32)
+    return [row.tobytes() for row in in_order]
 
 
 def _between(groups: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.ndarray:

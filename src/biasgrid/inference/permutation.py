@@ -206,28 +206,28 @@ def monte_carlo_test(
     is_enough    whether so many values may decide it; None: any number
     """
     values = np.empty(0)
-    tally, used, sides = Tally(*[math.nan] * 3, 0), 0, 1 + (alternative == "two-sided")
+    tally, count, sides = Tally(*[math.nan] * 3, 0), 0, 1 + (alternative == "two-sided")
     for start, end in pairwise(ends):
         values = np.concatenate([values, values_of(start, end)])
-        used, is_end = len(values), end == ends[-1]
+        count, is_end = len(values), end == ends[-1]
         # what counts as equal must not depend on how many were drawn beside those that count
         tolerance = _tolerance(values[:FIRST], observed)
         tails = extreme_tails(values, observed, alternative, neutral, tolerance)
         tallies = [count_up(tail, stop, is_end) for tail in tails]
-        if None not in tallies and (is_end or is_enough is None or is_enough(used)):
-            tally, used = min(tallies), max(tally.draws for tally in tallies)
+        if None not in tallies and (is_end or is_enough is None or is_enough(count)):
+            tally, count = min(tallies), max(tally.draws for tally in tallies)
             break
         if np.isnan(values).any():
             break
-    values = values[:used]
+    values = values[:count]
     p_value = p_low = p_high = p_normal = math.nan
     # an infinite value, such as the logarithm of no sentences, is more extreme than any number
-    if used and math.isfinite(observed) and not np.isnan(values).any():
+    if count and math.isfinite(observed) and not np.isnan(values).any():
         p_value, p_low, p_high = (min(sides * share, 1.0) for share in tally[:3])
         p_normal = _tail(values, observed, alternative, neutral) if np.isfinite(values).all() else math.nan
     lowest = min(sides / (ends[-1] + 1), 1.0)
     shares = p_value, p_low, p_high, p_normal, lowest
-    return Permutation(*shares, alternative, "drawn", None, used, observed, values, neutral)
+    return Permutation(*shares, alternative, "drawn", None, count, observed, values, neutral)
 
 
 def _exact_test(values: np.ndarray, observed: float, alternative: str, partitions: int) -> Permutation:

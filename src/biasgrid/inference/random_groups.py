@@ -135,7 +135,7 @@ def groups_test(
         ends,
         stop,
         neutral=neutral,
-        is_enough=lambda used: count_seeds(column("seeds", used)) >= fewest,
+        is_enough=lambda count: count_seeds(column("seeds", count)) >= fewest,
     )
     undefined = sum(stretch.undefined for stretch in stretches)
     number = undefined + len(column("values"))
@@ -278,7 +278,10 @@ def _batch(
     parts = [np.concatenate(group)[is_asked] for group in zip(*(b.places for b in blocks), strict=True)]
     pool_places, compact = np.unique(np.concatenate([part.ravel() for part in parts]), return_inverse=True)
     ends = np.cumsum([part.size for part in parts])[:-1]
-    places = [of.reshape(part.shape) for of, part in zip(np.split(compact, ends), parts, strict=True)]
+    places = [
+        compact_places.reshape(part.shape)
+        for compact_places, part in zip(np.split(compact, ends), parts, strict=True)
+    ]
     entries = tuple(map(pool.entries.__getitem__, pool_places.tolist()))
     vectors = model.take(entries, pool.rows[pool_places])
     vectors = unit(vectors) if normalize else vectors

@@ -163,14 +163,14 @@ def draw_beside(
             (cosines[rows] - aim[rows, None].astype(np.float32)) ** 2
             for cosines, aim in zip(near, aims, strict=True)
         ]
-        chosen = sum(misses).argmin(axis=1)
+        choice = sum(misses).argmin(axis=1)
         sums = best.draw(
             pool,
             vectors,
             shape,
             rows,
-            shape.seeds[chosen],
-            shape.widths[chosen],
+            shape.seeds[choice],
+            shape.widths[choice],
             earlier,
             rng,
             [(group_means[rows], target) for group_means, target in zip(means, targets, strict=True)],
@@ -229,7 +229,12 @@ class _Best:
 
 
 def _groups_around(
-    pool: Pool, shape: Shape, starts: np.ndarray, widths: np.ndarray, taken: np.ndarray, luck: np.ndarray
+    pool: Pool,
+    shape: Shape,
+    starts: np.ndarray,
+    widths: np.ndarray,
+    taken_words: np.ndarray,
+    luck: np.ndarray,
 ) -> np.ndarray:
     """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
     each band as the shape has, the seed among them, and none of the words that are `taken` (draws, words). `luck` is
@@ -249,7 +254,7 @@ def _groups_around(
         level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
         neighbours = pool.near[starts, band, level]
         is_free = (neighbours >= 0) & shape.free[neighbours]
-        for words in taken.T:
+        for words in taken_words.T:
             is_free &= neighbours != words[:, None]
         rank = np.cumsum(is_free, axis=1)
         in_reach = rank <= np.maximum(size / 4.0**level, vacancies)[:, None]

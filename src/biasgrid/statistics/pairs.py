@@ -104,12 +104,12 @@ def compare_pairs(
     if not len(testable):
         return Pairs(difference, low, high, p_adjusted)
     p, critical = step_down(t[testable], null[:, testable], level)
-    decided = p <= 1 - level
-    reach = np.where(decided, critical.max(), critical[~decided].max(initial=0.0)) * error[testable]
+    is_decided = p <= 1 - level
+    reach = np.where(is_decided, critical.max(), critical[~is_decided].max(initial=0.0)) * error[testable]
     values = difference[testable]
     p_adjusted[testable] = p
-    low[testable] = np.where(decided & (values > 0), np.maximum(values - reach, 0.0), values - reach)
-    high[testable] = np.where(decided & (values < 0), np.minimum(values + reach, 0.0), values + reach)
+    low[testable] = np.where(is_decided & (values > 0), np.maximum(values - reach, 0.0), values - reach)
+    high[testable] = np.where(is_decided & (values < 0), np.minimum(values + reach, 0.0), values + reach)
     return Pairs(difference, low, high, p_adjusted)
 
 
@@ -120,7 +120,7 @@ def studentise(
     strata: np.ndarray | None = None,
     of_queries: np.ndarray | bool = True,
     seed: int = 0,
-    own: float = 0.0,
+    own_share: float = 0.0,
     draws: int = DRAWS,
 ) -> Studentised:
     """Differences in standard errors, for other queries and other words.
@@ -136,7 +136,7 @@ def studentise(
     these, each draw with the variance that it would have told. Pairs that vary more than others, or together, do so
     in the draws. `benchmarks/pairs.py` compares this test with others.
 
-    Parameters as of `compare_pairs`; `own` is how much a pair's own variance counts beside the mean of all.
+    Parameters as of `compare_pairs`; `own_share` is how much a pair's own variance counts beside the mean of all.
 
     References
     ----------
@@ -157,20 +157,22 @@ def studentise(
     shared /= 1 - 1 / words
     of_words = shared.diagonal().clip(min=0)
     for alike in (of_queries, ~of_queries):
-        of_words[alike] = own * of_words[alike] + (1 - own) * of_words[alike].sum() / max(alike.sum(), 1)
+        of_words[alike] = own_share * of_words[alike] + (1 - own_share) * of_words[alike].sum() / max(
+            alike.sum(), 1
+        )
     # of so few words, the variance is uncertain, too
-    told = rng.chisquare(words - 1, size=(draws, 1)) / (words - 1) if np.isfinite(words) else 1.0
-    drawn, between = _normal(shared, draws, rng), np.zeros((1 + draws, len(count)))
-    sampled = has_query & of_queries[:, None]
-    queries = np.where(sampled, pairs.queries[testable], 0.0)
-    for stratum in _strata(strata, sampled):
-        moved, variances = _draw_queries(queries[:, stratum], sampled[:, stratum], draws, rng)
-        drawn += moved
+    told_share = rng.chisquare(words - 1, size=(draws, 1)) / (words - 1) if np.isfinite(words) else 1.0
+    drawn_sums, between = _normal(shared, draws, rng), np.zeros((1 + draws, len(count)))
+    is_sampled = has_query & of_queries[:, None]
+    queries = np.where(is_sampled, pairs.queries[testable], 0.0)
+    for stratum in _strata(strata, is_sampled):
+        moves, variances = _draw_queries(queries[:, stratum], is_sampled[:, stratum], draws, rng)
+        drawn_sums += moves
         between += variances
     if of_queries.any():
         # the mean of all pairs is one of a query's variance
         of_query = (between * count)[:, of_queries].mean(axis=1, keepdims=True)
-        between = np.where(of_queries, own * between + (1 - own) * of_query / count, 0.0)
+        between = np.where(of_queries, own_share * between + (1 - own_share) * of_query / count, 0.0)
     variance = between[0] + of_words
     scale = np.fmax(np.abs(first.value), np.abs(second.value))[testable]
     # what differs by rounding alone does not vary
@@ -178,7 +180,7 @@ def studentise(
     error[testable] = np.sqrt(variance)
     t[testable] = _ratios(pairs.value[testable], error[testable])
     null[:, testable] = _ratios(
-        np.where(variance > 0, drawn, 0.0), np.sqrt(between[1:] + of_words * told) * (variance > 0)
+        np.where(variance > 0, drawn_sums, 0.0), np.sqrt(between[1:] + of_words * told_share) * (variance > 0)
     )
     return Studentised(t, error, null)
 
@@ -197,18 +199,18 @@ def step_down(t: np.ndarray, null: np.ndarray, level: float) -> tuple[np.ndarray
     return p, critical
 
 
-def _covariances(moved: np.ndarray, count: np.ndarray, of_queries: np.ndarray) -> np.ndarray:
+def _covariances(moves: np.ndarray, count: np.ndarray, of_queries: np.ndarray) -> np.ndarray:
     """Of pairs over resamples of words, (pairs, pairs), from (pairs, queries, draws); of pairs `of_queries`, the
     covariances of different queries alone."""
-    moved = moved - moved.mean(axis=2, keepdims=True)
-    total = moved.sum(axis=1)
+    moves = moves - moves.mean(axis=2, keepdims=True)
+    total = moves.sum(axis=1)
     covariances = total @ total.T
-    moved *= of_queries[:, None, None]
-    for query in moved.swapaxes(0, 1):
+    moves *= of_queries[:, None, None]
+    for query in moves.swapaxes(0, 1):
         covariances -= query @ query.T
     # as many pairs of different queries as of any
     factor = np.where(of_queries, np.sqrt(count / np.maximum(count - 1, 1)), 1.0)
-    return covariances * factor * factor[:, None] / max(moved.shape[2] - 1, 1)
+    return covariances * factor * factor[:, None] / max(moves.shape[2] - 1, 1)
 
 
 def _normal(covariances: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -233,7 +235,7 @@ def _draw_queries(
     count = has_query.sum(axis=1)
     factor = count / np.maximum(count - 1, 1)
     queries = queries - np.where(has_query, (queries.sum(axis=1) / np.maximum(count, 1))[:, None], 0.0)
-    moved, variances = np.empty((draws, len(count))), np.empty((1 + draws, len(count)))
+    moves, variances = np.empty((draws, len(count))), np.empty((1 + draws, len(count)))
     variances[0] = factor * (queries**2).sum(axis=1)
     # as many normal numbers per query as pairs are independent: few, as a pair is the difference of two others
     vectors, lengths, _ = np.linalg.svd(
@@ -244,12 +246,12 @@ def _draw_queries(
     block = max(1, BLOCK // queries.size)
     for start in range(0, draws, block):
         stop = min(start + block, draws)
-        drawn = rng.normal(size=(stop - start, queries.shape[1], weights.shape[1])) @ weights.T
-        drawn *= has_query.T
-        moved[start:stop] = drawn.sum(axis=1)
-        squares = (drawn**2).sum(axis=1) - moved[start:stop] ** 2 / np.maximum(count, 1)
+        drawn_sums = rng.normal(size=(stop - start, queries.shape[1], weights.shape[1])) @ weights.T
+        drawn_sums *= has_query.T
+        moves[start:stop] = drawn_sums.sum(axis=1)
+        squares = (drawn_sums**2).sum(axis=1) - moves[start:stop] ** 2 / np.maximum(count, 1)
         variances[1 + start : 1 + stop] = factor * squares
-    return moved, variances
+    return moves, variances
 
 
 def _ratios(differences: np.ndarray, errors: np.ndarray) -> np.ndarray:

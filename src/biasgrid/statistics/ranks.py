@@ -112,16 +112,16 @@ def query_parts(
     name, size = ("avg", len(observed)) if is_sum else (aggregation, 1)
     once = np.ones((len(observed), 1), dtype=np.int32)
     value = _aggregate(cells, once, name)
-    moved = (1 - share) * (value - _aggregate(cells, (~of_rows).astype(np.int32), name))
+    moves = (1 - share) * (value - _aggregate(cells, (~of_rows).astype(np.int32), name))
     has_query = share > 0
-    moved = np.where(has_query, moved - moved[has_query].mean(), math.nan)
+    moves = np.where(has_query, moves - moves[has_query].mean(), math.nan)
     words = np.zeros((count, samples.shape[1]))
     for query in np.flatnonzero(has_query):
         words[query] = _aggregate(np.where(of_rows[:, [query]], again, cells), once, name) - value
     side = 1.0
     if by == "distance" and not absolute:
         side = _sides(value[:, None], _aggregate(again, once, name)[None])[0, 0]
-    return Parts(size * side * value[0], size * side * moved, size * side * words)
+    return Parts(size * side * value[0], size * side * moves, size * side * words)
 
 
 def ranks_of_resamples(

@@ -86,12 +86,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in grid.aggregate_criteria]
+    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)]
     return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    cells = [grid.inference_groups[name][0].cell for name in grid.aggregate_criteria]
+    cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
     return {
         "ranked": sorted(grid.ranked_criteria),
         "aggregation": aggregation_name(grid.config["aggregation"]),

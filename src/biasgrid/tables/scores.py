@@ -144,7 +144,7 @@ def _test(
     column: str,
     tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None,
     lowest: pd.Series | None = None,
-    of: str | None = None,
+    test_of: str | None = None,
 ) -> Test:
     """A column of p-values as a test; `of` "words": without tests of labels."""
     keys = ["criterion", "query", "metric", "model", "debias"]
@@ -154,7 +154,7 @@ def _test(
         family, test = column_tests.get((criterion, query, metric, model), ("words", metric))
         families.append((criterion, family))
         names.append((query, model, debias, test))
-        is_of.append(of in (None, family))
+        is_of.append(test_of in (None, family))
     p_values = np.where(is_of, table[column].to_numpy(), math.nan)
     return Test(p_values, p_values if lowest is None else lowest.to_numpy(), families, names)
 
@@ -181,10 +181,10 @@ def adjustment(grid: Any) -> dict[str, Any]:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    tests = [
+    tests = sorted(
         [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
         for criterion, metric in grid.neutrals
-    ]
+    )
     return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
 
 

@@ -64,16 +64,20 @@ def _pooled(
 
 
 def _of_method(
-    key: str, by_criterion: Mapping[str, list[list[int]]], own: str, labels: Mapping[str, str], unit: str
+    key: str,
+    by_criterion: Mapping[str, list[list[int]]],
+    own_criterion: str,
+    labels: Mapping[str, str],
+    unit: str,
 ) -> str:
     """What a debias method lowers and raises, its own criterion first."""
-    criteria = sorted(by_criterion, key=lambda name: name != own)
+    criteria = sorted(by_criterion, key=lambda name: name != own_criterion)
     verdicts = []
     for i, name in enumerate(criteria):
-        less, more, of_all = by_criterion[name][0]
+        less, more_text, of_all = by_criterion[name][0]
         verdicts.append(
             f"{name} by {less} of {of_all}{f' {unit}' if i == 0 else ''}"
-            + (f" (and raises it by {more})" if more else "")
+            + (f" (and raises it by {more_text})" if more_text else "")
         )
     apart = [
         (name, by_criterion[name][1][0], by_criterion[name][1][2])

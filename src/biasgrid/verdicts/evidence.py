@@ -120,18 +120,20 @@ def judge(
     is_made = ~np.isnan(p_values)
     lowest = np.reshape([test.lowest for test in tests.values()], p_values.shape).astype(float)
     lowest[~is_made] = np.nan
-    made = is_made.sum(axis=0)
-    is_complete = (made == possible) & (made > 0)
+    made_count = is_made.sum(axis=0)
+    is_complete = (made_count == possible) & (made_count > 0)
     names = list(zip(*(test.name for test in tests.values()), strict=True)) or [()] * number
     together = Test(
         np.where(is_complete, _largest(p_values), np.nan), lowest_p_values(tests.values()), families, names
     )
     p_together = adjust(together, method)
     adjusted = np.reshape([adjust(test, method) for test in tests.values()], p_values.shape)
-    verdict = np.where(made > 0, NONE, UNTESTED).astype(object)
-    for row in np.flatnonzero((made > 0) & ~((p_values > limit) & (lowest <= limit)).any(axis=0)):
-        own = [together] if is_complete[row] else [t for t in tests.values() if not np.isnan(t.p_value[row])]
-        if all(_lowest_adjusted(test, row, method) > limit for test in own):
+    verdict = np.where(made_count > 0, NONE, UNTESTED).astype(object)
+    for row in np.flatnonzero((made_count > 0) & ~((p_values > limit) & (lowest <= limit)).any(axis=0)):
+        own_tests = (
+            [together] if is_complete[row] else [t for t in tests.values() if not np.isnan(t.p_value[row])]
+        )
+        if all(_lowest_adjusted(test, row, method) > limit for test in own_tests):
             verdict[row] = OUT_OF_REACH
     for row in np.flatnonzero((adjusted <= limit).any(axis=0)):
         verdict[row] = list(tests)[int(np.nanargmin(adjusted[:, row]))]

@@ -47,16 +47,16 @@ def _out_of_reach(marked: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
     """How many scores and aggregates could have no full mark, whatever their values, and what would do."""
     words: dict[str, int] = {}
     draws: dict[str, int] = {}
-    needed = 0
+    needed_draws = 0
     for name, rows in marked.items():
         for _, family in rows.groupby("criterion"):
             out = family[family["evidence"] == OUT_OF_REACH]
             numbers = [_draws_needed(p, family, spec) for p in out["p_lowest"]]
-            needed = max([needed, *numbers])
+            needed_draws = max([needed_draws, *numbers])
             for counts, n in ((words, numbers.count(0)), (draws, len(numbers) - numbers.count(0))):
                 counts[name] = counts.get(name, 0) + n
     parts = []
-    for counts, what in ((words, "more words"), (draws, f"about {needed:,} draws")):
+    for counts, what in ((words, "more words"), (draws, f"about {needed_draws:,} draws")):
         things = [pluralize(n, name.removesuffix("s")) for name, n in counts.items() if n]
         if things:
             parts.append(f"{join_names(things)}{'' if parts else ' can have no mark'} without {what}")

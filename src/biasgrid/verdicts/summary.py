@@ -84,14 +84,12 @@ def _least_biased(
             by_model.setdefault(answer.least_biased, []).append(answer)
     if len(by_model) == 1 and sum(map(len, by_model.values())) == len(comparable):
         ((model, decisive),) = by_model.items()
-        every = {1: "the only metric", 2: "both metrics"}.get(
+        is_every = {1: "the only metric", 2: "both metrics"}.get(
             len(comparable), f"all {count_name(len(comparable))} metrics"
         )
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
-        return (
-            f"{name} is the least biased model by {every} that {compares}{_without(decisive, labels)}{note}."
-        )
+        return f"{name} is the least biased model by {is_every} that {compares}{_without(decisive, labels)}{note}."
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
         f"{model_name(model, decisive[0], labels)} from all others{_without(decisive, labels)}"
@@ -108,17 +106,17 @@ def _least_biased(
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
     """What is decided on single criteria."""
-    decided = [answer for answer in answers if answer.least_biased is not None]
-    if not decided:
+    decided_answers = [answer for answer in answers if answer.least_biased is not None]
+    if not decided_answers:
         return ""
     verdicts = [
         f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
         f"{labels.get(answer.metric, answer.metric)}{_without([answer], labels)}"
-        for answer in decided
+        for answer in decided_answers
     ]
-    names = f" ({'; '.join(verdicts)})" if len(decided) <= FEW_VERDICTS else ""
-    verb = "is" if len(decided) == 1 else "are"
-    counts = f"{count_name(len(decided))} of {count_name(len(answers))} verdicts"
+    names = f" ({'; '.join(verdicts)})" if len(decided_answers) <= FEW_VERDICTS else ""
+    verb = "is" if len(decided_answers) == 1 else "are"
+    counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
     return f"; on single criteria, {counts} {verb} decided{names}"
 
 
@@ -183,21 +181,24 @@ def _reproduced(comparison: pd.DataFrame | None) -> str:
     if comparison is None or comparison.empty:
         return ""
     counts = comparison["verdict"].value_counts()
-    judged = [(name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED]
+    judged_rows = [
+        (name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED
+    ]
     rest = [f"{counts[name]:,} {name}" for name in UNJUDGED if name in counts.index]
-    total, same = sum(n for _, n in judged), dict(judged).get("reproduced", 0)
-    others = [f"{n:,} {name}" for name, n in judged if name != "reproduced"]
+    total, same_count = sum(n for _, n in judged_rows), dict(judged_rows).get("reproduced", 0)
+    other_rows = [f"{n:,} {name}" for name, n in judged_rows if name != "reproduced"]
     numbers = "published number" if total == 1 else "published numbers"
     if not total:
         text = "No published number could be compared"
-    elif same == total:
+    elif same_count == total:
         text = (
             f"All {total:,} {numbers} are reproduced"
             if total > 1
             else "The one published number is reproduced"
         )
     else:
-        text = f"{same:,} of {total:,} {numbers} {'is' if same == 1 else 'are'} reproduced ({join_names(others)})"
+        verb = "is" if same_count == 1 else "are"
+        text = f"{same_count:,} of {total:,} {numbers} {verb} reproduced ({join_names(other_rows)})"
     if rest and total:
         return f"{text}, and {sum(int(counts[n]) for n in UNJUDGED if n in counts.index):,} could not be compared"
     return text
