@@ -168,7 +168,12 @@ CONTRACTS = {
     "fitted": ["debias/transform.py"],
     "allowed": ["embeddings/sources/source.py"],
     "paired": ["metrics/registry.py", "report/cells.py"],
-    "ranked": ["config/criteria.py", "report/decisive_queries.py", "tables/rank_samples.py", "tables/rankings.py"],
+    "ranked": [
+        "config/criteria.py",
+        "report/decisive_queries.py",
+        "tables/rank_samples.py",
+        "tables/rankings.py",
+    ],
     "same": ["metrics/same.py"],
     "sorted": ["config/models.py", "evaluation/spec.py"],
     "trained": ["config/factory.py"],

@@ -29,9 +29,7 @@ def decisive_queries(
     """The (sub-)queries without which another model comes first, and that model, by criterion and metric, "Overall"
     included, where models are ranked; parameters as of `tables.rankings.rankings`."""
     by_place = {}
-    scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(
-        drop=True
-    )
+    scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(drop=True)
     values = scores["value"].to_numpy()
     for place in places_of(scores, ranked, coverage, parts):
         zero = neutral[place.metric] if by == "distance" else 0.0
