@@ -77,7 +77,6 @@ def _least_biased(
         if len(comparable) == 1
         else f"{count_name(len(comparable))} metrics that compare"
     )
-    note = ", for these queries" if all(answer.is_of_these_queries for answer in comparable) else ""
     by_model: dict[str, list[Answer]] = {}
     for answer in comparable:
         if answer.least_biased is not None:
@@ -89,19 +88,21 @@ def _least_biased(
         )
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
-        return f"{name} is the least biased model by {is_every} that {compares}{_without(decisive, labels)}{note}."
+        return (
+            f"{name} is the least biased model by {is_every} that {compares}{_qualified(decisive, labels)}."
+        )
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
-        f"{model_name(model, decisive[0], labels)} from all others{_without(decisive, labels)}"
+        f"{model_name(model, decisive[0], labels)} from all others{_qualified(decisive, labels)}"
         for model, decisive in by_model.items()
     ]
-    text = ", ".join(verdicts) or "none separates one model from all others"
+    text = ", ".join(verdicts) or f"none separates one model from all others{_for_these(comparable)}"
     single = [
         answer
         for answer in rivalries
         if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
     ]
-    return f"No model can be called least biased: of {metrics}, {text}{note}{_by_criterion(single, labels)}."
+    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}."
 
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
@@ -111,23 +112,32 @@ def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
         return ""
     verdicts = [
         f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
-        f"{labels.get(answer.metric, answer.metric)}{_without([answer], labels)}"
+        f"{labels.get(answer.metric, answer.metric)}{_qualified([answer], labels)}"
         for answer in decided_answers
     ]
-    names = f" ({'; '.join(verdicts)})" if len(decided_answers) <= FEW_VERDICTS else ""
+    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
+    names = f", {count_name(of_these)} of them for these queries" if of_these else ""
+    if len(decided_answers) <= FEW_VERDICTS:
+        names = f" ({'; '.join(verdicts)})"
     verb = "is" if len(decided_answers) == 1 else "are"
     counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
     return f"; on single criteria, {counts} {verb} decided{names}"
 
 
-def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:
-    """Which rivals a model was not compared with."""
+def _for_these(answers: Iterable[Answer]) -> str:
+    """That what is said holds for these queries alone, if it does by one of the metrics."""
+    return ", for these queries" if any(answer.is_of_these_queries for answer in answers) else ""
+
+
+def _qualified(decisive: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """Which rivals a model was not compared with, and whether that it is decided holds for these queries alone."""
     rivals = dict.fromkeys(
         with_note(labels.get(rival.model, rival.model), f"{rival.queries} of {rival.queries_of} queries")
         for answer in decisive
         for rival in answer.incomparable
     )
-    return f", but was not compared with {join_names(rivals)}" if rivals else ""
+    without = f", but was not compared with {join_names(rivals)}" if rivals else ""
+    return f"{_for_these(decisive)}{without}"
 
 
 def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
