@@ -89,11 +89,13 @@ def _least_biased(
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
         return (
-            f"{name} is the least biased model by {is_every} that {compares}{_qualified(decisive, labels)}."
+            f"{name} is the least biased model by {is_every} that {compares}{_for_these(decisive)}"
+            f"{_without(decisive, labels)}."
         )
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
-        f"{model_name(model, decisive[0], labels)} from all others{_qualified(decisive, labels)}"
+        f"{model_name(model, decisive[0], labels)} from all others{_for_these(decisive)}"
+        f"{_without(decisive, labels)}"
         for model, decisive in by_model.items()
     ]
     text = ", ".join(verdicts) or f"none separates one model from all others{_for_these(comparable)}"
@@ -110,18 +112,23 @@ def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
     decided_answers = [answer for answer in answers if answer.least_biased is not None]
     if not decided_answers:
         return ""
+    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
+    is_of_all = of_these == len(decided_answers)
+    note = _for_these(decided_answers)
+    if not is_of_all:
+        note = f", {count_name(of_these)} of them for these queries" * bool(of_these)
     verdicts = [
         f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
-        f"{labels.get(answer.metric, answer.metric)}{_qualified([answer], labels)}"
+        f"{labels.get(answer.metric, answer.metric)}{_for_these([answer] * (not is_of_all))}"
+        f"{_without([answer], labels)}"
         for answer in decided_answers
     ]
-    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
-    names = f", {count_name(of_these)} of them for these queries" if of_these else ""
+    names = ""
     if len(decided_answers) <= FEW_VERDICTS:
-        names = f" ({'; '.join(verdicts)})"
+        names, note = f" ({'; '.join(verdicts)})", note * is_of_all
     verb = "is" if len(decided_answers) == 1 else "are"
     counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
-    return f"; on single criteria, {counts} {verb} decided{names}"
+    return f"; on single criteria, {counts} {verb} decided{note}{names}"
 
 
 def _for_these(answers: Iterable[Answer]) -> str:
@@ -129,15 +136,14 @@ def _for_these(answers: Iterable[Answer]) -> str:
     return ", for these queries" if any(answer.is_of_these_queries for answer in answers) else ""
 
 
-def _qualified(decisive: Sequence[Answer], labels: Mapping[str, str]) -> str:
-    """Which rivals a model was not compared with, and whether that it is decided holds for these queries alone."""
+def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:
+    """Which rivals a model was not compared with."""
     rivals = dict.fromkeys(
         with_note(labels.get(rival.model, rival.model), f"{rival.queries} of {rival.queries_of} queries")
         for answer in decisive
         for rival in answer.incomparable
     )
-    without = f", but was not compared with {join_names(rivals)}" if rivals else ""
-    return f"{_for_these(decisive)}{without}"
+    return f", but was not compared with {join_names(rivals)}" if rivals else ""
 
 
 def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
