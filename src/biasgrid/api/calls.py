@@ -74,7 +74,7 @@ def measure_query(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence

@@ -218,15 +218,15 @@ class DebiasedModel(Model):
         return self.model.vocab_prefix
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """As those of the model."""
+        """Rows of the underlying model."""
         return self.model.rows(words)
 
     def words(self) -> list[str]:
-        """As those of the model."""
+        """Words of the underlying model."""
         return self.model.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """As that of the model."""
+        """Vocabulary of the underlying model."""
         return self.model.vocabulary(limit)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -210,8 +210,8 @@ def _notes(intervals: bool, missing: bool, small_criteria: Sequence[str]) -> lis
     notes = []
     if intervals:
         notes += [
-            "The wider an interval, the paler its cell. It is over words: of other models it says nothing, and few "
-            "models have few possible coefficients."
+            "The wider an interval, the paler its cell. The interval is over words; it says "
+            "nothing about other models. With few models, only few coefficients are possible."
         ]
     if missing:
         notes += [f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike."]

@@ -49,8 +49,8 @@ INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 # what the tests ask, by the columns of their p-values
 QUESTIONS = {
-    "p_value": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
-    "mostly differ so, whatever they are about.",
+    "p_value": "Permutation: does it matter which set a word is in? Most pairs of sets "
+    "of similar words differ in this way, whatever the topic.",
     "p_groups": "Random groups: is the score more biased than with random groups of the model's words, as large "
     "and as coherent as the query's, and as near to each other?",
 }

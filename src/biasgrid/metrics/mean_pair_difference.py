@@ -48,9 +48,8 @@ def mean_pair_difference(
         Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
         a sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
         mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
-        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
-        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
-        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
+        (Wilcoxon 1945). The thesis instead tests the two sets as unpaired: ks and p_ks, Kolmogorov-Smirnov, over
+        all pairs. correlation, Pearson's between the two scores of a pair, says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
         partner.
 
     Notes

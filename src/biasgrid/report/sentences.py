@@ -119,23 +119,22 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
-            f"These statements are of {basis}; the study has no bootstrap, so nothing says how sure they are."
+            f"These statements rest on {basis}. The study has no bootstrap, so nothing says how sure they are."
         ]
     level = number(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here holds for other words and queries of this kind ({level} % for all pairs of models at "
-        f"once): it rests on {basis}. Where queries share attribute sets, it holds for these sets. It does not cover "
+        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once): they "
+        f"rest on {basis}. Where queries share attribute sets, the results hold for these sets. They do not cover "
         "other training runs of a model, other corpora, other languages or other tasks."
     ]
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if queries < FEWEST_QUERIES:
         sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, what is decided holds for other words, and for these "
-            "queries."
+            f"With {pluralize(queries, 'query', 'queries')}, the results hold for other words, but only for these queries."
         )
     if models < FEW_MODELS:
-        sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")
+        sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
     return sentences
 
 
