@@ -18,8 +18,9 @@ from ..config import load
 from ..errors import BiasgridError
 from ..schema import read
 from ..statistics.aggregation import OVERALL
+from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
-from .changes import ABSENT, COLUMNS, GAINED, LATER, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
+from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
 from .names import Names, number
 from .step import first_words, templates
 
@@ -27,6 +28,7 @@ from .step import first_words, templates
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # words of a set
+EVIDENCE = ("evidence_changed", "full_marks_gained", "full_marks_lost")  # of `Changes.by_metric`
 
 
 def side_of(study: FinishedStudy) -> Side:
@@ -60,7 +62,7 @@ def side_of(study: FinishedStudy) -> Side:
 
 
 def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
-    """A table as text, once its compared columns are checked. Scores of older code may lack those of `LATER`."""
+    """A table as text, once its compared columns are checked. Tables of older code may lack those of `LATER`."""
     file, table = study.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
@@ -86,10 +88,10 @@ def counts(changes: Changes) -> dict[str, Any]:
             "outside_interval": int((changes.scores["share"] > 1).sum()),
             "values_gained": int(kinds.get(NEW_VALUE, 0)),
             "values_lost": int(kinds.get(LOST_VALUE, 0)),
-            "significance_gained": int(changes.by_metric["significance_gained"].sum()),
-            "significance_lost": int(changes.by_metric["significance_lost"].sum()),
+            **{name: int(changes.by_metric[name].sum()) for name in EVIDENCE},
             "same_but_other_uncertainty": len(changes.uncertainty),
         },
+        "aggregates": {"in_both": changes.shared_aggregates, "evidence_changed": len(changes.aggregates)},
         "ranks": {"in_both": changes.shared_ranks, "changed": len(changes.ranks)},
         "pairs": {"in_both": changes.shared_pairs}
         | _kinds(changes.pairs["change"], ("gained", "lost", "reversed")),
@@ -107,6 +109,14 @@ def _kinds(column: pd.Series, kinds: Sequence[str]) -> dict[str, int]:
 
 def summary(changes: Changes) -> str:
     """What changed, in a few sentences."""
+    files = [f"{name}.csv of {side.upper()}" for name, side in changes.no_evidence]
+    if not files or not changes.shared_scores:
+        return _sentences(changes)
+    verb = "has" if len(files) == 1 else "have"
+    return f"{_sentences(changes)} Evidence is not compared: {join_names(files)} {verb} no column evidence."
+
+
+def _sentences(changes: Changes) -> str:
     if not changes.shared_scores:
         return "The two studies have no score in common: there is nothing to compare."
     if not changes.result_changes:
@@ -135,13 +145,16 @@ def summary(changes: Changes) -> str:
     if n_uncertain := len(changes.uncertainty):
         sentences.append(
             f"{pluralize(n_uncertain, 'score')} {'has' if n_uncertain == 1 else 'have'} the same value with another "
-            "p-value or interval"
+            "p-value, interval or evidence"
         )
-    n_gained, n_lost = (int(changes.by_metric[f"significance_{kind}"].sum()) for kind in (GAINED, LOST))
-    if n_gained or n_lost:
-        parts = [f"{n_gained:,} {_are(n_gained)} significant now"] if n_gained else []
-        parts += [f"{n_lost:,} {_are(n_lost)} no longer significant"] if n_lost else []
-        sentences.append(f"of all scores, {join_names(parts)}")
+    n_evidence, n_gained, n_lost = (int(changes.by_metric[name].sum()) for name in EVIDENCE)
+    if n_evidence:
+        sentences.append(
+            f"the evidence of {pluralize(n_evidence, 'score')} changed (full marks: {n_gained:,} gained, "
+            f"{n_lost:,} lost)"
+        )
+    if n_aggregates := len(changes.aggregates):
+        sentences.append(f"the evidence of {pluralize(n_aggregates, 'aggregate')} changed")
     if changes.shared_ranks:
         models = len(changes.ranks[["model", "debias"]].drop_duplicates())
         ranks = (
@@ -185,6 +198,7 @@ def records(changes: Changes) -> dict[str, Any]:
     return {
         "scores": rows(changes.scores),
         "uncertainty": rows(changes.uncertainty),
+        "aggregates": rows(changes.aggregates),
         "ranks": rows(changes.ranks),
         "pairs": rows(changes.pairs),
         "least_biased": changes.leaders,
@@ -253,6 +267,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
         ],
         "scores": _scores(changes, names),
         "uncertainty": _uncertainty(changes, names),
+        "aggregates": _aggregates(changes, names),
         "ranks": _ranks(changes, names),
         "pairs": _pairs(changes, names),
         "leaders": [
@@ -265,9 +280,8 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
             for row in changes.leaders
         ],
         "verdicts": _verdicts(changes, names),
-        "missing": [
-            (name, studies["ab".index(side)].name, "AB"["ab".index(side)]) for name, side in changes.missing
-        ],
+        "missing": [(name, side.upper()) for name, side in changes.missing],
+        "evidence_words": [(_words(verdict), meaning) for verdict, meaning in MEANINGS.items()],
         "overall": OVERALL,
         "version": __version__,
         "css": Markup(
@@ -291,7 +305,7 @@ def _scores(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "share": "" if isnan(row.share) else "∞" if isinf(row.share) else number(row.share, 2),
             "outside": row.share > 1,
             "kind": row.kind,
-            "significance": row.significance,
+            "evidence": _evidence(row.evidence_before, row.evidence_after),
             "status": "" if row.status_before == row.status_after else (row.status_before, row.status_after),
         }
         for row in changes.scores[: MOST["scores"]].itertuples()
@@ -329,10 +343,36 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
                 "state": names.state(row["model"], row["debias"]),
                 "value": number(row["value"], 4),
                 "what": "; ".join(parts),
-                "significance": row["significance"],
+                "evidence": _evidence(row["evidence_a"], row["evidence_b"]),
             }
         )
     return rows
+
+
+def _evidence(before: str, after: str) -> tuple[str, str]:
+    """Whether a mark was gained or lost ("gain", "loss", or neither), and the evidence; "" where it is the same."""
+    if before == after:
+        return "", ""
+    strengths = [{"full": 2, "half": 1}.get(MARKS.get(verdict, ""), 0) for verdict in (before, after)]
+    way = "gain" if strengths[0] < strengths[1] else "loss" if strengths[0] > strengths[1] else ""
+    return way, f"{_words(before)} → {_words(after)}"
+
+
+def _words(verdict: str) -> str:
+    return verdict.replace("_", " ")
+
+
+def _aggregates(changes: Changes, names: Names) -> list[dict[str, Any]]:
+    return [
+        {
+            "criterion": row.criterion,
+            "metric": names.label(row.metric),
+            "state": names.state(row.model, row.debias),
+            "aggregation": row.aggregation,
+            "evidence": _evidence(row.evidence_a, row.evidence_b),
+        }
+        for row in changes.aggregates[: MOST["verdicts"]].itertuples()
+    ]
 
 
 def _is_same(a: float, b: float) -> bool:

@@ -68,6 +68,28 @@ def of_decisive_queries(
     return f"Without one of these queries another model comes first: {'; '.join(statements)}."
 
 
+def of_directions(table: pd.DataFrame, names: Names) -> str:
+    """On which queries models differ in direction, by metric; empty where no metric can tell.
+
+    Parameters
+    ----------
+    table
+        Rows of `verdicts.direction.directions`.
+    """
+    by_metric = {
+        metric: rows.groupby("query_id", sort=False)["is_opposed"].any()
+        for metric, rows in table.groupby("metric", sort=False)
+    }
+    statements = [
+        f"{', '.join(queries.index[queries])} ({names.label(metric)}, {queries.sum()} of {len(queries)})"
+        for metric, queries in by_metric.items()
+        if queries.any()
+    ]
+    if not statements:
+        return "No metric finds models biased in opposite directions." if by_metric else ""
+    return f"On these queries models are biased in opposite directions: {'; '.join(statements)}."
+
+
 def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     """Whether there is one order of the models by all metrics."""
     if metrics < 2 or not agreement.pairs:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...statistics.aggregation import OVERALL
 from ...verdicts.agreement import agreement
 from ...verdicts.comparability import Incomparable, incomparable
+from ...verdicts.direction import directions
 from ...verdicts.least_biased import Answer, DebiasedState, answers
 from ...verdicts.summary import summary
 from .. import sentences
 from ..decisive_queries import decisive_queries
 from ..names import Names, number, p_value
 from .section import Section, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEBIASED = {"less": "less", "more": "more", "": "undecided"}
 
@@ -28,6 +32,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
         for entry in incomparable(tables.get("scalars"), spec["scaled"])
     }
     decisive = decisive_queries(tables["scores"], **spec["ranking"])
+    signed = directions(tables["scores"], spec["summary"]["sides"])
     ids = dict(zip(tables["scores"]["query"], tables["scores"]["query_id"], strict=True))
     criteria = [
         name for name in (OVERALL, *spec["criteria"]) if any(a.criterion == name for a in all_answers)
@@ -44,6 +49,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
                 lengths,
                 decisive,
                 ids,
+                signed if name == OVERALL else signed[signed["criterion"] == name],
             )
             for name in criteria
         ],
@@ -67,6 +73,7 @@ def _criterion(
     lengths: Mapping[tuple[str, str], Incomparable],
     decisive: Mapping[tuple[str, str], Any],
     ids: Mapping[str, str],
+    signed: pd.DataFrame,
 ) -> dict[str, Any]:
     by_length = [answer for answer in of_criterion if _entry(lengths, answer).models]
     # what does not compare is not added up
@@ -85,6 +92,7 @@ def _criterion(
             ids,
             names,
         ),
+        sentences.of_directions(signed, names),
     ]
     return {
         "name": name,
