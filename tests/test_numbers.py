@@ -9,6 +9,7 @@ import pytest
 from biasgrid.numbers import (
     coefficient,
     count,
+    decimal,
     interval,
     number,
     p_number,
@@ -133,9 +134,15 @@ def test_coefficient(value: float, text: str) -> None:
     assert coefficient(value) == text
 
 
+def test_decimals() -> None:
+    assert [decimal(value) for value in (0.934, -0.001, 1234.5)] == ["0.93", "0.00", "1,234.50"]
+    assert [decimal(-2.35, 1), decimal(NAN)] == ["-2.4", "no value"]
+
+
 def test_interval() -> None:
     assert interval(0.4102, 3.79) == "[0.410, 3.79]"
-    assert interval(-0.25, 1, coefficient) == "[-.25, 1.00]"
+    assert interval(-0.25, 1, form=coefficient) == "[-.25, 1.00]"
+    assert interval(-2e-5, 1234.5, 2) == "[-2e-5, 1,234]"
     assert interval(NAN, NAN) == "no value"
 
 

@@ -35,17 +35,20 @@ def plain(value: float | None, digits: int = 6) -> str:
     return _without_zeros(number(value, digits))
 
 
+def decimal(value: float, places: int = 2) -> str:
+    """A number in a cell or column of its like, which are read beside each other: "0.93", "12.30"."""
+    return NO_VALUE if math.isnan(value) else f"{value:z,.{places}f}"
+
+
 def coefficient(value: float) -> str:
-    """A number in a cell or column of its like, such as a correlation, with two decimals: ".93", "-.40", "1.00"."""
-    if math.isnan(value):
-        return NO_VALUE
-    text = f"{value:z.2f}"
+    """A `decimal` that is at most 1, such as a correlation, without the zero before the point: ".93", "-.40"."""
+    text = decimal(value)
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:
+def interval(low: float, high: float, *digits: int, form: Callable[..., str] = number) -> str:
     """A confidence interval: "[0.410, 3.79]"."""
-    return NO_VALUE if math.isnan(low) else f"[{form(low)}, {form(high)}]"
+    return NO_VALUE if math.isnan(low) else f"[{form(low, *digits)}, {form(high, *digits)}]"
 
 
 def p_number(p: float | None) -> str:

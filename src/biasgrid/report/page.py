@@ -253,7 +253,7 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
                         "value": typeset(pair.correlation, form=coefficient) if n >= FEW else "",
                         "interval": ""
                         if n < FEW or isnan(pair.ci_low)
-                        else typographic(interval(pair.ci_low, pair.ci_high, coefficient)),
+                        else typographic(interval(pair.ci_low, pair.ci_high, form=coefficient)),
                         "says": _agree(pair.ci_low, pair.ci_high) if n >= FEW else "",
                         # -4 to 4; pale where the interval is wide
                         "shade": 0
