@@ -15,6 +15,7 @@ from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .errors import BiasgridError, InputError, join_names, not_allowed, quote
 from .metrics.registry import Detail, Metric, Score
+from .numbers import NO_VALUE, number, p_number
 from .options import P_VALUES
 from .query import Query
 from .words import FoundSet, WordOptions, find, whole_pairs
@@ -130,9 +131,8 @@ class Result:
     def __repr__(self) -> str:
         head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
         numbers = [
-            f"{name}={number:.4g}"
-            for name, number in self._numbers().items()
-            if name == "value" or math.isfinite(number)
+            NO_VALUE if text == NO_VALUE else f"{name}={text}".replace("=< ", "<").replace("=> ", ">")
+            for name, text in self._numbers().items()
         ]
         evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
         status = [] if self.status == "ok" else [f"status={self.status!r}"]
@@ -143,11 +143,7 @@ class Result:
     def _repr_html_(self) -> str:
         """What a notebook shows: a row per number, and why one is missing."""
         cells = {"metric": self.metric, "query": self.query, "model": self.model}
-        cells |= {
-            name: f"{number:.6g}"
-            for name, number in self._numbers().items()
-            if name == "value" or math.isfinite(number)
-        }
+        cells |= self._numbers()
         if self.evidence != UNTESTED:
             cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
         cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)} | self.reasons
@@ -171,8 +167,13 @@ class Result:
                 )
             )
 
-    def _numbers(self) -> dict[str, float]:
-        return {name: getattr(self, name) for name in ("value", *P_VALUES, "ci_low", "ci_high")}
+    def _numbers(self) -> dict[str, str]:
+        numbers = {name: getattr(self, name) for name in ("value", *P_VALUES, "ci_low", "ci_high")}
+        return {
+            name: p_number(value) if name in P_VALUES else number(value)
+            for name, value in numbers.items()
+            if name == "value" or math.isfinite(value)
+        }
 
     @property
     def reason(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 from tables_of_models import answered, only
 
 from biasgrid.report.decisive_queries import decisive_queries
-from biasgrid.report.names import Names, number
+from biasgrid.report.names import Names
 from biasgrid.report.sentences import (
     of_agreement,
     of_borderline,
@@ -125,19 +125,3 @@ def test_where_there_is_one_model_nothing_is_compared():
         "No metric has more than one model (Alpha): there is nothing to compare."
     )
     assert of_single([only({"a": nan})], NAMES) == "No model has a value."
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (nan, ""),
-        (-0.12345, "−0.123"),
-        (1234.5, "1234"),
-        (123456.0, "123456"),
-        (7.56e-9, "7.56 × 10⁻⁹"),
-        (-2.5e12, "−2.5 × 10¹²"),
-    ],
-)
-def test_numbers_are_written_as_people_write_them(value, text):
-    assert number(value) == text

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..errors import BiasgridError
 from ..labels import short_labels
+from ..numbers import NO_VALUE, p_number
 from ..tables.answers import answers_of, lengths_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _text(table: pd.DataFrame) -> str:
     if table["criterion"].nunique() < 2:
         del columns["criterion"]
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
-    p_values = table["p_adjusted"].map("{:.3f}".format).replace("nan", "")
+    p_values = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
     is_borderline = table["p_adjusted"].isin(table.attrs.get("borderline", []))
     columns["p_adjusted"] = p_values + is_borderline.map({True: BORDERLINE, False: ""})
     columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..numbers import typeset
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from .figure import (
     Drawing,
@@ -345,8 +346,7 @@ class _Panel:
 def _value_text(values: np.ndarray) -> str:
     """A value; of several, how far they reach."""
     furthest = values[np.abs(values).argmax()]
-    text = f"{furthest:.2g}" if abs(furthest) < 100 else f"{furthest:.0f}"
-    return "to " * (len(values) > 1) + text.replace("-", "−")
+    return "to " * (len(values) > 1) + typeset(furthest, 2)
 
 
 def _units(table: pd.DataFrame) -> pd.Series:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..numbers import coefficient, interval, p_value, plain, typeset, typographic
 from ..statistics.aggregation import OVERALL
 from ..tables.rankings import fewer_scores
 from ..verdicts.comparability import metrics_by_length
 from .cells import anchor
 from .marks import explained_by_frequency, mark_of
-from .names import Names, number, p_value
+from .names import Names
 from .sections.verdict import answers_of
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ def _ranking_cell(row: Any, p: float | None, states: int) -> dict[str, Any] | No
         return None
     low, high, share = row.rank_low, row.rank_high, 100 / max(states, 1)
     return {
-        "rank": number(row.rank),
-        "value": number(row.value),
-        "low": number(low),
-        "high": number(high),
-        "p": p_value(p),
+        "rank": typeset(row.rank, form=plain),
+        "value": typeset(row.value),
+        "low": typeset(low, form=plain),
+        "high": typeset(high, form=plain),
+        "p": typeset(p, form=p_value),
         "fewer": bool(row.fewer),
         # percentages of the width of a bar, on which each rank has an equal share
         "bar": None
@@ -162,7 +163,7 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         rows: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = {}
         for row, darkness in zip(part.itertuples(), shade, strict=True):
             cell = {
-                "value": number(row.value),
+                "value": typeset(row.value),
                 "shade": None if isnan(darkness) else int(np.ceil(darkness * 9)),
                 "status": row.status,
                 "missing": missing(row.status),
@@ -249,9 +250,10 @@ def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -
                 row.append(
                     {
                         "n": n,
-                        "value": number(pair.correlation, 2) if n >= FEW else "",
-                        "low": number(pair.ci_low, 2) if n >= FEW else "",
-                        "high": number(pair.ci_high, 2) if n >= FEW else "",
+                        "value": typeset(pair.correlation, form=coefficient) if n >= FEW else "",
+                        "interval": ""
+                        if n < FEW or isnan(pair.ci_low)
+                        else typographic(interval(pair.ci_low, pair.ci_high, form=coefficient)),
                         "says": _agree(pair.ci_low, pair.ci_high) if n >= FEW else "",
                         # -4 to 4; pale where the interval is wide
                         "shade": 0

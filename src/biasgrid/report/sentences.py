@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..numbers import plain
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, RankedState
 from ..verdicts.text import count_name, join_names, pluralize
-from .names import Names, number
+from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
         return [
             f"These statements rest on {basis}. The study has no bootstrap, so nothing says how sure they are."
         ]
-    level = number(100 * bootstrap["level"])
+    level = plain(100 * bootstrap["level"])
     sentences = [
         f"These results generalise to similar words and queries only ({level} % for all pairs of models at once): they "
         f"rest on {basis}. Where queries share attribute sets, the results hold for these sets. They do not cover "
@@ -178,5 +179,5 @@ def of_frequency(scores: pd.DataFrame, limit: float) -> str:
         return ""
     return (
         f"Of {pluralize(len(marked), 'score')} with full or half marks, some are not significant in tests that hold "
-        f"frequency: {join_names(statements)} (adjusted p > {number(limit, 2)}; of those that were tested)."
+        f"frequency: {join_names(statements)} (adjusted p > {plain(limit)}; of those that were tested)."
     )

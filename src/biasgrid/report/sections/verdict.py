@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...numbers import p_number, typeset
 from ...statistics.aggregation import OVERALL
 from ...verdicts.agreement import agreement
 from ...verdicts.comparability import Incomparable, incomparable
@@ -13,7 +14,7 @@ from ...verdicts.least_biased import Answer, DebiasedState, answers
 from ...verdicts.summary import summary
 from .. import sentences
 from ..decisive_queries import decisive_queries
-from ..names import Names, number, p_value
+from ..names import Names
 from .section import Section, Tables
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def _row(answer: Answer, names: Names) -> dict[str, Any]:
         "kind": kind,
         "verdict": text,
         "note": "; ".join(filter(None, notes)),
-        "p": p_value(answer.p_adjusted).removeprefix("p ").removeprefix("= "),
-        "reach": number(answer.reach, 2),
+        "p": typeset(answer.p_adjusted, form=p_number),
+        "reach": typeset(answer.reach, 2),
         "models": [
             {
                 "label": names.state(state.model),
