@@ -243,7 +243,7 @@ def test_init_never_overwrites(here):
     done = biasgrid("init", "mine")
     assert (done.returncode, done.stderr) == (
         2,
-        "biasgrid: mine.yaml: exists already; give another name, or edit it\n",
+        "biasgrid: mine.yaml: exists already; give a different name, or edit it\n",
     )
     assert (here / "mine.yaml").read_text() == "mine"
 

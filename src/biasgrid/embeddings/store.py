@@ -275,7 +275,7 @@ def _unpickle(path: Path, name: str) -> EmbeddingStore:
     """Open the store of a pickled model."""
     if not (path / MODEL).exists():
         raise BiasgridError(
-            f"{path}: the pickled model's store is gone; that of a file is kept as long as the model that `load` "
+            f"{path}: the pickled model's store is gone; the store of a file lives as long as the model that `load` "
             "returned: save it as a store (model.save('folder')), and pickle that"
         )
     return EmbeddingStore.open(path, name)

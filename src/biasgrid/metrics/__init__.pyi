@@ -124,7 +124,7 @@ def agreement(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -250,7 +250,7 @@ def agreement_above_control(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -369,7 +369,7 @@ def ceat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -484,7 +484,7 @@ def completion(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -617,7 +617,7 @@ def direct_bias(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -649,8 +649,8 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group words lean to, nor what its direction misses: the
-    first principal component can lie across what the groups' means differ in, one pair says nothing of the
+    **What it cannot see.** It does not see which group a word is nearer to, nor any bias outside its direction.
+    The first principal component can miss the difference of the groups' means, one pair says nothing about the
     other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
     `direction="mean"` it is SAME and misses neither skew nor stereotype.
 
@@ -721,7 +721,7 @@ def ect(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -823,7 +823,7 @@ def generalized_weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -946,7 +946,7 @@ def gipe(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -974,10 +974,9 @@ def gipe(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
@@ -1068,7 +1067,7 @@ def proximity(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1096,10 +1095,9 @@ def proximity(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1
@@ -1190,7 +1188,7 @@ def pmn(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1301,7 +1299,7 @@ def indirect_bias(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1409,7 +1407,7 @@ def kl_div_s(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1524,7 +1522,7 @@ def lpbs(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1629,7 +1627,7 @@ def lpbs_es(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1736,7 +1734,7 @@ def mac(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1842,7 +1840,7 @@ def mean_pair_difference(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1857,12 +1855,11 @@ def mean_pair_difference(
     -------
     Result
         Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
-        a sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
-        mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
-        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
-        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
-        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
-        partner.
+        a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs that count; standard_error
+        of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945)
+        that the mean is 0. The thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all
+        pairs). correlation (Pearson, of the two scores of a pair) shows why its test finds nothing. `detail`:
+        difference, a sentence's score minus its partner's.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
 
@@ -1954,7 +1951,7 @@ def pair_frequency(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2058,7 +2055,7 @@ def pll_preference(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2177,7 +2174,7 @@ def pmi(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2295,7 +2292,7 @@ def ripa(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2402,7 +2399,7 @@ def rnd(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2535,7 +2532,7 @@ def rnsb(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2653,7 +2650,7 @@ def same(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2766,7 +2763,7 @@ def same_skew(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2875,7 +2872,7 @@ def same_stereotype(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2984,7 +2981,7 @@ def sc_weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3089,7 +3086,7 @@ def nas(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3196,7 +3193,7 @@ def score_distributions(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3322,7 +3319,7 @@ def semaxis(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3422,7 +3419,7 @@ def stereoset_lms(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3529,7 +3526,7 @@ def stereoset_ss(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3631,7 +3628,7 @@ def stereoset_icat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3739,7 +3736,7 @@ def weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3844,7 +3841,7 @@ def weat_es(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence

@@ -146,15 +146,16 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
         ]
     level = plain(100 * bootstrap["level"])
     sentences = [
-        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once): they "
-        f"rest on {basis}. Where queries share attribute sets, the results hold for these sets. They do not cover "
-        "other training runs of a model, other corpora, other languages or other tasks."
+        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once). "
+        f"They rest on {basis}. Where queries share attribute sets, the results hold for these sets. They do not "
+        "cover other training runs of a model, other corpora, other languages or other tasks."
     ]
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if queries < FEWEST_QUERIES:
         sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, the results hold for other words, but only for these queries."
+            f"With {pluralize(queries, 'query', 'queries')}, the results hold for other words, but only for these "
+            "queries."
         )
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
