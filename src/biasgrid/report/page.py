@@ -48,7 +48,7 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     rankings = tables["rankings"]
     rankings = rankings.assign(fewer=fewer_scores(rankings))
     marks = length_metrics(tables, spec)
-    p_values = _p_values(tables, spec)
+    p_values, first = _p_values(tables, spec), _first(tables, spec)
     sections = []
     for criterion in _criteria_of(rankings, spec):
         part = rankings[rankings["criterion"] == criterion]
@@ -59,16 +59,21 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         for state in states:
             cells = []
             for metric in metrics:
-                row = rows.get((metric, *state))
-                cells.append(_ranking_cell(row, p_values.get((criterion, metric, *state)), len(states)))
+                place = criterion, metric, *state
+                cell = _ranking_cell(rows.get((metric, *state)), p_values.get(place), len(states))
+                cells.append(cell and cell | {"is_first": place in first})
             body.append({"model": state[0], "debias": state[1], "label": names.state(*state), "cells": cells})
         sections.append(
             {
                 "criterion": criterion,
                 "metrics": metrics,
                 "by_length": marks.get(criterion, []),
-                "states": len(states),
-                "rows": body,
+                # debiased models apart
+                "groups": [
+                    group
+                    for is_debiased in (False, True)
+                    if (group := [row for row in body if (row["debias"] != UNTOUCHED) == is_debiased])
+                ],
             }
         )
     return sections
@@ -102,6 +107,15 @@ def _p_values(tables: Tables, spec: Mapping[str, Any]) -> dict[tuple[str, ...], 
         (answer.criterion, answer.metric, state.model, state.debias): state.p_first
         for answer in answers_of(tables, spec)
         for state in answer.rivals
+    }
+
+
+def _first(tables: Tables, spec: Mapping[str, Any]) -> set[tuple[str, ...]]:
+    """Criterion, metric, model, debias of the model that these p-values compare the others with."""
+    return {
+        (answer.criterion, answer.metric, state.model, state.debias)
+        for answer in answers_of(tables, spec)
+        for state in answer.models[: answer.has_test]
     }
 
 
