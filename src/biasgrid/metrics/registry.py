@@ -218,6 +218,17 @@ class Metric:
         names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
         return text.format(**names)
 
+    def poles(self, targets: Sequence[str], attributes: Sequence[str]) -> tuple[str, str, str] | None:
+        """What is nearer to which of two sets, of the names of sets: the words, the set of values above the neutral
+        one, and the set of values below it; None where the sign does not say so (`nearer`)."""
+        if not self.nearer or self.bias != "two-sided":
+            return None
+        ends, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
+        if self.template == (2, 2):
+            ends, words = attributes, targets[:1]
+        above, below = ends if self.nearer == "first" else reversed(ends)
+        return _join_names(words), above, below
+
     def reason_without_test(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
         permutations = {"permutation", "frequency_bands"}.intersection(parts)

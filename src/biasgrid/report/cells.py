@@ -68,6 +68,8 @@ class Question:
         A test -> what it asks, or why there is none.
     paired
         Words are left out with their pairs.
+    poles
+        As `Metric.poles` names them.
     """
 
     anchor: str
@@ -82,6 +84,7 @@ class Question:
     per_word: str
     tests: dict[str, str]
     paired: bool
+    poles: tuple[str, str, str] | None
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,7 @@ def _question(
         per_word=write_sentence(metric.details[detail]) if detail else "",
         tests={test: text for test, text in test_questions(metric).items() if test in tests},
         paired=metric.paired,
+        poles=metric.poles(query.target_sets_names, query.attribute_sets_names),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
@@ -69,17 +69,20 @@ def of_decisive_queries(
     return f"Without one of these queries another model comes first: {'; '.join(statements)}."
 
 
-def of_directions(table: pd.DataFrame, names: Names) -> str:
+def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> str:
     """On which queries models differ in direction, by metric; empty where no metric can tell.
 
     Parameters
     ----------
     table
         Rows of `verdicts.direction.directions`.
+    metrics
+        In their order.
     """
     by_metric = {
-        metric: rows.groupby("query_id", sort=False)["is_opposed"].any()
-        for metric, rows in table.groupby("metric", sort=False)
+        metric: table[table["metric"] == metric].groupby("query_id")["is_opposed"].any()
+        for metric in metrics
+        if metric in set(table["metric"])
     }
     statements = [
         f"{', '.join(queries.index[queries])} ({names.label(metric)}, {queries.sum()} of {len(queries)})"

@@ -93,7 +93,7 @@ def _criterion(
             ids,
             names,
         ),
-        sentences.of_directions(signed, names),
+        sentences.of_directions(signed, [answer.metric for answer in of_criterion], names),
     ]
     return {
         "name": name,
