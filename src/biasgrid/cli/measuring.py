@@ -34,6 +34,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         --permutation --bootstrap draws=500
     """
     from .. import metrics
+    from ..api.lost import warn_shared
     from ..debias.transform import Transform
     from ..measure import as_json, check_kind, split_options
     from ..measure import measure as measure_query
@@ -54,6 +55,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
+    warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
         if args.debias:
@@ -91,17 +93,16 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     of_tests = [*P_SHOWN, "interval", "evidence (unadjusted)"] * has_inference
     rows = [["query", "value", of_units, *of_tests, "lost words", "status"]]
     for result in results:
-        interval = _interval(result.ci_low, result.ci_high)
+        facts = result.facts()
         numbers = [
-            *(_short(getattr(result, name)) for name in P_VALUES),
-            interval,
+            *(facts.get(name, "-") for name in (*P_VALUES, "interval")),
             "-" if result.evidence == UNTESTED else result.evidence.replace("_", " "),
         ]
         lost = [word for words in result.lost.values() for word in words]
         rows.append(
             [
                 result.query,
-                _short(result.value),
+                facts["value"],
                 _interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
                 *numbers * has_inference,
                 f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",

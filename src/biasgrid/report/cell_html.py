@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from ..caveats import lowest_p
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
 from .marks import mark_of
@@ -39,7 +40,7 @@ def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": number, "count": count, "p_value": p_value}
     environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
-    for function in (associations, influences, describe_comparison, observed, histogram, mark_of):
+    for function in (associations, influences, describe_comparison, observed, histogram, mark_of, lowest_p):
         environment.globals[function.__name__] = function
 
 
