@@ -17,7 +17,7 @@ from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
-from .lost import warn_lost
+from .lost import warn_lost, warn_shared
 
 # True: with the defaults; a mapping: with these options
 Part = bool | Mapping[str, Any] | None
@@ -112,6 +112,7 @@ def measure_query(
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     parameters, words = split_options(metric, parameters | look_up)
     check_template(metric, query, parameters)
+    warn_shared(query)
     results = measure(metric, query, model, parameters, words, seed)
     requests = {"permutation": permutation, "random_groups": random_groups}
     requests |= {"frequency_bands": frequency_bands, "control_words": control_words}

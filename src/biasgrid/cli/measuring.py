@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, quote
-from ..numbers import NO_VALUE, interval, number, p_number, plain
+from ..numbers import NO_VALUE, interval, plain
 from ..options import INTERVALS, P_VALUES, PARTS, complete_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
 
@@ -35,6 +35,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         --permutation --bootstrap draws=500
     """
     from .. import metrics
+    from ..api.lost import warn_shared
     from ..debias.transform import Transform
     from ..measure import as_json, check_kind, split_options
     from ..measure import measure as measure_query
@@ -55,6 +56,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
+    warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
         if args.debias:
@@ -92,16 +94,16 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     of_tests = [*P_SHOWN, "interval", "evidence (unadjusted)"] * has_inference
     rows = [["query", "value", of_units, *of_tests, "lost words", "status"]]
     for result in results:
+        facts = result.facts()
         numbers = [
-            *(p_number(getattr(result, name)) for name in P_VALUES),
-            interval(result.ci_low, result.ci_high),
+            *(facts.get(name, "-") for name in (*P_VALUES, "interval")),
             "-" if result.evidence == UNTESTED else result.evidence.replace("_", " "),
         ]
         lost = [word for words in result.lost.values() for word in words]
         rows.append(
             [
                 result.query,
-                number(result.value),
+                facts["value"],
                 interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
                 *numbers * has_inference,
                 f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",

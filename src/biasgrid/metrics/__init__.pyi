@@ -314,6 +314,7 @@ def ceat(
     *,
     variance: Literal["effect_size", "associations"] = "effect_size",
     ddof: int = 1,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -349,6 +350,9 @@ def ceat(
         words of both target sets.
     ddof : int, default 1
         The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word: "nan", undefined; "keep", what effect sizes of equal size, fixed
+        by construction in every context, combine to.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -384,7 +388,8 @@ def ceat(
     -------
     Result
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
-        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts.
+        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts, and
+        where each target set has one word (status "degenerate:one word").
         `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
         contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
         sizes of single contexts. `detail`: association, s(w) of each target word in each context.
@@ -1578,6 +1583,7 @@ def lpbs_es(
     model: Model,
     *,
     templates: list[str] | None = None,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -1607,6 +1613,8 @@ def lpbs_es(
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     templates : list[str] | None, default None
         As of `lpbs`.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word: "nan", undefined; "keep", 2 or -2.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -1642,7 +1650,8 @@ def lpbs_es(
     -------
     Result
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
-        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        rather expected beside A1. NaN where all words have the same association, where each target set has one word
+        (status "degenerate:one word"), or where a sentence has no score.
         `scalars`: as of `lpbs`. `detail`: association, s of each target word.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
@@ -1656,7 +1665,8 @@ def lpbs_es(
     Notes
     -----
     **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
-    hangs on the templates as `lpbs` does.
+    hangs on the templates as `lpbs` does. Two sets of one word each are at an end, 2 or -2, whatever the words: the
+    size of the value is fixed by construction.
 
     How probable a word is by itself cancels out, of both sides.
 
@@ -1672,10 +1682,11 @@ def lpbs_es(
     --------
     >>> import numpy as np
     >>> from biasgrid import metrics
-    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
-    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
-    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
-    2.0
+    >>> words = [np.ones((2, 1)), np.ones((2, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> # of "he", "him", "she" and "her" with "office" and "kitchen"
+    >>> associations = np.log([[[2.0, 0.5], [1.0, 1.0], [0.5, 2.0], [1.0, 1.0]]])
+    >>> round(metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value, 3)
+    1.414
     """
 
 def mac(
@@ -2925,6 +2936,7 @@ def sc_weat(
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     ddof: int = 1,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -2961,6 +2973,9 @@ def sc_weat(
         The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
         printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
         have; or 0.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each group has one word: "nan", undefined; "keep", the mean of 1.41 and -1.41 (`ddof` 0: 2
+        and -2), which says how many words lean to either group.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -2998,7 +3013,8 @@ def sc_weat(
         Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
         Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
         they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
-        Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
+        Undefined (NaN) for such groups (status "degenerate:one word"), for a word that is as near to all words of
+        both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
@@ -3027,9 +3043,10 @@ def sc_weat(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> metrics.sc_weat(Query([["he"], ["she"]], [["engineer"]]), model, ddof=0).value
-    2.0
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.sc_weat(query, model, ddof=0).value, 3)
+    1.069
     """
 
 def nas(
@@ -3037,6 +3054,7 @@ def nas(
     model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3066,6 +3084,8 @@ def nas(
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
         (`biasgrid.orientation`).
+    one_word : {"nan", "keep"}, default 'nan'
+        As of `sc_weat`; "keep" is sweater's.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3127,9 +3147,10 @@ def nas(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> round(metrics.nas(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
-    1.414
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.nas(query, model).value, 3)
+    0.926
     """
 
 def score_distributions(
@@ -3228,7 +3249,7 @@ def score_distributions(
     Notes
     -----
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
-    the same value.
+    the same value. Of a single pair it is 1, whatever the scores, unless they are equal.
 
     p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
     nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
@@ -3685,6 +3706,7 @@ def weat(
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3716,6 +3738,8 @@ def weat(
         Whether the value is the effect size, as of `weat_es`, in place of the statistic.
     ddof : int, default 0
         Of the effect size: the standard deviation divides by the number of words less this, 0 or 1.
+    one_word : {"nan", "keep"}, default 'nan'
+        The effect size where each target set has one word: "nan", undefined, or "keep", as of `weat_es`.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3792,6 +3816,7 @@ def weat_es(
     model: Model,
     *,
     ddof: int = 0,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3821,6 +3846,9 @@ def weat_es(
     ddof : int, default 0
         The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
         the printed values of Caliskan et al.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word, after lost words are left out: "nan", undefined; "keep", 2
+        or -2 (1.41 or -1.41 with `ddof` 1), as WEFE has it.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3858,7 +3886,8 @@ def weat_es(
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
         `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
         to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
-        (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
+        (NaN) where all words have the same association, and where each target set has one word: status
+        "degenerate:one word". `scalars` and `detail`: as of `weat`.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
 
@@ -3872,11 +3901,13 @@ def weat_es(
     -----
     **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
     how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
-    nothing else varies.
+    nothing else varies. Two sets of one word each are always at an end, whatever the words: the size of the value is
+    fixed by construction. `weat` says how far two words lean apart.
 
     **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
     paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
-    that has both, set one of them.
+    that has both, set one of them. The paper has no set of one word. WEFE gives such sets a value of 2 or -2:
+    `one_word="keep"`.
 
     References
     ----------
@@ -3885,8 +3916,8 @@ def weat_es(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
-    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
-    >>> metrics.weat_es(query, model).value
-    2.0
+    >>> model = load({"he": [4, 3], "him": [1, 0], "she": [3, 4], "her": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
+    >>> round(metrics.weat_es(query, model).value, 3)
+    1.664
     """

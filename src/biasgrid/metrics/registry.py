@@ -148,6 +148,9 @@ class Metric:
         What a value below it means.
     details
         Name of a detail -> what its number of a word is, in words; the most informative detail comes first.
+    one_word
+        Which sets fix its absolute value by construction if each of them has one word: "targets" or "attributes";
+        empty if none do. Its value is then undefined, unless its parameter `one_word` is "keep" (`one_word.py`).
     scaled
         Whether its values grow with the length of all vectors, so that models with longer vectors get larger values.
     check
@@ -185,6 +188,7 @@ class Metric:
     above: str = ""
     below: str = ""
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
+    one_word: Literal["targets", "attributes", ""] = ""
     scaled: bool = False
     check: Callable[..., None] | None = None
     needs: str = "vectors"
@@ -237,6 +241,11 @@ class Metric:
         if permutations:
             return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
         return "needs a test (inference: permutation or random_groups)"
+
+    def is_fixed(self, targets: Sequence[int], attributes: Sequence[int]) -> bool:
+        """Whether sets of so many words fix its absolute value by construction (`one_word`)."""
+        sizes = {"targets": targets, "attributes": attributes}.get(self.one_word, ())
+        return len(sizes) > 0 and all(size == 1 for size in sizes)
 
     @property
     def bias(self) -> Literal["greater", "less", "two-sided"]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from ..caveats import lowest_p
 from ..numbers import count, interval, p_value, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
@@ -40,7 +41,17 @@ def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
     environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
-    for function in (associations, influences, describe_comparison, observed, histogram, mark_of, interval):
+    functions = (
+        associations,
+        influences,
+        describe_comparison,
+        observed,
+        histogram,
+        mark_of,
+        interval,
+        lowest_p,
+    )
+    for function in functions:
         environment.globals[function.__name__] = function
 
 

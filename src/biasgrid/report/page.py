@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..caveats import DEGENERATE, why_undefined
 from ..debias import UNTOUCHED
 from ..numbers import coefficient, interval, p_value, plain, typeset, typographic
 from ..statistics.aggregation import OVERALL
@@ -249,8 +250,8 @@ def missing(status: str) -> str:
     kind, _, sets = status.partition(":")
     if kind == "lost_words":
         return f"too many words lost of {sets.replace(';', ' and ')}"
-    if kind == "degenerate":
-        return "undefined for these vectors"
+    if kind == DEGENERATE:
+        return why_undefined(status)
     return status.replace("_", " ")
 
 
