@@ -243,7 +243,7 @@ def test_init_never_overwrites(here):
     done = biasgrid("init", "mine")
     assert (done.returncode, done.stderr) == (
         2,
-        "biasgrid: mine.yaml: exists already; give another name, or edit it\n",
+        "biasgrid: mine.yaml: exists already; give a different name, or edit it\n",
     )
     assert (here / "mine.yaml").read_text() == "mine"
 
@@ -410,16 +410,16 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     assert head.split() == [
         *["query", "value", "p", "interval", "evidence", "(unadjusted)", "lost", "words", "status"]
     ]
-    assert f"{result.value:.4g}" in row
-    assert f"{result.p_value:.4g}" in row
-    assert f"{result.ci_low:.4g} to {result.ci_high:.4g}  none" in row
+    numbers = -0.4460887, 46 / 70, -2.9787593, 2.0865819
+    assert (result.value, result.p_value, result.ci_low, result.ci_high) == pytest.approx(numbers)
+    assert row.startswith("A and B wrt C and D  -0.446  .66  [-2.98, 2.09]  none")
     assert row.split()[-3:] == ["1:", "lost", "ok"]
     assert biasgrid(*options, "--table", "--json").returncode == 2
     query = Query.of(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
     (here / "query.json").write_text(query.to_json())
     *_, head, row = biasgrid(*options[:7], "--table").stdout.splitlines()
     assert head.split() == ["query", "value", "lost", "words", "status"]
-    assert row.endswith("-      40: none 0, none 1, none 2, ...  lost_words:D")
+    assert row.endswith("no value  40: none 0, none 1, none 2, ...  lost_words:D")
     sub = biasgrid("measure", "--metric", "rnd", *options[3:7], "--table").stdout.splitlines()
     assert len(sub) == 5
 

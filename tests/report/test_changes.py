@@ -21,8 +21,14 @@ OK = {
     "words_used": "20",
     "words_lost": "0",
     "status": "ok",
+    "evidence": "permutation",
 }
-LOST = dict.fromkeys(OK, "") | {"words_used": "12", "words_lost": "8", "status": "lost_words:A"}
+LOST = dict.fromkeys(OK, "") | {
+    "words_used": "12",
+    "words_lost": "8",
+    "status": "lost_words:A",
+    "evidence": "untested",
+}
 
 
 def scores(rows):
@@ -132,8 +138,8 @@ def test_values_that_are_gained_and_lost():
     assert lost.scores["status_after"].tolist() == ["lost_words:A"]
     gained = changes(side({SCORE: LOST}), side({SCORE: OK}))
     assert gained.scores["kind"].tolist() == ["has a value now"]
-    # no test before: nothing is said of significance
-    assert gained.scores["significance"].tolist() == [""]
+    (row,) = gained.scores.to_dict("records")
+    assert (row["evidence_before"], row["evidence_after"]) == ("untested", "permutation")
     assert (
         counts(gained)["scores"] | {"values_gained": 1, "changed": 1, "same": 0} == counts(gained)["scores"]
     )
@@ -156,29 +162,52 @@ def test_the_largest_changes_come_first():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "gained", "lost"),
     [
-        ("0.02", "0.07", "lost (permutation)"),
-        ("0.07", "0.05", "gained (permutation)"),
-        ("0.02", "0.03", ""),
-        ("0.02", "", ""),
+        ("permutation", "all", 1, 0),
+        ("all", "none", 0, 1),
+        ("groups", "none", 0, 0),
+        ("out_of_reach", "none", 0, 0),
     ],
 )
-def test_significance_counts_where_the_value_is_the_same_too(before, after, said):
-    found = changes(side({SCORE: OK | {"p_adjusted": before}}), side({SCORE: OK | {"p_adjusted": after}}))
+def test_evidence_counts_where_the_value_is_the_same_too(before, after, gained, lost):
+    found = changes(side({SCORE: OK | {"evidence": before}}), side({SCORE: OK | {"evidence": after}}))
     assert found.scores.empty
-    assert found.uncertainty["significance"].tolist() == [said]
-    assert counts(found)["scores"]["same"] == 1
+    assert found.uncertainty[["evidence_a", "evidence_b"]].to_numpy().tolist() == [[before, after]]
+    told = counts(found)["scores"]
+    assert told["same"] == told["evidence_changed"] == 1
+    assert (told["full_marks_gained"], told["full_marks_lost"]) == (gained, lost)
     (row,) = found.by_metric.to_dict("records")
-    assert row["significance_lost"] == ("lost" in said)
-    assert row["significance_gained"] == ("gained" in said)
-    assert ("1 is no longer significant." in summary(found)) == ("lost" in said)
-    assert ("1 is significant now." in summary(found)) == ("gained" in said)
+    assert (row["evidence_changed"], row["full_marks_gained"], row["full_marks_lost"]) == (1, gained, lost)
+    said = f"The evidence of 1 score changed (full marks: {gained} gained, {lost} lost)."
+    assert summary(found).endswith(said)
 
 
-def test_both_tests_of_a_score_are_named():
-    after = {"value": "0.4", "p_adjusted": "0.3", "p_groups_adjusted": "0.01"}
-    assert changed({}, after)["significance"] == "lost (permutation); gained (random groups)"
+def test_a_p_value_that_crosses_a_level_changes_no_evidence():
+    # evidence is the studies' own verdict: nothing is judged again
+    for column in ("p_adjusted", "p_groups_adjusted"):
+        found = changes(side({SCORE: OK | {column: "0.02"}}), side({SCORE: OK | {column: "0.9"}}))
+        assert (len(found.uncertainty), counts(found)["scores"]["evidence_changed"]) == (1, 0)
+        assert "The evidence of" not in summary(found)
+
+
+def test_evidence_of_aggregates():
+    def aggregates(evidence):
+        keys = {"criterion": "First", "metric": "weat", "model": "one", "debias": "none"}
+        return pd.DataFrame([{**keys, "aggregation": "abs_avg", "evidence": evidence}], dtype=str)
+
+    found = changes(side(aggregates=aggregates("all")), side(aggregates=aggregates("none")))
+    assert (found.shared_aggregates, found.result_changes) == (1, 1)
+    (row,) = records(found)["aggregates"]
+    assert (row["model"], row["evidence_a"], row["evidence_b"]) == ("one", "all", "none")
+    assert summary(found).endswith("The evidence of 1 aggregate changed.")
+
+
+def test_results_without_the_column_evidence_say_so_in_a_line():
+    table = scores({SCORE: OK}).drop(columns="evidence")
+    found = changes(side(scores=table), side({SCORE: OK | {"p_adjusted": "0.9"}}))
+    assert counts(found)["scores"]["evidence_changed"] == 0
+    assert summary(found).endswith("Evidence is not compared: scores.csv of A has no column evidence.")
 
 
 def test_scores_are_matched_by_their_keys_in_any_order():

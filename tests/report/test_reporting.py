@@ -128,8 +128,8 @@ def test_a_study_that_is_not_finished_has_no_page(results):
 
 def test_a_page_is_written_over_none_of_its_inputs(results):
     before = (results / "scores.csv").read_bytes()
-    assert "give another output" in refused("report", "one", "--output", results / "scores.csv")
-    assert "give another output" in refused("compare", "one", "one", "--output", results / "scores.csv")
+    assert "give a different output" in refused("report", "one", "--output", results / "scores.csv")
+    assert "give a different output" in refused("compare", "one", "one", "--output", results / "scores.csv")
     assert (results / "scores.csv").read_bytes() == before
 
 
@@ -184,9 +184,9 @@ def test_a_page_without_queries(part, results):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--without", "q1"], "report.html is the page of all queries, and stays so; give another --output"),
+        (["--without", "q1"], "report.html is the page of all queries; give a different --output"),
         (["--without", "q1", "--output", "one/report.html"], "is the page of all queries"),
-        (["--without", "q1", "--output", "one/scores.csv"], "give another output"),
+        (["--without", "q1", "--output", "one/scores.csv"], "give a different output"),
         (["--without", "q11", "--output", "w.html"], "unknown query 'q11'; did you mean 'q1'? allowed: q1, "),
         (
             ["--without", *LEFT_OUT, "q2", "q4", "--output", "w.html"],
@@ -239,7 +239,7 @@ def test_json_has_what_changed_and_writes_no_page(results, other):
 def test_the_page_shows_what_changed(results, other):
     def change(table):
         known = table.index[table["status"] == "ok"]
-        table = at(table, known[0], value="9.87", p_adjusted="0.9")
+        table = at(table, known[0], value="9.87", p_adjusted="0.9", evidence="out_of_reach")
         table = at(table, known[5], value="", status="lost_words:A")
         return table.drop(index=known[7])
 
@@ -279,7 +279,7 @@ def test_the_page_shows_what_changed(results, other):
     assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
     rows = [" | ".join(cell.strip() for cell in row) for row in page.rows]
     assert record["summary"] in text
-    assert any("9.87" in row and "Model <" in row for row in rows)
+    assert any("9.87" in row and "Model <" in row and row.endswith("→ out of reach") for row in rows)
     assert any("lost its value ok → lost_words:A" in row for row in rows)
     assert any("differs" in row and "reproduced" in row for row in rows)
     assert any(row.startswith("seed | ") for row in rows)
@@ -303,9 +303,11 @@ def test_studies_with_nothing_in_common(results, other):
 
 def test_results_of_older_code_are_compared(results, other):
     (other / "pairs.csv").unlink()
-    edit(other, "scores", lambda table: table.drop(columns=["p_groups", "p_groups_adjusted", "query_id"]))
+    later = ["p_groups", "p_groups_adjusted", "query_id", "evidence", "tests", "p_evidence", "excess"]
+    edit(other, "scores", lambda table: table.drop(columns=later))
     record = printed("compare", "one", "other")
     assert record["summary"].startswith("Nothing changed")
+    assert record["summary"].endswith("Evidence is not compared: scores.csv of B has no column evidence.")
     assert "B has no pairs.csv" in (results.parent / record["page"]).read_text()
 
 

@@ -17,6 +17,7 @@ SPEC = {
     "labels": LABELS,
     "debias": {"hard": "Gender"},
     "scaled": {},
+    "sides": [],
     "adjust": "benjamini-hochberg",
     "level": 0.95,
     "draws": [999],

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..errors import BiasgridError
 from ..labels import short_labels
+from ..numbers import NO_VALUE, p_number
 from ..statistics.shared import THESE_QUERIES
 from ..tables.answers import answers_of, lengths_of
 
@@ -63,7 +64,7 @@ def _text(table: pd.DataFrame) -> str:
     of_these = table["holds_for"] == THESE_QUERIES
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
     columns["decided"] += of_these.map({True: THESE_MARK, False: ""})
-    p_values = table["p_adjusted"].map("{:.3f}".format).replace("nan", "")
+    p_values = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
     is_borderline = table["p_adjusted"].isin(table.attrs.get("borderline", []))
     columns["p_adjusted"] = p_values + is_borderline.map({True: BORDERLINE, False: ""})
     columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)

@@ -13,6 +13,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, quote
+from ..numbers import NO_VALUE, interval, plain
 from ..options import INTERVALS, P_VALUES, PARTS, complete_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
 
@@ -34,6 +35,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         --permutation --bootstrap draws=500
     """
     from .. import metrics
+    from ..api.lost import warn_shared
     from ..debias.transform import Transform
     from ..measure import as_json, check_kind, split_options
     from ..measure import measure as measure_query
@@ -54,6 +56,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         raise BiasgridError(
             f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
         )
+    warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
         if args.debias:
@@ -91,39 +94,35 @@ def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> 
     of_tests = [*P_SHOWN, "interval", "evidence (unadjusted)"] * has_inference
     rows = [["query", "value", of_units, *of_tests, "lost words", "status"]]
     for result in results:
-        interval = _interval(result.ci_low, result.ci_high)
+        facts = result.facts()
         numbers = [
-            *(_short(getattr(result, name)) for name in P_VALUES),
-            interval,
+            *(facts.get(name, "-") for name in (*P_VALUES, "interval")),
             "-" if result.evidence == UNTESTED else result.evidence.replace("_", " "),
         ]
         lost = [word for words in result.lost.values() for word in words]
         rows.append(
             [
                 result.query,
-                _short(result.value),
-                _interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
+                facts["value"],
+                interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
                 *numbers * has_inference,
                 f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",
                 result.status,
             ]
         )
     # a column that says nothing is left out, but for the values
-    columns = [column for column in zip(*rows, strict=True) if column[0] == "value" or {*column[1:]} != {"-"}]
+    columns = [
+        column
+        for column in zip(*rows, strict=True)
+        if column[0] == "value" or {*column[1:]} - {"-", NO_VALUE}
+    ]
     widths = [max(map(len, column)) for column in columns]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
     title = (
-        f"{metric.label} of {record['model']}{note}: no bias is {metric.neutral:g}, range {low:g} to {high:g}"
+        f"{metric.label} of {record['model']}{note}: no bias is {plain(metric.neutral)}, "
+        f"range {plain(low)} to {plain(high)}"
     )
     return "\n".join([title, "", *lines])
-
-
-def _interval(low: float, high: float) -> str:
-    return "-" if math.isnan(low) else f"{_short(low)} to {_short(high)}"
-
-
-def _short(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
 def debias(args: argparse.Namespace) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
         with output.open("x", encoding="utf-8") as file:
             file.write(config)
     except FileExistsError:
-        raise BiasgridError(f"{output}: exists already; give another name, or edit it") from None
+        raise BiasgridError(f"{output}: exists already; give a different name, or edit it") from None
     return {"config": str(output), "models": keys, "then": f"biasgrid run {output}"}
 
 

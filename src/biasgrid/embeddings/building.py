@@ -34,7 +34,7 @@ def build_store(
     need the same store wait for each other.
 
     Raises BiasgridError for a source that cannot be fetched or does not match its checksum, for a file that is not a
-    model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
+    model, for a shared folder that holds a different model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch, read_manifest
@@ -72,8 +72,8 @@ def build_store(
             if shared and record:
                 key = next(key for key, value in origin.items() if record.get(key) != value)
                 raise BiasgridError(
-                    f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
-                    f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
+                    f"{name}: {folder / name}, which studies share, holds a different model of this name (its {key} "
+                    f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
                 )
             settings = dict(zip(("archive", "start"), archives.values(), strict=False))
             return kind.build(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import share
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
@@ -55,8 +56,8 @@ def order(
     matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
     sums: dict[Unit, list[float]] = {}
     for matrix in matrices.values():
-        for (unit, _), share in matrix.items():
-            sums.setdefault(unit, []).append(share)
+        for (unit, _), value in matrix.items():
+            sums.setdefault(unit, []).append(value)
     means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
     names = [wrap_text(unit_label(unit, labels), 46) for unit in units]
@@ -97,7 +98,7 @@ def order(
             if x == y or np.isnan(value):
                 text, look = ("" if x == y else "n/a"), {"color": GREY}
             else:
-                text = _percent(value)
+                text = share(value).removesuffix(" %")
                 look = {"weight": "bold"} if {pair, pair[::-1]} & decided_pairs[metric] else {}
             axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
@@ -151,13 +152,6 @@ def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
 def _letters(i: int) -> str:
     """A to Z, then AA and so on."""
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
-
-
-def _percent(share: float) -> str:
-    """A whole number; 0 and 100 only where all resamples agree."""
-    if 0 < share < 0.005:
-        return "<1"
-    return ">99" if 0.995 <= share < 1 else f"{share * 100:.0f}"
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

@@ -15,23 +15,24 @@ import pandas as pd
 
 from ..query import Query
 from ..tables.scores import ADJUSTED
+from ..verdicts.evidence import ALL
 from ..verdicts.least_biased import Answer, answers, decisions
 
-ALPHA = 0.05  # of adjusted p-values
 ROUNDING = 1e-9  # a smaller relative difference is one of rounding
 CELL = ["criterion", "query", "metric", "model", "debias"]
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
-# columns of scores.csv that it once did not have: of all tests but the first
-LATER = [name for columns in list(ADJUSTED.items())[1:] for name in columns]
+TESTED = [name for columns in list(ADJUSTED.items())[1:] for name in columns]  # of all tests but the first
+LATER = [*TESTED, "evidence"]  # columns that tables once did not have
 # the columns that are compared, by table: its key, then numbers, then texts
 COLUMNS = {
     "scores": (
         CELL,
-        ["value", "p_value", "p_adjusted", "ci_low", "ci_high", *LATER],
-        ["words_used", "words_lost", "status"],
+        ["value", "p_value", "p_adjusted", "ci_low", "ci_high", *TESTED, "words_used", "words_lost"],
+        ["status", "evidence"],
     ),
+    "aggregates": ([*STATE, "aggregation"], [], ["evidence"]),
     "rankings": (STATE, ["value", "rank", "cells", "cells_nan"], []),
     "pairs": (PAIR, ["difference", "p_adjusted"], []),
     "comparison": (PUBLISHED, ["published", "ours"], ["verdict"]),
@@ -41,7 +42,6 @@ ANSWERED = {
     "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of"],
     "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of"],
 }
-TESTS = {"p_adjusted": "permutation", "p_groups_adjusted": "random groups"}
 GAINED, LOST, REVERSED = "gained", "lost", "reversed"
 ABSENT = object()  # of a key that a config does not have
 NEW_VALUE, LOST_VALUE = "has a value now", "lost its value"
@@ -74,10 +74,12 @@ class Changes:
     shared_scores    how many scores are in both studies
     only_a, only_b   how many scores are in one study alone
     scores           scores whose value or status changed
-    uncertainty      scores of the same value and status, with another p-value, interval or number of words
+    uncertainty      scores of the same value and status, with another p-value, interval, number of words or evidence
     by_metric        per metric, how many scores are in both, and how many changed in which way
     names            what is in one study alone: kind, names in the first, names in the second
     lone_scores      how many scores are in one study alone, by criterion, metric and study
+    aggregates       aggregates whose evidence changed
+    shared_aggregates  how many aggregates are in both
     ranks            ranks that changed among the states that both studies rank
     shared_ranks     how many ranks are in both
     rank_shifts      how many ranks differ only because other states are ranked beside them, or because of ties
@@ -90,6 +92,7 @@ class Changes:
     words            sets of words that differ: query, set, words of the first study only, words of the second only
     vectors          models whose files differ: model, files
     missing          tables that one study has and the other does not: table, the one without ("a", "b")
+    no_evidence      tables of an earlier version, without the column `evidence`: table, study
     """
 
     shared_scores: int
@@ -100,6 +103,8 @@ class Changes:
     by_metric: pd.DataFrame
     names: list[tuple[str, list[str], list[str]]]
     lone_scores: pd.DataFrame
+    aggregates: pd.DataFrame
+    shared_aggregates: int
     ranks: pd.DataFrame
     shared_ranks: int
     rank_shifts: int
@@ -112,11 +117,20 @@ class Changes:
     words: list[tuple[str, str, list[str], list[str]]]
     vectors: list[tuple[str, list[str]]]
     missing: list[tuple[str, str]]
+    no_evidence: list[tuple[str, str]]
 
     @property
     def result_changes(self) -> int:
         """How many changes there are in the studies' results."""
-        tables = (self.scores, self.uncertainty, self.ranks, self.pairs, self.leaders, self.verdicts)
+        tables = (
+            self.scores,
+            self.uncertainty,
+            self.aggregates,
+            self.ranks,
+            self.pairs,
+            self.leaders,
+            self.verdicts,
+        )
         return sum(map(len, tables)) + self.only_a + self.only_b + self.rank_shifts
 
     @property
@@ -130,6 +144,7 @@ def changes(a: Side, b: Side) -> Changes:
     matches, lone_scores = _match_rows(a.tables["scores"], b.tables["scores"], "scores")
     changed_scores = _scores(matches)
     uncertainty = _uncertainty(matches)
+    aggregates, _ = _match_rows(a.tables.get("aggregates"), b.tables.get("aggregates"), "aggregates")
     ranks, shared_ranks, rank_shifts = _ranks(a, b)
     pairs, shared_pairs = _pairs(a, b)
     verdicts, shared_verdicts = _verdicts(a, b)
@@ -142,6 +157,8 @@ def changes(a: Side, b: Side) -> Changes:
         _by_metric(matches, changed_scores, uncertainty),
         _names(a, b),
         lone_scores.groupby(["criterion", "metric", "side"], sort=False).size().reset_index(name="scores"),
+        aggregates[_differs(aggregates, ["evidence"])].reset_index(drop=True),
+        len(aggregates),
         ranks,
         shared_ranks,
         rank_shifts,
@@ -157,6 +174,12 @@ def changes(a: Side, b: Side) -> Changes:
             (name, "a" if name in b.tables else "b")
             for name in COLUMNS
             if (name in a.tables) != (name in b.tables)
+        ],
+        [
+            (name, side)
+            for name in ("scores", "aggregates")
+            for side, tables in (("a", a.tables), ("b", b.tables))
+            if name in tables and "evidence" not in tables[name]
         ],
     )
 
@@ -225,7 +248,8 @@ def _scores(matches: pd.DataFrame) -> pd.DataFrame:
         high=high,
         share=share,
         kind=kind,
-        significance=_significance(part),
+        evidence_before=part["evidence_a"],
+        evidence_after=part["evidence_b"],
         status_before=part["status_a"],
         status_after=part["status_b"],
     )
@@ -234,37 +258,19 @@ def _scores(matches: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[order].reset_index(drop=True)
 
 
-def _significance(part: pd.DataFrame) -> pd.Series:
-    """Per score, which of its tests became significant, or are no longer significant; empty where neither is so, or
-    one of the studies has no test."""
-    texts = [""] * len(part)
-    for column, test in TESTS.items():
-        before, after = _number(part[f"{column}_a"]), _number(part[f"{column}_b"])
-        has_tests = ~np.isnan(before) & ~np.isnan(after)
-        for kind, is_change in (
-            (GAINED, has_tests & (before > ALPHA) & (after <= ALPHA)),
-            (LOST, has_tests & (before <= ALPHA) & (after > ALPHA)),
-        ):
-            for row in np.flatnonzero(is_change):
-                texts[row] = "; ".join(filter(None, (texts[row], f"{kind} ({test})")))
-    return pd.Series(texts, index=part.index, dtype=str)
-
-
 def _uncertainty(matches: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the same value and status with another p-value, interval or number of words; those whose significance
-    changed come first."""
+    """Scores of the same value and status with another p-value, interval, number of words or evidence; those whose
+    evidence changed come first."""
     part = matches[~_differs(matches, ["value", "status"])]
-    columns = [
-        name for name in (*COLUMNS["scores"][1], *COLUMNS["scores"][2]) if name not in ("value", "status")
-    ]
-    part = part[_differs(part, columns)]
+    numbers = COLUMNS["scores"][1][1:]
+    part = part[_differs(part, [*numbers, "evidence"])]
     rows = part[CELL].assign(
         value=_number(part["value_a"]),
-        significance=_significance(part),
-        **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in columns for side in "ab"},
+        **{f"evidence_{side}": part[f"evidence_{side}"] for side in "ab"},
+        **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in numbers for side in "ab"},
     )
     p_change = np.nan_to_num(np.abs(rows["p_adjusted_b"] - rows["p_adjusted_a"]))
-    return rows.iloc[np.lexsort((-p_change, rows["significance"] == ""))].reset_index(drop=True)
+    return rows.iloc[np.lexsort((-p_change, ~_differs(rows, ["evidence"])))].reset_index(drop=True)
 
 
 def _by_metric(
@@ -272,17 +278,16 @@ def _by_metric(
 ) -> pd.DataFrame:
     """Per metric, how many scores are in both studies, and how many of them changed in which way."""
     counts = pd.DataFrame({"both": matches.groupby("metric").size()})
-    significance = pd.concat(
-        [changed_scores[["metric", "significance"]], uncertainty[["metric", "significance"]]]
-    )
+    evidence = matches[_differs(matches, ["evidence"])]
     for name, rows in {
         "changed": changed_scores,
         "rounding": changed_scores[changed_scores["kind"] == "rounding"],
         "outside": changed_scores[changed_scores["share"] > 1],
         "values_gained": changed_scores[changed_scores["kind"] == NEW_VALUE],
         "values_lost": changed_scores[changed_scores["kind"] == LOST_VALUE],
-        "significance_gained": significance[significance["significance"].str.contains(GAINED)],
-        "significance_lost": significance[significance["significance"].str.contains(LOST)],
+        "evidence_changed": evidence,
+        "full_marks_gained": evidence[evidence["evidence_b"] == ALL],
+        "full_marks_lost": evidence[evidence["evidence_a"] == ALL],
         "uncertainty": uncertainty,
     }.items():
         counts[name] = rows.groupby("metric").size()

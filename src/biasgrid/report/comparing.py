@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isinf, isnan
 from typing import Any
@@ -16,17 +16,20 @@ from .. import __version__, tables
 from ..api.study import CONFIG, FinishedStudy
 from ..config import load
 from ..errors import BiasgridError
+from ..numbers import interval, p_number, plain, typeset, typographic
 from ..schema import read
 from ..statistics.aggregation import OVERALL
+from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
-from .changes import ABSENT, COLUMNS, GAINED, LATER, LOST, LOST_VALUE, NEW_VALUE, Changes, Side
-from .names import Names, number
+from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
+from .names import Names
 from .step import first_words, templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # words of a set
+EVIDENCE = ("evidence_changed", "full_marks_gained", "full_marks_lost")  # of `Changes.by_metric`
 
 
 def side_of(study: FinishedStudy) -> Side:
@@ -60,7 +63,7 @@ def side_of(study: FinishedStudy) -> Side:
 
 
 def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
-    """A table as text, once its compared columns are checked. Scores of older code may lack those of `LATER`."""
+    """A table as text, once its compared columns are checked. Tables of older code may lack those of `LATER`."""
     file, table = study.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
@@ -86,10 +89,10 @@ def counts(changes: Changes) -> dict[str, Any]:
             "outside_interval": int((changes.scores["share"] > 1).sum()),
             "values_gained": int(kinds.get(NEW_VALUE, 0)),
             "values_lost": int(kinds.get(LOST_VALUE, 0)),
-            "significance_gained": int(changes.by_metric["significance_gained"].sum()),
-            "significance_lost": int(changes.by_metric["significance_lost"].sum()),
+            **{name: int(changes.by_metric[name].sum()) for name in EVIDENCE},
             "same_but_other_uncertainty": len(changes.uncertainty),
         },
+        "aggregates": {"in_both": changes.shared_aggregates, "evidence_changed": len(changes.aggregates)},
         "ranks": {"in_both": changes.shared_ranks, "changed": len(changes.ranks)},
         "pairs": {"in_both": changes.shared_pairs}
         | _kinds(changes.pairs["change"], ("gained", "lost", "reversed")),
@@ -107,6 +110,14 @@ def _kinds(column: pd.Series, kinds: Sequence[str]) -> dict[str, int]:
 
 def summary(changes: Changes) -> str:
     """What changed, in a few sentences."""
+    files = [f"{name}.csv of {side.upper()}" for name, side in changes.no_evidence]
+    if not files or not changes.shared_scores:
+        return _sentences(changes)
+    verb = "has" if len(files) == 1 else "have"
+    return f"{_sentences(changes)} Evidence is not compared: {join_names(files)} {verb} no column evidence."
+
+
+def _sentences(changes: Changes) -> str:
     if not changes.shared_scores:
         return "The two studies have no score in common: there is nothing to compare."
     if not changes.result_changes:
@@ -135,13 +146,16 @@ def summary(changes: Changes) -> str:
     if n_uncertain := len(changes.uncertainty):
         sentences.append(
             f"{pluralize(n_uncertain, 'score')} {'has' if n_uncertain == 1 else 'have'} the same value with another "
-            "p-value or interval"
+            "p-value, interval or evidence"
         )
-    n_gained, n_lost = (int(changes.by_metric[f"significance_{kind}"].sum()) for kind in (GAINED, LOST))
-    if n_gained or n_lost:
-        parts = [f"{n_gained:,} {_are(n_gained)} significant now"] if n_gained else []
-        parts += [f"{n_lost:,} {_are(n_lost)} no longer significant"] if n_lost else []
-        sentences.append(f"of all scores, {join_names(parts)}")
+    n_evidence, n_gained, n_lost = (int(changes.by_metric[name].sum()) for name in EVIDENCE)
+    if n_evidence:
+        sentences.append(
+            f"the evidence of {pluralize(n_evidence, 'score')} changed (full marks: {n_gained:,} gained, "
+            f"{n_lost:,} lost)"
+        )
+    if n_aggregates := len(changes.aggregates):
+        sentences.append(f"the evidence of {pluralize(n_aggregates, 'aggregate')} changed")
     if changes.shared_ranks:
         models = len(changes.ranks[["model", "debias"]].drop_duplicates())
         ranks = (
@@ -185,6 +199,7 @@ def records(changes: Changes) -> dict[str, Any]:
     return {
         "scores": rows(changes.scores),
         "uncertainty": rows(changes.uncertainty),
+        "aggregates": rows(changes.aggregates),
         "ranks": rows(changes.ranks),
         "pairs": rows(changes.pairs),
         "least_biased": changes.leaders,
@@ -253,6 +268,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
         ],
         "scores": _scores(changes, names),
         "uncertainty": _uncertainty(changes, names),
+        "aggregates": _aggregates(changes, names),
         "ranks": _ranks(changes, names),
         "pairs": _pairs(changes, names),
         "leaders": [
@@ -265,9 +281,8 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
             for row in changes.leaders
         ],
         "verdicts": _verdicts(changes, names),
-        "missing": [
-            (name, studies["ab".index(side)].name, "AB"["ab".index(side)]) for name, side in changes.missing
-        ],
+        "missing": [(name, side.upper()) for name, side in changes.missing],
+        "evidence_words": [(_words(verdict), meaning) for verdict, meaning in MEANINGS.items()],
         "overall": OVERALL,
         "version": __version__,
         "css": Markup(
@@ -284,14 +299,14 @@ def _scores(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "query": row.query,
             "metric": names.label(row.metric),
             "state": names.state(row.model, row.debias),
-            "before": number(row.before, 4),
-            "after": number(row.after, 4),
+            "before": typeset(row.before, 4),
+            "after": typeset(row.after, 4),
             "difference": signed_number(row.difference),
-            "interval": "" if isnan(row.low) else f"{number(row.low)} to {number(row.high)}",
-            "share": "" if isnan(row.share) else "∞" if isinf(row.share) else number(row.share, 2),
+            "interval": "" if isnan(row.low) else typographic(interval(row.low, row.high)),
+            "share": typeset(row.share, 2),
             "outside": row.share > 1,
             "kind": row.kind,
-            "significance": row.significance,
+            "evidence": _evidence(row.evidence_before, row.evidence_after),
             "status": "" if row.status_before == row.status_after else (row.status_before, row.status_after),
         }
         for row in changes.scores[: MOST["scores"]].itertuples()
@@ -302,22 +317,20 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
     rows = []
     for row in changes.uncertainty[: MOST["uncertainty"]].to_dict("records"):
         parts = []
-        for name, label in (
-            ("p_value", "p"),
-            ("p_adjusted", "adjusted p"),
-            ("p_groups", "p of random groups"),
-            ("p_groups_adjusted", "adjusted p of random groups"),
-            ("p_bands", "p within bands of frequency"),
-            ("p_controls", "p of control words"),
-            ("words_used", "words used"),
-            ("words_lost", "words lost"),
+        for name, label, form in (
+            ("p_value", "p", p_number),
+            ("p_adjusted", "adjusted p", p_number),
+            ("p_groups", "p of random groups", p_number),
+            ("p_groups_adjusted", "adjusted p of random groups", p_number),
+            ("p_bands", "p within bands of frequency", p_number),
+            ("p_controls", "p of control words", p_number),
+            ("words_used", "words used", plain),
+            ("words_lost", "words lost", plain),
         ):
-            parts += _change(label, row[f"{name}_a"], row[f"{name}_b"])
+            parts += _change(label, row[f"{name}_a"], row[f"{name}_b"], form)
         ends = [(row[f"ci_low_{side}"], row[f"ci_high_{side}"]) for side in "ab"]
         if not _is_same(ends[0][0], ends[1][0]) or not _is_same(ends[0][1], ends[1][1]):
-            before, after = (
-                "none" if isnan(low) else f"{number(low)} to {number(high)}" for low, high in ends
-            )
+            before, after = (typographic(interval(*pair)) for pair in ends)
             parts.append(
                 f"interval {before} → {after}" if before != after else "interval, in its last digits"
             )
@@ -327,22 +340,48 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
                 "query": row["query"],
                 "metric": names.label(row["metric"]),
                 "state": names.state(row["model"], row["debias"]),
-                "value": number(row["value"], 4),
+                "value": typeset(row["value"], 4),
                 "what": "; ".join(parts),
-                "significance": row["significance"],
+                "evidence": _evidence(row["evidence_a"], row["evidence_b"]),
             }
         )
     return rows
+
+
+def _evidence(before: str, after: str) -> tuple[str, str]:
+    """Whether a mark was gained or lost ("gain", "loss", or neither), and the evidence; "" where it is the same."""
+    if before == after:
+        return "", ""
+    strengths = [{"full": 2, "half": 1}.get(MARKS.get(verdict, ""), 0) for verdict in (before, after)]
+    way = "gain" if strengths[0] < strengths[1] else "loss" if strengths[0] > strengths[1] else ""
+    return way, f"{_words(before)} → {_words(after)}"
+
+
+def _words(verdict: str) -> str:
+    return verdict.replace("_", " ")
+
+
+def _aggregates(changes: Changes, names: Names) -> list[dict[str, Any]]:
+    return [
+        {
+            "criterion": row.criterion,
+            "metric": names.label(row.metric),
+            "state": names.state(row.model, row.debias),
+            "aggregation": row.aggregation,
+            "evidence": _evidence(row.evidence_a, row.evidence_b),
+        }
+        for row in changes.aggregates[: MOST["verdicts"]].itertuples()
+    ]
 
 
 def _is_same(a: float, b: float) -> bool:
     return a == b or (isnan(a) and isnan(b))
 
 
-def _change(label: str, before: float, after: float) -> list[str]:
+def _change(label: str, before: float, after: float, form: Callable[[float], str]) -> list[str]:
     if _is_same(before, after):
         return []
-    texts = [number(value) or "none" for value in (before, after)]
+    texts = form(before), form(after)
     return [f"{label} {texts[0]} → {texts[1]}" if texts[0] != texts[1] else f"{label}, in its last digits"]
 
 
@@ -352,11 +391,11 @@ def _ranks(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "criterion": row.criterion,
             "metric": names.label(row.metric),
             "state": names.state(row.model, row.debias),
-            "before": number(row.rank_a),
-            "after": number(row.rank_b),
-            "among": (number(row.among_a), number(row.among_b)),
-            "value_before": number(row.value_a, 4),
-            "value_after": number(row.value_b, 4),
+            "before": typeset(row.rank_a, form=plain),
+            "after": typeset(row.rank_b, form=plain),
+            "among": (typeset(row.among_a, form=plain), typeset(row.among_b, form=plain)),
+            "value_before": typeset(row.value_a, 4),
+            "value_after": typeset(row.value_b, 4),
         }
         for row in changes.ranks[: MOST["ranks"]].itertuples()
     ]
@@ -376,8 +415,8 @@ def _pairs(changes: Changes, names: Names) -> list[dict[str, Any]]:
                 "change": row.change,
                 "before": labels[row.before],
                 "after": labels[row.after],
-                "p_before": number(row.p_before, 2),
-                "p_after": number(row.p_after, 2),
+                "p_before": typeset(row.p_before, form=p_number),
+                "p_after": typeset(row.p_after, form=p_number),
             }
         )
     return rows
@@ -391,9 +430,9 @@ def _verdicts(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "model": " under ".join(map(names.short, row.model.split(" under "))),
             "quantity": row.quantity,
             "source": f"{row.source}: {row.table}",
-            "published": number(row.published_b, 6),
-            "before": (row.verdict_a, number(row.ours_a, 4)),
-            "after": (row.verdict_b, number(row.ours_b, 4)),
+            "published": typeset(row.published_b, form=plain),
+            "before": (row.verdict_a, typeset(row.ours_a, 4)),
+            "after": (row.verdict_b, typeset(row.ours_b, 4)),
         }
         for row in changes.verdicts[: MOST["verdicts"]].itertuples()
     ]
@@ -417,7 +456,7 @@ def _shorten(value: Any) -> str:
 
 def signed_number(value: float) -> str:
     """A difference, with its sign."""
-    return f"+{number(value)}" if value > 0 else number(value)
+    return f"+{typeset(value)}" if value > 0 else typeset(value)
 
 
 def file_name(studies: Sequence[FinishedStudy]) -> str:

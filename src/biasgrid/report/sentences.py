@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..numbers import plain
 from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, RankedState
 from ..verdicts.text import count_name, join_names, pluralize
-from .names import Names, number
+from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,31 @@ def of_decisive_queries(
     return f"Without one of these queries another model comes first: {'; '.join(statements)}."
 
 
+def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> str:
+    """On which queries models differ in direction, by metric; empty where no metric can tell.
+
+    Parameters
+    ----------
+    table
+        Rows of `verdicts.direction.directions`.
+    metrics
+        In their order.
+    """
+    by_metric = {
+        metric: table[table["metric"] == metric].groupby("query_id")["is_opposed"].any()
+        for metric in metrics
+        if metric in set(table["metric"])
+    }
+    statements = [
+        f"{', '.join(queries.index[queries])} ({names.label(metric)}, {queries.sum()} of {len(queries)})"
+        for metric, queries in by_metric.items()
+        if queries.any()
+    ]
+    if not statements:
+        return "No metric finds models biased in opposite directions." if by_metric else ""
+    return f"On these queries models are biased in opposite directions: {'; '.join(statements)}."
+
+
 def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     """Whether there is one order of the models by all metrics."""
     if metrics < 2 or not agreement.pairs:
@@ -122,23 +148,23 @@ def of_coverage(
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
-            f"These statements are of {basis}; the study has no bootstrap, so nothing says how sure they are."
+            f"These statements rest on {basis}. The study has no bootstrap, so nothing says how sure they are."
         ]
-    level = number(100 * bootstrap["level"])
+    level = plain(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here holds for other words and queries of this kind ({level} % for all pairs of models at "
-        f"once): it rests on {basis}. It does not cover other training runs of a model, other corpora, other "
-        "languages or other tasks."
+        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once). "
+        f"They rest on {basis}. They do not cover other training runs of a model, other corpora, other languages or "
+        "other tasks."
     ]
     if of_these:
         sentences.append(
-            f"But on {join_names(of_these)}, it holds for other words and for these queries alone: they are fewer "
-            "than five, if queries that share attribute sets count as one."
+            f"On {join_names(of_these)}, they hold for other words, but only for these queries: fewer than five, if "
+            "queries that share attribute sets count as one."
         )
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if models < FEW_MODELS:
-        sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")
+        sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
     return sentences
 
 
@@ -160,5 +186,5 @@ def of_frequency(scores: pd.DataFrame, limit: float) -> str:
         return ""
     return (
         f"Of {pluralize(len(marked), 'score')} with full or half marks, some are not significant in tests that hold "
-        f"frequency: {join_names(statements)} (adjusted p > {number(limit, 2)}; of those that were tested)."
+        f"frequency: {join_names(statements)} (adjusted p > {plain(limit)}; of those that were tested)."
     )

@@ -9,6 +9,7 @@ from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..statistics.aggregation import OVERALL
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
+from .direction import directions, of_directions
 from .full_marks import of_full_marks
 from .least_biased import Answer, RankedState
 from .text import count_name, join_names, model_name, queries_of, with_note
@@ -28,8 +29,9 @@ Lengths = Mapping[tuple[str, str], Incomparable]
 def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> list[str]:
-    """Which model is the least biased, and whether that is decided, by how many metrics that compare; what has full
-    marks; what was lost, from which model; what debiasing did; what was reproduced, and what does not compare.
+    """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
+    queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
+    was reproduced, and what does not compare.
 
     A sentence is left out where the study has nothing that it is about.
 
@@ -41,15 +43,20 @@ def summary(
         Those of `READ` that the study has, by name.
     spec
         As `biasgrid.tables.answers.summary_spec` gives it: "criteria", the ranked ones; "labels", short; "debias",
-        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "adjust" and "level": how
+        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
+        `direction.directions` does; "adjust" and "level": how
         p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
     """
     labels = spec["labels"]
     lengths = {
         (part.criterion, part.metric): part for part in incomparable(tables.get("scalars"), spec["scaled"])
     }
-    sentences = [
+    clauses = [
         _least_biased(answers, spec["criteria"], lengths, labels),
+        of_directions(directions(tables.get("scores"), spec["sides"])),
+    ]
+    sentences = [
+        f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         of_full_marks(tables, spec),
         _lost(tables.get("scores"), answers, labels),
         of_debias_methods(answers, lengths, spec),
@@ -68,10 +75,10 @@ def _least_biased(
     if not of_all:
         return ""
     if not any(answer.has_test for answer in of_all):
-        return "No model can be called least biased: without a bootstrap nothing is decided."
+        return "No model can be called least biased: without a bootstrap nothing is decided"
     comparable = [answer for answer in of_all if not _by_length(answer, lengths)]
     if not comparable:
-        return "No model can be called least biased: no metric compares the models."
+        return "No model can be called least biased: no metric compares the models"
     metrics = (
         "one metric that compares"
         if len(comparable) == 1
@@ -90,7 +97,7 @@ def _least_biased(
         name = model_name(model, decisive[0], labels)
         return (
             f"{name} is the least biased model by {is_every} that {compares}{_for_these(decisive)}"
-            f"{_without(decisive, labels)}."
+            f"{_without(decisive, labels)}"
         )
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
@@ -104,7 +111,7 @@ def _least_biased(
         for answer in rivalries
         if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
     ]
-    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}."
+    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}"
 
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:

@@ -6,12 +6,14 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..api import study_caveats
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, read_manifest
 from ..errors import BiasgridError
 from ..plan.steps import model_store
 from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
+from ..tables.scores import SCORES
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -77,6 +79,16 @@ def lost_by_case(study: Study) -> str | None:
         f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({counts}); to look "
         f"words up in lower case, too, set {BOTH_CASES}"
     )
+
+
+def caveats(study: Study) -> list[str]:
+    """What limits the study's scores, in lines for its warnings."""
+    scores = study.table_file("scores")
+    lowest = {}
+    if scores.is_file():
+        for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():
+            lowest[row.metric, row.query, row.model] = row.p_lowest
+    return study_caveats.caveats(study, lowest)
 
 
 def _text(megabytes: int) -> str:

@@ -140,6 +140,10 @@ class Run:
             for line in conclusions.conclusions(study):
                 self.say(line)
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
+        # of a run that made something: else the last run's warnings have them
+        if isinstance(study, Study) and self._warning_log is not None and self._warning_log.file is not None:
+            for line in notices.caveats(study):
+                self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
         if makes_all and isinstance(study, Study):
