@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..labels import sic
 from .correlations import readable_on, strength_of
 from .figure import Drawing, Figure, labels, level, page_name, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
@@ -86,7 +87,7 @@ def query_ranks(
     order = order[number * part[0] // part[1] : number * (part[0] + 1) // part[1]]
     first = part[0] == 0
     names = {column: f"{ascii_uppercase[i]}  {_name(column, labels)}" for i, column in enumerate(column_keys)}
-    texts = {query: fit_text(query, NAMES, SMALL) for query in order}
+    texts = {query: fit_text(sic(query), NAMES, SMALL) for query in order}
     column_texts = {column: fit_text(name, NAMES, SMALL) for column, name in names.items()}
     left = 0.1 + max(
         text_width(text, SMALL) for text in [*texts.values(), *(column_texts.values() if first else ())]
