@@ -23,6 +23,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, extras, metrics, resources
 from biasgrid.config.study import StudyConfig
 from biasgrid.errors import BiasgridError
+from biasgrid.numbers import interval, number, p_value
 from biasgrid.study import Study
 
 SOURCE = ROOT / "src" / "biasgrid"
@@ -405,23 +406,23 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     plain = biasgrid(*options).stdout
     assert json.loads(plain)["value"] == result.value
     assert biasgrid(*options, "--json").stdout == plain
-    title, _, head, row = biasgrid(*options, "--table").stdout.splitlines()
-    assert title == "WEAT of made: no bias is 0, range -inf to inf"
-    assert head.split() == [
-        *["query", "value", "p", "interval", "evidence", "(unadjusted)", "lost", "words", "status"]
-    ]
-    assert f"{result.value:.4g}" in row
-    assert f"{result.p_value:.4g}" in row
-    assert f"{result.ci_low:.4g} to {result.ci_high:.4g}  none" in row
-    assert row.split()[-3:] == ["1:", "lost", "ok"]
+    title, _, row, *sentences = biasgrid(*options, "--table").stdout.splitlines()
+    assert title == "WEAT of made: no bias is 0, any number is possible"
+    assert row == f"A and B wrt C and D  {number(result.value)}"
+    text = " ".join(line.strip() for line in sentences)
+    assert f"95 % interval over words: {interval(result.ci_low, result.ci_high)}." in text
+    assert f"Tests: permutation of words, {p_value(result.p_value)}." in text
+    assert "unadjusted for other tests that you make: no test is significant." in text
+    assert sentences[-1] == "  Lost words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
     query = Query.of(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
     (here / "query.json").write_text(query.to_json())
-    *_, head, row = biasgrid(*options[:7], "--table").stdout.splitlines()
-    assert head.split() == ["query", "value", "lost", "words", "status"]
-    assert row.endswith("-      40: none 0, none 1, none 2, ...  lost_words:D")
+    lines = biasgrid(*options[:7], "--table").stdout.splitlines()
+    assert lines[2] == "A and B wrt C and D  no value"
+    assert lines[3].startswith("  No value: too many words are lost: D lacks 40 of 40 words")
+    assert max(map(len, lines)) <= 80
     sub = biasgrid("measure", "--metric", "rnd", *options[3:7], "--table").stdout.splitlines()
-    assert len(sub) == 5
+    assert [line[:11] for line in sub if line.startswith("A")] == ["A and B wrt"] * 2
 
 
 # the wheel

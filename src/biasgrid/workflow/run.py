@@ -95,10 +95,12 @@ class Run:
         if study is not None:
             try:
                 stores.make_folder(study)
+                downloads = [job.name for job in engine.jobs(workflow, "archive")]
+                stores.check_extras(study, downloads)
             except BiasgridError as error:
                 self.end()
                 engine.stop(error)
-            sizes = notices.download_sizes(study, [job.name for job in engine.jobs(workflow, "archive")])
+            sizes = notices.download_sizes(study, downloads)
             self.say(notices.downloads(study, sizes))
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
