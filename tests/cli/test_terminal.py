@@ -1,12 +1,17 @@
 """The command line as a person reads it: on a terminal of 80 columns."""
 
 import json
+import re
+from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import ROOT, biasgrid, make_store
 
-from biasgrid import Query, metrics
+import biasgrid as bg
+from biasgrid import Query, extras, metrics
+from biasgrid.study import Study
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 
@@ -122,3 +127,88 @@ def test_too_small_a_query_is_told_which_metrics_take_it(tmp_path):
     names = done.stderr.rstrip().partition("take it: ")[2].split(", ")
     assert {"rnd", "ripa", "ect", "mac"} <= {*names}
     assert "weat" not in names
+
+
+# what a newcomer gets wrong
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(*arguments):
+    done = biasgrid(*arguments)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("model", "metrics"),
+    [
+        ("smollm2-135m", ["lpbs", "lpbs_es"]),
+        ("brown", ["pmi", "pair_frequency"]),
+        ("glove-6b-50d", ["weat", "rnd", "ripa"]),
+    ],
+)
+def test_init_has_metrics_of_the_kind_of_its_models(here, model, metrics):
+    assert biasgrid("init", "mine", "--models", model).returncode == 0
+    study = Study.read("mine.yaml")
+    assert {cell.metric for cell in study.cells.values()} == {*metrics}
+    assert {cell.model for cell in study.cells.values()} == {model}
+
+
+def test_init_of_several_kinds_has_the_metrics_of_all(here):
+    biasgrid("init", "mine", "--models", "glove-6b-50d", "smollm2-135m")
+    pairs = {(cell.model, cell.metric) for cell in Study.read("mine.yaml").cells.values()}
+    assert pairs >= {("glove-6b-50d", "weat"), ("smollm2-135m", "lpbs")}
+    assert ("glove-6b-50d", "lpbs") not in pairs
+
+
+@pytest.mark.parametrize("name", ["my.vec", "folder/vectors", "glove-6b-50d.txt"])
+def test_a_file_that_does_not_exist_is_said_to(here, name):
+    line = refusal("init", "mine", "--models", name)
+    assert (
+        line
+        == f"biasgrid: init: models: {name}: no such file, and no model of that name (biasgrid list models)"
+    )
+    assert refusal("init", "mine", "--models", "glove-6b-50").startswith(
+        "biasgrid: init: models: unknown model 'glove-6b-50'; did you mean 'glove-6b-50d'?"
+    )
+
+
+@pytest.mark.parametrize("head", ["", "word,d0,d1\n"])
+def test_a_csv_table_is_told_the_line_that_reads_it(here, head):
+    (here / "v.csv").write_text(f"{head}he,1,0\nshe,0,1\nnan,1e-3,-.5\n")
+    line = refusal("convert", "--input", "v.csv", "--output", "store")
+    code = re.search(r"bg\.load\((.*)\), and", line)[1]
+    model = bg.load(eval(code, {"pd": pd}))
+    assert {word: model[word].tolist() for word in ("he", "she", "nan")} == {
+        "he": [1, 0],
+        "she": [0, 1],
+        "nan": pytest.approx([1e-3, -0.5]),
+    }
+
+
+def test_words_of_an_array_are_looked_up(here):
+    model = make_store(here, ["he", "she"], np.eye(2))
+    word, lost = np.array(["she", "they"])
+    assert model[word].tolist() == [0, 1]
+    assert word in model
+    assert lost not in model
+    assert model.rows(np.array(["she", "they", "he"])).tolist() == [1, -1, 0]
+
+
+def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(here / "none"))
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else find_spec(name))
+    (here / "s.txt").write_text("A sentence.\n")
+    line = refusal("score", "--model", "smollm2-135m", "--sentences", "s.txt")
+    assert line == (
+        "biasgrid: smollm2-135m, a language model, needs torch; install it: pip install 'biasgrid[language]'"
+    )
+    biasgrid("init", "mine", "--models", "smollm2-135m")
+    assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line
+    assert not (here / "none").exists()
