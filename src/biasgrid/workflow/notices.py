@@ -40,11 +40,11 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
         return None
     known_sizes = [size for size in sizes.values() if size is not None]
     total = (
-        f"{'at least ' * (len(known_sizes) < len(sizes))}{_text(sum(known_sizes))}"
+        f"{'at least ' * (len(known_sizes) < len(sizes))}{size_text(sum(known_sizes))}"
         if known_sizes
         else "size not known"
     )
-    texts = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
+    texts = ", ".join(name if size is None else f"{name} {size_text(size)}" for name, size in sizes.items())
     line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {texts}"
     return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
 
@@ -91,5 +91,5 @@ def caveats(study: Study) -> list[str]:
     return study_caveats.caveats(study, lowest)
 
 
-def _text(megabytes: int) -> str:
+def size_text(megabytes: int) -> str:
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"

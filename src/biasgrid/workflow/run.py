@@ -95,10 +95,12 @@ class Run:
         if study is not None:
             try:
                 stores.make_folder(study)
+                downloads = [job.name for job in engine.jobs(workflow, "archive")]
+                stores.check_extras(study, downloads)
             except BiasgridError as error:
                 self.end()
                 engine.stop(error)
-            sizes = notices.download_sizes(study, [job.name for job in engine.jobs(workflow, "archive")])
+            sizes = notices.download_sizes(study, downloads)
             self.say(notices.downloads(study, sizes))
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
@@ -135,6 +137,7 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
