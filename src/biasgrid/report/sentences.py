@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
-from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES
+from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, RankedState
@@ -140,8 +140,11 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     return f"Models that lost queries, as too many words are lost: {join_names(statements)}."
 
 
-def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: int) -> list[str]:
-    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong."""
+def of_coverage(
+    queries: int, models: int, inference: dict[str, Any], verdicts: int, of_these: Sequence[str]
+) -> list[str]:
+    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong;
+    `of_these` are criteria on which verdicts hold for these queries alone."""
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
@@ -150,16 +153,16 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
     level = plain(100 * bootstrap["level"])
     sentences = [
         f"These results generalise to similar words and queries only ({level} % for all pairs of models at once). "
-        f"They rest on {basis}. Where queries share attribute sets, the results hold for these sets. They do not "
-        "cover other training runs of a model, other corpora, other languages or other tasks."
+        f"They rest on {basis}. They do not cover other training runs of a model, other corpora, other languages or "
+        "other tasks."
     ]
+    if of_these:
+        sentences.append(
+            f"On {join_names(of_these)}, the results hold for other words, but only for these queries: they are "
+            "fewer than five if queries that share attribute sets count as one."
+        )
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
-    if queries < FEWEST_QUERIES:
-        sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, the results hold for other words, but only for these "
-            "queries."
-        )
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
     return sentences

@@ -84,7 +84,6 @@ def _least_biased(
         if len(comparable) == 1
         else f"{count_name(len(comparable))} metrics that compare"
     )
-    note = ", for these queries" if all(answer.is_of_these_queries for answer in comparable) else ""
     by_model: dict[str, list[Answer]] = {}
     for answer in comparable:
         if answer.least_biased is not None:
@@ -96,19 +95,23 @@ def _least_biased(
         )
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
-        return f"{name} is the least biased model by {is_every} that {compares}{_without(decisive, labels)}{note}"
+        return (
+            f"{name} is the least biased model by {is_every} that {compares}{_for_these(decisive)}"
+            f"{_without(decisive, labels)}"
+        )
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
-        f"{model_name(model, decisive[0], labels)} from all others{_without(decisive, labels)}"
+        f"{model_name(model, decisive[0], labels)} from all others{_for_these(decisive)}"
+        f"{_without(decisive, labels)}"
         for model, decisive in by_model.items()
     ]
-    text = ", ".join(verdicts) or "none separates one model from all others"
+    text = ", ".join(verdicts) or f"none separates one model from all others{_for_these(comparable)}"
     single = [
         answer
         for answer in rivalries
         if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
     ]
-    return f"No model can be called least biased: of {metrics}, {text}{note}{_by_criterion(single, labels)}"
+    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}"
 
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
@@ -116,15 +119,28 @@ def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
     decided_answers = [answer for answer in answers if answer.least_biased is not None]
     if not decided_answers:
         return ""
+    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
+    is_of_all = of_these == len(decided_answers)
+    note = _for_these(decided_answers)
+    if not is_of_all:
+        note = f", {count_name(of_these)} of them for these queries" * bool(of_these)
     verdicts = [
         f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
-        f"{labels.get(answer.metric, answer.metric)}{_without([answer], labels)}"
+        f"{labels.get(answer.metric, answer.metric)}{_for_these([answer] * (not is_of_all))}"
+        f"{_without([answer], labels)}"
         for answer in decided_answers
     ]
-    names = f" ({'; '.join(verdicts)})" if len(decided_answers) <= FEW_VERDICTS else ""
+    names = ""
+    if len(decided_answers) <= FEW_VERDICTS:
+        names, note = f" ({'; '.join(verdicts)})", note * is_of_all
     verb = "is" if len(decided_answers) == 1 else "are"
     counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
-    return f"; on single criteria, {counts} {verb} decided{names}"
+    return f"; on single criteria, {counts} {verb} decided{note}{names}"
+
+
+def _for_these(answers: Iterable[Answer]) -> str:
+    """That what is said holds for these queries alone, if it does by one of the metrics."""
+    return ", for these queries" if any(answer.is_of_these_queries for answer in answers) else ""
 
 
 def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:

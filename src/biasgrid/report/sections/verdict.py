@@ -125,7 +125,12 @@ def _coverage(criteria: Sequence[str], all_answers: Sequence[Answer], spec: Mapp
         m for answer in all_answers if answer.criterion == criteria[0] for m in answer.models_with_value
     }
     verdicts = sum(answer.has_test and answer.criterion in criteria for answer in all_answers)
-    return sentences.of_coverage(spec["queries"][criteria[0]], len(models), spec["inference"], verdicts)
+    of_these = [
+        name for name in criteria if any(a.is_of_these_queries for a in all_answers if a.criterion == name)
+    ]
+    return sentences.of_coverage(
+        spec["queries"][criteria[0]], len(models), spec["inference"], verdicts, of_these
+    )
 
 
 def _entry(lengths: Mapping[tuple[str, str], Incomparable], answer: Answer) -> Incomparable:
@@ -136,7 +141,11 @@ def _entry(lengths: Mapping[tuple[str, str], Incomparable], answer: Answer) -> I
 def _row(answer: Answer, names: Names) -> dict[str, Any]:
     kind, text = _verdict(answer)
     # what is decided names in the same place the rivals that it is not about
-    notes = [sentences.of_borderline(answer), sentences.of_incomparable(answer, names) * answer.is_decided]
+    notes = [
+        "for these queries" * (answer.is_decided and answer.is_of_these_queries),
+        sentences.of_borderline(answer),
+        sentences.of_incomparable(answer, names) * answer.is_decided,
+    ]
     return {
         "label": names.label(answer.metric),
         "kind": kind,
