@@ -9,6 +9,9 @@ attribute set has two sub-queries per query, as in the case study.
 The models are three that share 8,139 words, and one of them without its three largest components (all but the top,
 Mu & Viswanath 2018). A twin of a model has the same vectors, and other words of the same populations: another
 sample, the same truth. A model's truth is its mean distance from neutral over 400 other queries of the population.
+
+Where queries share attribute sets, a sample has 18, and each attribute set is asked of all three pairs of groups. Its
+truth for its own first 9 queries is the models' mean distance over 50 other draws of these queries' words.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ GROUPS = {
 DESIGNS = (((0, 1),), ((0, 1), (0, 2), (0, 3)), ((0, 1), (0, 2), (1, 2)))
 WORDS = (((20, 8), (20, 10), (5, 5)), ((8, 8),) * 3)
 POPULATION, QUERIES, RESAMPLES, TRUE_QUERIES = 100, 9, 200, 400
-
+SHARED_QUERIES, TRUE_DRAWS = 18, 50
 
 Sets = list[np.ndarray]  # the places of each set's words in the vocabulary
 
@@ -62,11 +65,14 @@ class Sample:
 
     values     (units, rows); `resamples` of words (units, rows, RESAMPLES)
     queries    the query of each row
+    means      each model's mean distance with other words of the same queries (models, rows of the first QUERIES);
+               None where queries share no attribute set
     """
 
     values: np.ndarray
     resamples: np.ndarray
     queries: np.ndarray
+    means: np.ndarray | None = None
 
 
 class Vocabulary:
@@ -151,6 +157,21 @@ def population(vocabulary: Vocabulary, groups: Sets, number: int, seed: int) -> 
     return Population(number, own, design, words, truths)
 
 
+def mean_distances(
+    name: str, vocabulary: Vocabulary, populations: Sets, words: tuple[int, int], rng: np.random.Generator
+) -> np.ndarray:
+    """Each model's mean distance from neutral over draws of a query's words, (models, rows)."""
+    sizes = (words[0], words[0], words[1], words[1])
+    if name == "ripa":  # whose words are drawn in pairs
+        once, distances = [np.ones((1, size)) for size in sizes], []
+        for _ in range(TRUE_DRAWS):
+            drawn = [rng.choice(p, n, replace=False) for p, n in zip(populations, sizes, strict=True)]
+            distances.append([np.abs(measure(name, v, drawn, once)) for v in vocabulary.vectors])
+        return np.mean(distances, axis=(0, 3))
+    counts = [rng.permuted(np.tile(np.arange(POPULATION) < n, (TRUE_DRAWS, 1)), axis=1) * 1.0 for n in sizes]
+    return np.array([np.abs(measure(name, v, populations, counts)).mean(axis=1) for v in vocabulary.vectors])
+
+
 def twins(number: int) -> tuple[int, ...]:
     """The models that a population's twins are of: three of one model, and one of another."""
     return (number % 4,) * 3 + ((number + 1) % 4,)
@@ -160,6 +181,8 @@ def sample(
     vocabulary: Vocabulary, of: Population, number: int, seed: int, shared: bool = False
 ) -> dict[str, Sample]:
     """A sample of a population, by metric; `shared`: each attribute set is asked of all pairs of groups."""
+    count = SHARED_QUERIES if shared else QUERIES
+    other_words = np.random.default_rng([seed, of.number, 1 + number, 1])
     rng = np.random.default_rng([seed, of.number, 1 + number])
     # words of the models and of each twin; resamples are the same for all, as in a study
     groups = [words_of(of.groups, of.words[0], rng) for _ in range(1 + len(twins(of.number)))]
@@ -168,7 +191,8 @@ def sample(
     units = [(vectors, 0) for vectors in vocabulary.vectors]
     units += [(vocabulary.vectors[model], 1 + i) for i, model in enumerate(twins(of.number))]
     found: dict[str, list[list[np.ndarray]]] = {name: [[] for _ in units] for name in MEASURED}
-    for query in range(QUERIES):
+    means: dict[str, list[np.ndarray]] = {name: [] for name in MEASURED}
+    for query in range(count):
         turn = query % len(of.design)
         pair = of.design[turn]
         if turn == 0 or not shared:
@@ -181,11 +205,19 @@ def sample(
             for (vectors, own), rows in zip(units, by_unit, strict=True):
                 sets = [groups[own][g] for g in pair] + of_attributes[own]
                 rows.extend(measure(name, vectors, sets, [first, second, *attribute_counts]))
+            if shared and query < QUERIES:
+                sets = [of.groups[g] for g in pair] + populations
+                means[name].append(mean_distances(name, vocabulary, sets, of.words, other_words))
     result = {}
     for name, by_unit in found.items():
         values = np.array(by_unit)
-        queries = np.repeat(np.arange(QUERIES), values.shape[1] // QUERIES)
-        result[name] = Sample(values[..., 0], values[..., 1:].astype(np.float32), queries)
+        queries = np.repeat(np.arange(count), values.shape[1] // count)
+        result[name] = Sample(
+            values[..., 0],
+            values[..., 1:].astype(np.float32),
+            queries,
+            np.concatenate(means[name], axis=1) if shared else None,
+        )
     return result
 
 

@@ -24,16 +24,23 @@ from biasgrid.statistics.ranks import RESAMPLED, aggregates_of_resamples, query_
 
 FORMER = "both"  # what biasgrid had
 DRAWS, LEVEL = 999, 0.95
+PER_SET = 3  # pairs of groups that share attribute sets
 FIRST, SECOND = np.array(list(combinations(range(4), 2))).T
 Test = tuple[str, np.ndarray, np.ndarray, np.ndarray]  # its name, p-values, and ends of intervals
+
+
+def sides(of: Sample, queries: np.ndarray) -> tuple[Parts, Parts]:
+    """The units of each pair, each row of a query or of a cluster of queries."""
+    count = queries.max() + 1
+    parts = [query_parts(v, r, queries, count, 0.0) for v, r in zip(of.values, of.resamples, strict=True)]
+    units = Parts(*map(np.array, zip(*parts, strict=True)))
+    return tuple(Parts(*(array[side] for array in units)) for side in (FIRST, SECOND))
 
 
 def tests(of: Sample, words: int, seed: int) -> Iterator[Test]:
     """All tests of four units."""
     count = of.queries.max() + 1
-    parts = [query_parts(v, r, of.queries, count, 0.0) for v, r in zip(of.values, of.resamples, strict=True)]
-    units = Parts(*map(np.array, zip(*parts, strict=True)))
-    first, second = (Parts(*(array[side] for array in units)) for side in (FIRST, SECOND))
+    first, second = sides(of, of.queries)
     difference = first.value - second.value
     rng = np.random.default_rng(seed)
     drawn = rng.integers(count, size=(of.resamples.shape[2], count))
@@ -54,6 +61,18 @@ def tests(of: Sample, words: int, seed: int) -> Iterator[Test]:
     for name, own in (("own", 1.0), ("half", 0.5), ("mixed", 0.0)):
         _, error, null = studentise(first, second, words, own_share=own, draws=DRAWS, seed=seed)
         yield from maxima(name, difference, error, null, (True, False) if name == "mixed" else (False,))
+
+
+def claims(of: Sample, words: int, seed: int) -> Iterator[Test]:
+    """biasgrid's test of four units whose queries share attribute sets, each asked of all pairs of groups: of these
+    queries, where their own means over words are the truth; else of other queries, by clusters and by queries."""
+    for name, cluster in (
+        (("these", 1),) if of.means is not None else (("by clusters", PER_SET), ("by queries", 1))
+    ):
+        first, second = sides(of, of.queries // cluster)
+        options = {"of_queries": of.means is None, "sizes": cluster, "draws": DRAWS, "seed": seed}
+        _, error, null = studentise(first, second, words, **options)
+        yield from maxima(name, first.value - second.value, error, null, (False,))
 
 
 def maxima(

@@ -15,9 +15,10 @@ A wrong decision is one for either of two units of one truth, or against the tru
 samples with a wrong decision; of a metric and number of queries, it is the largest of twins, two and exchanged. The
 test that is chosen has at most 5 % in all of them on the first half of the populations, and of these the largest
 power, on average over metrics. It is reported on the other half, beside the test that biasgrid had ("both").
-`--shared` prints the test that biasgrid has where three pairs of groups share attribute sets, as well: models change
-places from attribute set to attribute set, and the truth is that of other attribute sets. `--keep FOLDER` writes the
-samples (.6 GB), and takes those that are there.
+`--shared` prints biasgrid's test where three pairs of groups share attribute sets, and models change places from one
+attribute set to the next. With 6 and 9 queries its claim is of these queries, and the truth is the models' mean over
+other words of them. With 15 and 18 the claim is of other attribute sets, with their truth, by clusters of queries and
+by queries. `--keep FOLDER` writes the samples (.6 GB), and takes those that are there.
 """
 
 from __future__ import annotations
@@ -29,49 +30,48 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pair_samples import MEASURED, Population, Sample, samples, twins
-from pair_tests import FIRST, FORMER, LEVEL, SECOND, tests
+from pair_samples import MEASURED, QUERIES, Population, Sample, samples, twins
+from pair_tests import FIRST, FORMER, LEVEL, PER_SET, SECOND, claims, tests
 from threadpoolctl import threadpool_limits
 
 from biasgrid import metrics
 
-NUMBERS = (6, 9)
-LIMIT, REPORTED, CHOSEN = 0.05, 0.065, "mixed"
+NUMBERS, OF_MANY_SETS = (6, 9), (15, 18)
+LIMIT, REPORTED = 0.05, 0.065
 COLUMNS = ("population", "metric", "queries", "family", "test", "wrong", "power", "covers")
 
 
 def families(
-    of: Population, sample: Sample, truth: np.ndarray, seed: int, shared: bool = False
+    of: Population, sample: Sample, truth: np.ndarray, seed: int, shared: bool
 ) -> Iterator[tuple[str, Sample, np.ndarray]]:
     """Four units each, and their truths."""
     models = np.array([*range(4), *twins(of.number)])
     one, two = twins(of.number)[0], twins(of.number)[-1]
     for name, units in (("models", [0, 1, 2, 3]), ("twins", [one, 4, 5, 6]), ("two", [one, 4, two, 7])):
-        part = Sample(sample.values[units], sample.resamples[units], sample.queries)
+        part = Sample(sample.values[units], sample.resamples[units], sample.queries, sample.means)
         yield name, part, truth[models[units]]
     rng = np.random.default_rng([seed, of.number])
     places = np.argsort(rng.random((4, sample.queries.max() + 1)), axis=0)
-    places = places[:, sample.queries // (len(of.design) if shared else 1)]
+    places = places[:, sample.queries // (PER_SET if shared else 1)]
     rows = np.arange(len(sample.queries))
-    yield (
-        "exchanged",
-        Sample(sample.values[places, rows], sample.resamples[places, rows], sample.queries),
-        np.zeros(4),
-    )
+    part = Sample(sample.values[places, rows], sample.resamples[places, rows], sample.queries, sample.means)
+    yield "exchanged", part, np.zeros(4) if part.means is None else part.means[places, rows].mean(axis=1)
 
 
-def outcomes(number: int, of: Population, by_metric: dict[str, Sample], shared: bool = False) -> list[tuple]:
+def outcomes(number: int, of: Population, by_metric: dict[str, Sample], shared: bool) -> list[tuple]:
     """Of a sample, a row of COLUMNS per metric, number of queries, family and test."""
     rows = []
     for metric, whole in by_metric.items():
-        for queries in NUMBERS:
+        for queries in (*NUMBERS, *OF_MANY_SETS) if shared else NUMBERS:
             kept = whole.queries < queries
-            part = Sample(whole.values[:, kept], whole.resamples[:, kept], whole.queries[kept])
-            for family, units, truth in families(of, part, of.truths[metric], number, shared):
+            means = whole.means[:, : kept.sum()] if shared and queries <= QUERIES else None
+            part = Sample(whole.values[:, kept], whole.resamples[:, kept], whole.queries[kept], means)
+            true_means = of.truths[metric] if means is None else means.mean(axis=1)
+            for family, units, truth in families(of, part, true_means, number, shared):
                 true = truth[FIRST] - truth[SECOND]
                 observed = np.abs(units.values).mean(axis=1)
                 against = np.sign(observed[FIRST] - observed[SECOND]) != np.sign(true)
-                for test, p, low, high in tests(units, min(of.words), number):
+                for test, p, low, high in (claims if shared else tests)(units, min(of.words), number):
                     decided = p <= 1 - LEVEL
                     power = decided[true != 0].mean() if true.any() else np.nan
                     covers = ((low <= true) & (true <= high)).all()
@@ -97,6 +97,29 @@ def powers(found: pd.DataFrame, column: str = "power") -> pd.DataFrame:
     )
 
 
+def of_shared(found: pd.DataFrame) -> None:
+    """Print the errors and powers of the claims on shared attribute sets, by metric."""
+    error, power, covers = errors(found), powers(found), powers(found, "covers")
+    tables = {
+        NUMBERS: {
+            "family error": error.loc["these"],
+            "pairs found": power.loc["these"],
+            "all six intervals hold": covers.loc["these"],
+        },
+        OF_MANY_SETS: {
+            "family error by clusters": error.loc["by clusters"],
+            "by queries": error.loc["by queries"],
+            "pairs found by clusters": power.loc["by clusters"],
+            "by queries ": power.loc["by queries"],
+        },
+    }
+    for numbers, columns in tables.items():
+        print(f"\n| metric | {' | '.join(map(str.strip, columns))} |\n|{' --- |' * (1 + len(columns))}")
+        for metric in MEASURED:
+            cells = (per_cent(column[metric][list(numbers)]) for column in columns.values())
+            print(f"| {metrics.metric(metric).label} | {' | '.join(cells)} |")
+
+
 def per_cent(numbers: pd.Series) -> str:
     return ", ".join(
         f"{100 * number:.1f} %" if number < 0.1 else f"{100 * number:.0f} %" for number in numbers
@@ -120,7 +143,7 @@ def main() -> None:
         rows += outcomes(number, of, by_metric, given.shared)
     found = pd.DataFrame(rows, columns=COLUMNS)
     if given.shared:
-        by_metric_of(found, CHOSEN)
+        of_shared(found)
     else:
         report(found, given.populations // 2)
 

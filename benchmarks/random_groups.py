@@ -251,9 +251,10 @@ def level(models: Sequence[Model], way: Way, names: Sequence[str], given: argpar
     print(
         f"\n{way.__name__}: share of p <= .05 (queries without a test), of {given.groups * given.attributes}\n"
     )
-    print(f"| metric | {' | '.join(model.name for model in models)} |\n|{' --- |' * (len(models) + 1)}")
+    print(f"| metric | {' | '.join(model.name for model in models)} | all |\n|{' --- |' * (len(models) + 2)}")
     for name in names:
         p_values = [np.array(found[name, model.name]) for model in models]
+        p_values.append(np.concatenate(p_values))
         cells = [f"{rejected(p):.3f} ({np.isnan(p).sum()})" for p in p_values]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

@@ -19,8 +19,8 @@ included. This page is generated (`make pictures`).
 figures: [rankings, correlations, scores, rank-intervals, order]
 ```
 
-A list replaces the default, so name all that you want. Some kinds need something in the study, which is said below; a
-config that lists such a kind in vain is refused with the same words.
+A list replaces the default, so name all that you want. Some kinds need something in the study, as said below.
+Listing a figure whose data are missing is an error that says what is missing.
 
 """
 # pictures that other pages show, too

@@ -12,13 +12,14 @@ from biasgrid.verdicts.least_biased import answers
 OF = 7  # queries
 
 
-def tables(values, p_values, queries=None, states=()):
+def tables(values, p_values, queries=None, states=(), holds_for="other queries"):
     """Tables of models by metric.
 
     values    metric -> model -> value; NaN is none
     p_values  metric -> pair of models -> adjusted p; 1 where nothing is said
     queries   model -> how many queries it has; fewer than 5 of 7 are too few to be ranked and compared
     states    model, value and p of models under "hard"
+    holds_for  of all pairs that are compared
     """
     rankings, pairs = [], []
     for metric, by_model in values.items():
@@ -52,7 +53,17 @@ def tables(values, p_values, queries=None, states=()):
             p = of_metric.get((a, b), of_metric.get((b, a), 1.0)) if not reason else nan
             pairs.append(
                 _pair(
-                    metric, "models", (a, "none"), (b, "none"), by_model[a] - by_model[b], p, shared, reason
+                    *(
+                        metric,
+                        "models",
+                        (a, "none"),
+                        (b, "none"),
+                        by_model[a] - by_model[b],
+                        p,
+                        shared,
+                        reason,
+                    ),
+                    "" if reason else holds_for,
                 )
             )
         for model, value, p in states:
@@ -61,7 +72,9 @@ def tables(values, p_values, queries=None, states=()):
                 | {"rank_shared": nan, "queries": OF, "reason": "debiased"}
             )
             difference = value - by_model[model]
-            pairs.append(_pair(metric, "states", (model, "hard"), (model, "none"), difference, p, OF, ""))
+            pairs.append(
+                _pair(metric, "states", (model, "hard"), (model, "none"), difference, p, OF, "", holds_for)
+            )
     rows = [
         {column.name: 0 for column in RANKINGS.columns} | {"criterion": "Gender", "queries_of": OF} | row
         for row in rankings
@@ -69,10 +82,10 @@ def tables(values, p_values, queries=None, states=()):
     return pd.DataFrame(rows, columns=RANKINGS.names), pd.DataFrame(pairs, columns=PAIRS.names)
 
 
-def _pair(metric, family, a, b, difference, p, queries, reason):
+def _pair(metric, family, a, b, difference, p, queries, reason, holds_for):
     width = nan if reason else 0.2
     numbers = nan if reason else difference, difference - width, difference + width, p
-    return ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason)
+    return ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason, holds_for)
 
 
 def answered(values, p_values=None, bootstrap=True, draws=500, **more):

@@ -1,6 +1,6 @@
 """The project's own files: what must be in step with what."""
 
-import ast
+import json
 import os
 import re
 import subprocess
@@ -145,50 +145,35 @@ def test_every_rule_is_named_in_the_snakefile_or_below():
     assert re.findall(r"^rule (\w+):", text, re.M) == ["all", "fetch", "verify", "stores", "notebooks"]
 
 
-def test_the_citation_and_the_package_have_one_version():
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
-    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+def test_citation_changelog_and_package_agree_on_version_and_date():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest.groups() == (__version__, str(citation.get("date-released", "unreleased")))
+    assert citation["version"] == __version__
+    assert PROJECT["license"].startswith(citation["license"])
 
 
-# no noun and no verb: a reader cannot tell what such a name holds
-NO_NAMES = re.findall(
-    r"\w+",
-    """
-added allowed answered any anything asked both called changed checked chosen collected compared compiled counted
-covered decided defined done drawn each evaluated every few filled fitted followed found given gone held here
-inferred joined judged kept known listed located locked made mapped matched measured met mine more moved much
-named needed none nothing of ordered oriented other others ours own paired permuted planned ranked recovered
-remembered replaced resolved said same sampled scored seen several shown some sorted stamped such taken tested
-that theirs then there these this those told trained turned used wanted worded wrapped written
-""",
-)
-# what users call so: constructors (Query.of), keys of configs and of JSON, fields of declarations, the public door
-CONTRACTS = {
-    "found": ["debias/transform.py", "measure.py", "report/cells.py", "words.py"],
-    "fitted": ["debias/transform.py"],
-    "allowed": ["embeddings/sources/source.py"],
-    "paired": ["metrics/registry.py", "report/cells.py"],
-    "ranked": [
-        "config/criteria.py",
-        "report/decisive_queries.py",
-        "tables/rank_samples.py",
-        "tables/rankings.py",
-    ],
-    "same": ["metrics/same.py"],
-    "sorted": ["config/models.py", "evaluation/spec.py"],
-    "trained": ["config/factory.py"],
-}
+def tracked(*paths):
+    """What git tracks below these paths; skipped where there is no repository, as in a source distribution."""
+    done = subprocess.run(["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("no git repository")
+    return done.stdout.splitlines()
 
 
-def test_no_name_in_the_code_is_a_pronoun_or_a_participle():
-    bad = []
-    for path in sorted((ROOT / "src" / "biasgrid").rglob("*.py")):
-        where = path.relative_to(ROOT / "src" / "biasgrid").as_posix()
-        banned = {name for name in NO_NAMES if where not in CONTRACTS.get(name, ())}
-        for node in ast.walk(ast.parse(path.read_text())):
-            match node:
-                case ast.FunctionDef(name=name):
-                    bad += [(where, name)] * (name.strip("_") in banned - {"of"})
-                case ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                    bad += [(where, name)] * (name.strip("_") in banned)
-    assert bad == []
+def test_every_data_file_has_a_licence_and_the_package_states_each():
+    text = (ROOT / "data" / "LICENSES.md").read_text()
+    rows = re.findall(r"^\| `(\S+)` \| (\S+) \| (.+) \|$", text, re.M)
+    files = [path.removeprefix("data/") for path in tracked("data")]
+    assert [file for file, *_ in rows] == [file for file in files if not re.search(r"\.md$|LICENSE", file)]
+    for file, licence, statement in rows:
+        assert licence in PROJECT["license"].split(" AND "), file
+        if file.endswith(".json"):
+            assert statement.startswith(json.loads((ROOT / "data" / file).read_text())["licence"]), file
+    assert set(PROJECT["license"].split(" AND ")) == {licence for _, licence, _ in rows}
+    assert all((ROOT / file).is_file() for file in PROJECT["license-files"])
+
+
+def test_no_lock_of_a_run_is_tracked():
+    assert not [path for path in tracked() if path.endswith((".biasgrid.lock", "/.lock"))]
+    assert ".biasgrid.lock" in (ROOT / ".gitignore").read_text().splitlines()

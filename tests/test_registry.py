@@ -127,7 +127,7 @@ def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
     session.add(again := own_metric(2, "double"))
     assert session["double"] is again
     with pytest.raises(
-        BiasgridError, match=r"^another metric is named 'weat' \(.*weat\.py\); give yours another"
+        BiasgridError, match=r"^another metric is named 'weat' \(.*weat\.py\); give yours a different"
     ):
         session.add(own_metric(1, "weat"))
     session.add(session["weat"])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import numbers
+from .caveats import ONE_WORD, degenerate, p_with_lowest, why_undefined
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .errors import BiasgridError, InputError, join_names, not_allowed, quote
+from .metrics.one_word import KEEP, WHY
 from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
@@ -71,7 +74,8 @@ class Result:
         Of the metric, in its range; NaN where `status` is not "ok".
     status
         "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is undefined for
-        these vectors. `reason` says it in a sentence.
+        these vectors; "degenerate:one word", two sets of one word each would fix the size of the value, whatever the
+        words. `reason` says it in a sentence.
     words_used
         Vectors found for its sets; those of whole pairs for a metric of pairs.
     words_lost
@@ -88,6 +92,10 @@ class Result:
         Of the permutation test, 0 to 1; NaN where none was asked for, or the metric has none.
     ci_low, ci_high
         The ends of the confidence interval over words; NaN likewise.
+    interval
+        Which one that is: "jackknife", "percentile" or "bca"; empty where none was asked for.
+    is_fixed
+        Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
     inference
         All that was asked for: permutation, random_groups, frequency_bands, control_words, bootstrap, influence,
         halves, as docs/inference.md has them; None where nothing was. `reasons` says why a number of it is missing.
@@ -126,31 +134,33 @@ class Result:
     metric: str = ""
     model: str = ""
     evidence: str = UNTESTED
+    interval: str = ""
+    is_fixed: bool = False
 
     def __repr__(self) -> str:
         head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
-        numbers = [
-            f"{name}={number:.4g}"
-            for name, number in self._numbers().items()
-            if name == "value" or math.isfinite(number)
+        facts = [
+            numbers.NO_VALUE
+            if text == numbers.NO_VALUE
+            else f"{name}={text}".replace("=< ", "<").replace("=> ", ">")
+            for name, text in self.facts().items()
         ]
         evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
         status = [] if self.status == "ok" else [f"status={self.status!r}"]
         lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
         place = f" on {self.model}" if self.model else ""
-        return f"<{head[0]}{place}: {', '.join(numbers + evidence + status + lost)}>"
+        return f"<{head[0]}{place}: {', '.join(facts + evidence + status + lost)}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row per number, and why one is missing."""
         cells = {"metric": self.metric, "query": self.query, "model": self.model}
-        cells |= {
-            name: f"{number:.6g}"
-            for name, number in self._numbers().items()
-            if name == "value" or math.isfinite(number)
-        }
+        cells |= self.facts()
         if self.evidence != UNTESTED:
             cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
-        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)} | self.reasons
+        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
+        cells |= {
+            name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
+        }
         rows = (
             f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
         )
@@ -171,14 +181,30 @@ class Result:
                 )
             )
 
-    def _numbers(self) -> dict[str, float]:
-        return {name: getattr(self, name) for name in ("value", *P_VALUES, "ci_low", "ci_high")}
+    def facts(self) -> dict[str, str]:
+        """Its numbers as people read them, and beside each what limits it.
+
+        Returns
+        -------
+        dict
+            "value", the p-values that there are (each with the lowest possible one where that is above .05), and
+            "interval", or why there is none where one was asked for -> text.
+        """
+        texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
+        for name, part in P_VALUES.items():
+            if math.isfinite(p := getattr(self, name)):
+                texts[name] = p_with_lowest(p, (self.inference or {}).get(part, {}).get("p_lowest"))
+        if math.isfinite(self.ci_low):
+            texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
+        elif reason := self.reasons.get(f"{self.interval} interval"):
+            texts["interval"] = f"none ({reason})"
+        return texts
 
     @property
     def reason(self) -> str:
         """Why there is no value, in a sentence; "" where there is one."""
-        if self.status == "degenerate":
-            return "the metric is undefined for these vectors; help of its function says when"
+        if undefined := why_undefined(self.status):
+            return f"{undefined}; help of its function says when"
         if not self.status.startswith("lost_words:"):
             return ""
         failed_sets = f";{self.status.removeprefix('lost_words:')};"
@@ -317,9 +343,9 @@ def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str,
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out = ("metric", "model")
+    left_out = ("metric", "model", "is_fixed")
     if result.inference is None:
-        left_out += (*P_VALUES, "ci_low", "ci_high", "inference", "evidence")
+        left_out += (*P_VALUES, "ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
     # words, which are most of a record, have no numbers to check
     words = {
@@ -352,6 +378,7 @@ def _measure(
     sets = [word_sets[s.name] for s in query.target_sets + query.attribute_sets]
     targets, attributes, status = subquery(metric, query, word_sets, words)
     extra = dict(getattr(model, "held_out_quality", {}))
+    sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
     if metric.paired:
         pair_count = len(np.unique(targets[0].slots // variants(words)))
         longest = max(len(s.words) for s in query.target_sets)
@@ -365,7 +392,7 @@ def _measure(
                 metric.of_model(model, targets, attributes, **parameters) if metric.of_model else {}
             )
             score = metric.function(*vectors, **parameters, **model_arguments)
-        status = "ok" if math.isfinite(score.value) else "degenerate"
+        status = "ok" if math.isfinite(score.value) else undefined(metric, sizes, parameters)
         if metric.scaled:
             norms = np.linalg.norm(np.concatenate([s.vectors for s in targets + attributes]), axis=1)
             extra[LENGTH] = float(norms.mean())
@@ -382,7 +409,13 @@ def _measure(
         contrasts=_name_contrasts(score, metric, query) if metric.contrasts else None,
         metric=metric.name,
         model=getattr(model, "name", ""),
+        is_fixed=status == "ok" and metric.is_fixed(*sizes),
     )
+
+
+def undefined(metric: Metric, sizes: Sequence[Sequence[int]], parameters: Mapping[str, Any]) -> str:
+    """The status of a query that a metric leaves undefined; `sizes` are those of its target and attribute sets."""
+    return degenerate(WHY if metric.is_fixed(*sizes) and parameters.get("one_word") != KEEP else "")
 
 
 def variants(words: WordOptions) -> int:

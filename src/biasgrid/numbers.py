@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 NO_VALUE = "no value"
 DIGITS = 3
+NOISE = 1e-15  # rounding noise is below
+LONGEST_COUNT = 10**12  # a count from here on is a power of ten
 
 
 def number(value: float | None, digits: int = DIGITS) -> str:
@@ -18,47 +21,73 @@ def number(value: float | None, digits: int = DIGITS) -> str:
         return NO_VALUE
     if math.isinf(value):
         return "-inf" if value < 0 else "inf"
-    if abs(value) < 1e-15:
+    if abs(value) < NOISE:
         return "0"
-    text = f"{value:.{digits - 1}e}"
-    mantissa, _, power = text.partition("e")
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
     exponent = int(power)
-    if exponent < -3 or exponent >= 6:
-        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{exponent}"
-    return f"{value:,.{max(digits - 1 - exponent, 0)}f}"
+    if -3 <= exponent < 6:
+        return f"{value:,.{max(digits - 1 - exponent, 0)}f}"
+    return f"{_without_zeros(mantissa)}e{exponent}"
 
 
-def interval(low: float, high: float) -> str:
-    """A confidence interval: "[0.41, 3.79]"."""
-    return f"[{number(low)}, {number(high)}]"
+def plain(value: float | None, digits: int = 6) -> str:
+    """A number that is exact, such as a rank, a level or a neutral value: "1", "2.5", "0.05"."""
+    return _without_zeros(number(value, digits))
 
 
-def p_number(p: float) -> str:
+def decimal(value: float, places: int = 2) -> str:
+    """A number in a cell or column of its like, which are read beside each other: "0.93", "12.30"."""
+    return NO_VALUE if math.isnan(value) else f"{value:z,.{places}f}"
+
+
+def coefficient(value: float) -> str:
+    """A `decimal` that is at most 1, such as a correlation, without the zero before the point: ".93", "-.40"."""
+    text = decimal(value)
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def interval(low: float, high: float, *digits: int, form: Callable[..., str] = number) -> str:
+    """A confidence interval: "[0.410, 3.79]"."""
+    return NO_VALUE if math.isnan(low) else f"[{form(low, *digits)}, {form(high, *digits)}]"
+
+
+def p_number(p: float | None) -> str:
     """A p-value in two significant digits without the zero before the point: ".012", "< .001", "1"."""
-    if math.isnan(p):
+    if p is None or math.isnan(p):
         return NO_VALUE
     if p < 0.001:
         return "< .001"
-    text = f"{p:.{max(2, 1 - math.floor(math.log10(p)))}f}"
-    return "1" if p == 1 else "> .99" if text == "1.00" else text.removeprefix("0")
+    text = number(p, 2)
+    return text.removeprefix("0") if p < 0.995 else "1" if p == 1 else "> .99"
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | None, name: str = "p") -> str:
     """A p-value with its sign: "p = .012", "p < .001"."""
     text = p_number(p)
-    return f"p {text}" if text[0] in "<>" else f"p = {text}"
+    return f"{name} {text}" if text[0] in "<>" else f"{name} = {text}"
 
 
-def share(value: float) -> str:
-    """A share of 1 as a percentage: "94 %", "0.4 %"."""
-    return f"{number(100 * value, 2)} %"
+def share(value: float | None) -> str:
+    """A share of 1 as a percentage: "94 %", "5.5 %", "0.4 %"; 100 % is all, and 0 % is nothing."""
+    if value is None or math.isnan(value):
+        return NO_VALUE
+    return "> 99 %" if 0.995 <= value < 1 else f"{plain(100 * value, 2)} %"
 
 
 def count(value: int) -> str:
     """A whole number: "13,013"."""
-    return f"{value:,}"
+    return f"{value:,}" if abs(value) < LONGEST_COUNT else number(value)
 
 
 def typographic(text: str) -> str:
-    """A number's text with the minus sign, for pages and figures; terminals have the hyphen, which all of them show."""
-    return text.replace("-", "\N{MINUS SIGN}")
+    """A number's text with the signs of minus and infinity, for pages and figures; not every terminal shows them."""
+    return text.replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}")
+
+
+def typeset(value: float | None, *digits: int, form: Callable[..., str] = number) -> str:
+    """A number for pages and figures: `typographic`, and empty where there is no value."""
+    return "" if value is None or math.isnan(value) else typographic(form(value, *digits))
+
+
+def _without_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

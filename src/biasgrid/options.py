@@ -108,7 +108,7 @@ class FrequencyBands(Frequencies, Permutation):
 
 
 class ControlWords(Frequencies):
-    """Test of every metric against words that are as frequent as those that the groups are compared with."""
+    """Compares each score with scores for control words: words without a topic, as frequent as the query's."""
 
     draws: Whole = field("sets of control words that are drawn", 999, ge=19, le=1_000_000)
     nearest: Whole = field(

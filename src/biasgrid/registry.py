@@ -95,7 +95,8 @@ class Registry(Mapping[str, T]):
                 return
             if namesake is not None and not self._is_users(entry.name):
                 raise BiasgridError(
-                    f"another {self.what} is named {entry.name!r} ({self.file(entry.name)}); give yours another name"
+                    f"another {self.what} is named {entry.name!r} ({self.file(entry.name)}); "
+                    "give yours a different name"
                 )
             self._entries[entry.name] = entry
             self._modules[entry.name] = sys.modules.get(entry.function.__module__, sys.modules[__name__])

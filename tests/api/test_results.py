@@ -21,18 +21,23 @@ QUERY = Query([["w0", "w1", "w2"], ["w3", "w4", "w5"]], [["w6", "w7"], ["w8", "w
 def test_a_result_is_one_line_and_a_table_in_a_notebook(random_model):
     result = metrics.weat(QUERY, random_model(0), permutation=True)
     assert repr(result) == (
-        f"<weat of 'A and B wrt C and D' on made: value={result.value:.4g}, p_value={result.p_value:.4g}, "
-        # of 2 words a set there are too few permutations
+        # of 3 words a set there are 20 permutations, too few for evidence
+        f"<weat of 'A and B wrt C and D' on made: value={result.value:.3f}, "
+        "p_value=.60 (lowest possible p .10), "
         "evidence=out_of_reach (unadjusted)>"
     )
     html = result._repr_html_()
-    assert f"<td>{result.value:.6g}</td>" in html
-    assert "ci_low" not in html
+    assert f"<td>{result.value:.3f}</td>" in html
+    assert "<th>p_value</th><td>.60 (lowest possible p .10)</td>" in html
+    assert "interval" not in html
     lost = metrics.weat(Query([["w0", "<b>"], ["w3"]], [["w6"], ["w8"]], ["A;B", "B"]), random_model(0))
-    assert "value=nan, status='lost_words:A;B', words_lost=1" in repr(lost)
+    assert "on made: no value, status='lost_words:A;B', words_lost=1" in repr(lost)
     assert lost.reason == "too many words are lost: A;B lacks 1 of 2 words ('<b>')"
     assert "lacks 1 of 2 words (&#x27;&lt;b&gt;&#x27;)" in lost._repr_html_()
     assert len(repr(lost).splitlines()) == 1
+    small = replace(result, p_value=0.0002, p_groups=0.997)
+    assert "p_value<.001, p_groups>.99" in repr(small)
+    assert "<th>p_value</th><td>&lt; .001</td>" in small._repr_html_()
 
 
 def test_a_missing_number_has_its_reason(random_model, tmp_path):
@@ -41,7 +46,7 @@ def test_a_missing_number_has_its_reason(random_model, tmp_path):
     assert result.reasons == {"p_value": metrics.metric("mac").no_test}
     assert result.reasons["p_value"] in result._repr_html_()
     flat = make_store(tmp_path, list("abcd"), np.ones((4, 2)))
-    result = metrics.weat_es(Query([["a"], ["b"]], [["c"], ["d"]]), flat, permutation=True)
+    result = metrics.weat_es(Query([["a"], ["b"]], [["c"], ["d"]]), flat, permutation=True, one_word="keep")
     assert math.isnan(result.value)
     assert result.reasons == {"value": result.reason}
     assert "undefined for these vectors" in result.reason

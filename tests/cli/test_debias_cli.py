@@ -108,7 +108,7 @@ def test_a_transform_of_another_model_is_refused(folder, tmp_path):
         "--debias", tmp_path / "t.npz",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "fitted on other vectors (made) than those of made; fit it on this model" in done.stderr
+    assert "fitted on other vectors (made), not on made; fit it on this model" in done.stderr
 
 
 def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):

@@ -115,9 +115,9 @@ def test_criteria_of_several_files_are_put_together(root):
         study_with(own | {"words": {"strategy": "first"}})
     # one id is one query
     twice = {"queries": {"q1": first["queries"]["q2"]}}
-    with refused("mine.yaml: First: query id 'q1' occurs twice; it is in one.yaml, too; ids are unique"):
+    with refused("mine.yaml: First: query id 'q1' occurs twice; it is also in one.yaml; ids are unique"):
         study_with(twice)
-    with refused("mine.yaml: Third: query id 'q1' occurs twice; it is in one.yaml, too; ids are unique"):
+    with refused("mine.yaml: Third: query id 'q1' occurs twice; it is also in one.yaml; ids are unique"):
         study_with(twice, "Third")
 
 

@@ -96,9 +96,9 @@ def changed(name, **entry):
     [
         (
             changed("P1", words=["x", "P0W1"]),
-            "P1: 'p0w1' is in 'P0', too; leave it out of one of them (without)",
+            "P1: 'p0w1' is also in 'P0'; leave it out of one (without)",
         ),
-        (changed("P1", words=["A3"]), "P1: 'a3' is in 'A', too"),
+        (changed("P1", words=["A3"]), "P1: 'a3' is also in 'A'"),
         (changed("P1", without=["y"]), "P1: without: 'y' is not in the word set"),
         (changed("P1", without=["p1w0", "p1w1"]), "P1: without: leaves no word"),
         (changed("P1", part_of="weat.career"), "P1: part_of: 'p1w0' is not in the word set"),

@@ -223,7 +223,7 @@ def test_a_study_without_shuffled_text_has_neither(tmp_path, monkeypatch):
         ),
         (
             {"real": [*REAL, "elsewhere"]},
-            "word2vec: shuffled: no model is of others, of which the other list has one",
+            "word2vec: shuffled: no model is of others, but the other list has one",
         ),
         ({"real": []}, "shuffled: word2vec: real"),
         ({"real": ["real-1", "real-1"]}, "duplicate 'real-1'"),

@@ -138,7 +138,7 @@ def test_what_another_study_fetched_with_its_plugin_is_not_replaced(tmp_path):
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "m.txt").write_text("a 1 2\n")
     source = {"type": "file", "path": str(tmp_path / "m.txt")}
-    with refused("holds another model of this name", "made-up"):
+    with refused("holds a different model of this name", "made-up"):
         sources.fetch("m", source, tmp_path / "raw", shared=True)
     assert sources.fetch("m", source, tmp_path / "raw") == tmp_path / "m.txt"
 

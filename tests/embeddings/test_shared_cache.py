@@ -115,7 +115,7 @@ def test_two_projects_at_the_same_time_and_a_third_after_them(tmp_path, cache, s
         assert done.returncode == 1
         assert "Traceback" not in done.stdout + done.stderr
         (line,) = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
-        assert "raw/two, which studies share, holds another model of this name" in line
+        assert "raw/two, which studies share, holds a different model of this name" in line
         assert f"{server.url}/two.txt" in line
         assert snapshot(cache) == before
     idle(projects[0])
@@ -134,10 +134,10 @@ def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
     store = build_store("m", model, cache, shared=True)
     before = snapshot(store.path)
     write_text_model(path, GRID_WORDS, seed=2)
-    with refused("m: ", "which studies share, holds another model of this name (its archive is "):
+    with refused("m: ", "which studies share, holds a different model of this name (its archive is "):
         build_store("m", model, cache, shared=True)
     write_text_model(path, GRID_WORDS, seed=1)
-    with refused("(its converted_as is null)", "name one of them otherwise, or delete that folder"):
+    with refused("(its converted_as is null)", "rename one of them, or delete that folder"):
         build_store("m", {**model, "format": "text"}, cache, shared=True)
     # what another project says of the licence makes no other vectors, and is not written into what both share
     build_store("m", {**model, "licence": "CC0"}, cache, shared=True)
@@ -161,7 +161,7 @@ def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):
         {"vocab_prefix": "/c/"},
         {"source": {"type": "file", "path": "n.txt"}},
     ):
-        with refused("made from another source than the study's m, or otherwise"):
+        with refused("made from a different source than the study's m, or otherwise"):
             store_of(tmp_path / "cache", "m", model | other).open()
 
 
@@ -176,7 +176,7 @@ def test_the_command_line_shares_too(tmp_path, cache, server, monkeypatch):
     done = biasgrid(*command)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "which studies share, holds another model of this name" in done.stderr
+    assert "which studies share, holds a different model of this name" in done.stderr
 
 
 def test_a_cache_that_holds_everything_may_be_read_only(read_only_folder):
@@ -215,5 +215,5 @@ def test_an_archive_of_benchmarks_that_another_study_has_under_the_name(tmp_path
     assert inputs["benchmarks"] == {"pairs:pairs.tsv": str(tmp_path / "cache/raw/pairs/pairs.tsv")}
     check_archives(inputs["archives"])
     config["benchmarks"]["pairs"]["source"]["path"] = "another.tsv"
-    with refused("raw/pairs holds another archive of this name", "pairs.tsv"):
+    with refused("raw/pairs holds a different archive of this name", "pairs.tsv"):
         check_archives(evaluated(Study.of(config, root=root))["archives"])

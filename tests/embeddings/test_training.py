@@ -319,10 +319,10 @@ def test_a_shared_folder_and_a_study_refuse_a_model_of_other_parameters(tmp_path
     corpus = zipped(tmp_path / "c.zip", text=text())
     folder = tmp_path / "stores"
     build_store("m", trained(corpus), folder, shared=True)
-    with pytest.raises(BiasgridError, match="which studies share, holds another model of this name"):
+    with pytest.raises(BiasgridError, match="which studies share, holds a different model of this name"):
         build_store("m", trained(corpus, window=2), folder, shared=True)
     assert store_of(folder, "m", trained(corpus)).open().name == "m"
-    with pytest.raises(BiasgridError, match="was made from another source than the study's m"):
+    with pytest.raises(BiasgridError, match="was made from a different source than the study's m"):
         store_of(folder, "m", trained(corpus, algorithm="fasttext")).open()
 
 

@@ -161,7 +161,7 @@ def test_a_wrong_config_is_one_line(root, config, says):
 def test_two_methods_of_one_label_are_refused(root):
     config = config_with()
     config["debias"]["Second"] = {"other": copy.deepcopy(config["debias"]["First"]["hard"])}
-    with pytest.raises(BiasgridError, match="hard is labelled 'Hard debias', too"):
+    with pytest.raises(BiasgridError, match="hard has the label 'Hard debias' as well"):
         Study.of(config, root=root)
 
 

@@ -259,7 +259,7 @@ def test_a_wrong_config_is_one_line(tmp_path, capsys, wrong, message):
     [
         (
             {"test_templates": "schroeder"},
-            "is a sentence of schroeder, too, so that models are trained on it",
+            "is a sentence of schroeder, on which models are trained",
         ),
         ({"test_templates": "pronoun_frames"}, "expected {'templates'"),
         ({"frames": "schroeder"}, "expected {'frames'"),

@@ -187,8 +187,8 @@ def test_a_querys_words_become_sentences(root, encoder):
         ({"layer": "last"}, "layer"),
         ({"words": "x"}, "unknown key 'words'"),
         ({"format": "text"}, "format: is for files"),
-        ({"kind": "corpus"}, "source: what is encoded are vectors of words, and no corpus"),
-        ({"kind": "language_model"}, "source: what is encoded are vectors of words, and no language_model"),
+        ({"kind": "corpus"}, "source: only vectors of words can be encoded, not corpus"),
+        ({"kind": "language_model"}, "source: only vectors of words can be encoded, not language_model"),
         ({"sorted": True}, "sorted: the words of an encoded model are in no order"),
     ],
 )

@@ -104,7 +104,9 @@ def test_single_category_weat_by_hand():
     assert value("nas", groups, words) == value("sc_weat", groups, words, ddof=1)
     # a word and its opposite cancel; whatever they differ by, two groups of one word lie 2 standard deviations apart
     assert value("sc_weat", groups, [[[5, 0], [-1, 0]]]) == pytest.approx(0)
-    assert value("sc_weat", [[[1, 0]], [[1, 0.001]]], [[[0.5, 1]]], ddof=0) == pytest.approx(-2)
+    apart = [[[1, 0]], [[1, 0.001]]], [[[0.5, 1]]]
+    assert value("sc_weat", *apart, ddof=0, one_word="keep") == pytest.approx(-2)
+    assert np.isnan(value("sc_weat", *apart, ddof=0))
 
 
 def test_single_category_weat_word_by_word_as_psychwordvec_prints_it(word2vec):
@@ -119,7 +121,7 @@ def test_single_category_weat_word_by_word_as_psychwordvec_prints_it(word2vec):
 
 @pytest.mark.parametrize("name", ["sc_weat", "nas"])
 def test_a_word_that_is_as_near_to_all_words_has_no_score(name):
-    assert np.isnan(value(name, [[[1, 0, 0]], [[0, 1, 0]]], [[[0, 0, 1]]]))
+    assert np.isnan(value(name, [[[1, 0, 0]], [[0, 1, 0]]], [[[0, 0, 1]]], one_word="keep"))
     assert np.isnan(value(name, [[[1, 0], [0, 0]], [[0, 1], [1, 1]]], [[[1, 2]]]))
 
 

@@ -52,7 +52,8 @@ def vec(s):
 
 
 def d(x, y, **parameters):
-    """WEAT's effect size of words whose associations are x and y."""
+    """WEAT's effect size of words whose associations are x and y, of one word each, too."""
+    parameters["one_word"] = "keep"
     return value("weat_es", [[vec(s) for s in x], [vec(s) for s in y]], [EAST, WEST], **parameters)
 
 

@@ -131,7 +131,7 @@ class Browser:
               .map((part) => part.textContent);
             for (const part of document.querySelectorAll("#ranking-tables details")) part.open = true;
             return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
-              [...table.tBodies[0].rows].filter(seen).flatMap((row) => [...row.cells].slice(1).filter(seen)
+              [...table.querySelectorAll("tr[data-model]")].filter(seen).flatMap((row) => [...row.cells].slice(1).filter(seen)
                 .map((cell) => [table.dataset.criterion, row.cells[0].textContent,
                   table.tHead.rows[0].cells[cell.cellIndex].textContent.replace("‡", ""), texts(cell)])))"""
         )

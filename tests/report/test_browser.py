@@ -13,7 +13,7 @@ from browser import AXE, Browser, address
 from conftest import ROOT
 
 from biasgrid import tables
-from biasgrid.report.names import number
+from biasgrid.numbers import typeset
 from biasgrid.report.step import TEMPLATES
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
@@ -98,7 +98,7 @@ def test_the_ranking_is_the_studys(study, page, browser):
             text for text in cells[row.criterion, state, labels[row.metric]] if not text.startswith("p ")
         ]
         assert [text for text in texts if text != "†"] == (
-            ["no value"] if np.isnan(row.rank) else [number(row.rank), number(row.value)]
+            ["no value"] if np.isnan(row.rank) else [f"{row.rank:g}", typeset(row.value)]
         )
 
 

@@ -350,19 +350,3 @@ def test_many_words_are_cut_and_few_are_not():
         ("few", ["w0", "w2"]),
     ]
     assert (others, most) == (24, pytest.approx(0.023))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (2.0, "2.00"),
-        (499.4, "499"),
-        (-0.0301, "−0.0301"),
-        (12345.6, "1.23e4"),
-        (1e-7, "1.00e−7"),
-        (1234.0, "1.23e3"),
-    ],
-)
-def test_numbers_have_three_digits_that_count(value, text):
-    assert cell_html.number(value) == text

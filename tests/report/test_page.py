@@ -9,7 +9,7 @@ import page_studies
 import pytest
 
 from biasgrid import open_study, tables
-from biasgrid.report.names import number
+from biasgrid.numbers import typeset
 from biasgrid.report.report_step import report_step
 from biasgrid.report.step import SECTIONS, mark_misspellings
 
@@ -140,7 +140,7 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
         }
         texts = ("lost", "undefined")
         if row.status == "ok":
-            texts = (f"{number(row.value)} {mark[row.evidence]}".strip(),)
+            texts = (f"{typeset(row.value)} {mark[row.evidence]}".strip(),)
         assert any(text in shown for text in texts), row
     assert (scores["status"] != "ok").any()
 
@@ -149,7 +149,7 @@ def test_the_ranking_has_each_rank_and_value(page_study, page):
     rankings = tables.read(page_study.table_file("rankings"))
     by_model = [row for row in page.rows if row and row[0].startswith("Model <")]
     for row in rankings[rankings["criterion"] == "First"].itertuples():
-        wanted = number(row.rank), number(row.value)
+        wanted = f"{row.rank:g}", typeset(row.value)
         cells = [
             cell for model in by_model if model[0].strip() == f"Model <{row.model}>" for cell in model[1:]
         ]

@@ -128,8 +128,8 @@ def test_a_study_that_is_not_finished_has_no_page(results):
 
 def test_a_page_is_written_over_none_of_its_inputs(results):
     before = (results / "scores.csv").read_bytes()
-    assert "give another output" in refused("report", "one", "--output", results / "scores.csv")
-    assert "give another output" in refused("compare", "one", "one", "--output", results / "scores.csv")
+    assert "give a different output" in refused("report", "one", "--output", results / "scores.csv")
+    assert "give a different output" in refused("compare", "one", "one", "--output", results / "scores.csv")
     assert (results / "scores.csv").read_bytes() == before
 
 
@@ -184,9 +184,9 @@ def test_a_page_without_queries(part, results):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--without", "q1"], "report.html is the page of all queries, and stays so; give another --output"),
+        (["--without", "q1"], "report.html is the page of all queries; give a different --output"),
         (["--without", "q1", "--output", "one/report.html"], "is the page of all queries"),
-        (["--without", "q1", "--output", "one/scores.csv"], "give another output"),
+        (["--without", "q1", "--output", "one/scores.csv"], "give a different output"),
         (["--without", "q11", "--output", "w.html"], "unknown query 'q11'; did you mean 'q1'? allowed: q1, "),
         (
             ["--without", *LEFT_OUT, "q2", "q4", "--output", "w.html"],

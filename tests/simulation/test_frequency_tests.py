@@ -356,7 +356,7 @@ def test_corpora_and_queries_are_the_same_for_all_trainings(config):
         ),
         ({"trainings": {"a": {"algorithm": "glove", "params": {"window": 0}}}}, "window: 0 is not allowed"),
         ({"least": 4}, "trainings: counts: min_count: is more than `least`, 4"),
-        ({"biased": {"both": {"share": 0.5}}}, "biased: 'both' is the name of an unbiased kind, too"),
+        ({"biased": {"both": {"share": 0.5}}}, "biased: 'both' is also the name of an unbiased kind"),
         ({"biased": {"strong": {"share": 0}}}, "share: 0 is not allowed"),
         ({"unbiased": {"both": [3]}}, "unbiased: both"),
         ({"metrics": {"pmi": {}}}, "metrics: pmi: it is measured on corpora, and not on vectors"),

@@ -102,6 +102,41 @@ def test_for_these_queries_alone_only_words_count():
     assert few.p_adjusted[0] == pytest.approx(2 * t.sf(4 / 3 / (error * np.sqrt(1.5)), 2), abs=0.01)
 
 
+def test_of_clusters_of_one_size_it_is_a_paired_t_test_of_their_means():
+    rng = np.random.default_rng(4)
+    values = rng.normal([[0.0], [1.0]], size=(2, 18)) + rng.normal(size=(2, 6)).repeat(3, axis=1)
+    clusters = np.arange(18) // 3
+    units = [query_parts(row, np.tile(row[:, None], 2), clusters, 6, 0.0, "avg", "value") for row in values]
+    first, second = (Parts(*(np.asarray(a)[None] for a in unit)) for unit in units)
+    pair = compare_pairs(first, second, sizes=3)
+    expected = ttest_rel(*values.reshape(2, 6, 3).mean(axis=2))
+    assert pair.difference[0] == pytest.approx(values[0].mean() - values[1].mean())
+    assert pair.p_adjusted[0] == pytest.approx(expected.pvalue, abs=0.01)
+    # one query to a cluster says nothing new
+    alone = compare_pairs(first, second)
+    assert all(np.array_equal(a, b) for a, b in zip(alone, pair, strict=True))
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 2, 1, 1), (5, 1, 1, 1, 1, 1)])
+def test_a_mean_over_queries_of_unequal_clusters_has_its_variance_and_level(sizes):
+    """Queries of a cluster are alike: their mean has the variance of clusters' values times the sum of squared
+    shares, by hand. Were clusters of one size, it would be theirs over the number of clusters, which is less."""
+    rng = np.random.default_rng(5)
+    clusters, shares = np.arange(len(sizes)).repeat(sizes), np.array(sizes) / sum(sizes)
+    variances, p_values = [], []
+    for seed in range(600):
+        units = []
+        for row in rng.normal(size=(2, len(sizes))).repeat(sizes, axis=1):
+            part = query_parts(row, np.tile(row[:, None], 2), clusters, len(sizes), 0.0, "avg", "value")
+            units.append(Parts(*(np.asarray(a)[None] for a in part)))
+        found = studentise(*units, sizes=np.array([sizes]), draws=199, seed=seed)
+        variances.append(found.error[0] ** 2)
+        p_values.append(step_down(found.t, found.null, 0.95)[0][0])
+    assert np.mean(variances) == pytest.approx(2 * (shares**2).sum(), rel=0.1)
+    # 600 p-values: two standard errors of .05 are .018
+    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.02)
+
+
 def test_noise_of_words_is_counted_once():
     """Queries have noise of words of their own and of words that they share; resamples of words say how large both
     are, up to the factor that words are few. The expected variance of a mean of 6 queries is by hand."""

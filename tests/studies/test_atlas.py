@@ -171,7 +171,7 @@ def test_a_language_that_leaves_something_alone_is_refused(root, languages, told
 def test_a_criterion_cannot_name_a_model_of_another_language(root):
     config = spoken(one="fr", First="en")
     config["criteria"]["First"]["models"] = ["one", "two"]
-    with refused("config: First: models: one is in another language (fr) than the criterion (en)"):
+    with refused("config: First: models: one is in a different language (fr) than the criterion (en)"):
         Study.of(config, root=root)
 
 

@@ -16,9 +16,9 @@ def words(name):
     return [f"{name}{i}" for i in range(WORDS)]
 
 
-def query(i, attributes=1):
-    """A query whose words no other one has, so that a model can lose it alone."""
-    names = [f"attr{'xy'[k]}{i}_" for k in range(attributes)]
+def query(i, attributes=1, set_of=None):
+    """A query whose words no other one has, so that a model can lose it alone; or with another's attribute sets."""
+    names = [f"attr{'xy'[k]}{i if set_of is None else set_of}_" for k in range(attributes)]
     return Query(
         [words(f"ta{i}_"), words(f"tb{i}_")],
         [words(n) for n in names],
@@ -44,8 +44,8 @@ def model(seed, lost=(), bias=1.0, queries=range(30), attributes=1):
     return vectors
 
 
-def grid_of(models, count, attributes=1, criterion="C", **options):
-    queries = [query(i, attributes) for i in range(count)]
+def grid_of(models, count, attributes=1, criterion="C", sets=None, **options):
+    queries = [query(i, attributes, sets and sets[i]) for i in range(count)]
     options = {"bootstrap": {"draws": DRAWS}} | options
     loaded = {name: load(vectors) for name, vectors in models.items()}
     with warnings.catch_warnings():
@@ -170,6 +170,61 @@ def test_of_few_queries_words_alone_are_resampled():
     # of a criterion of four queries, all are needed
     three = grid_of({"a": model(0), "b": model(1, lost(3))}, 4)
     assert three.frame("pairs").query("criterion == 'C'")["reason"].tolist() == ["too few shared queries"]
+
+
+@pytest.mark.parametrize("attributes", [1, 2])
+def test_queries_that_share_attribute_sets_count_as_one(attributes):
+    """Nine queries of three attribute sets ask about three things: what is decided holds for these queries, from
+    words alone, whatever the number of queries. Of five sets, it holds for others."""
+    models = {"a": model(0, attributes=attributes), "b": model(1, attributes=attributes)}
+
+    def pair_of(grid):
+        return grid.frame("pairs").query("criterion == 'C'").iloc[0]
+
+    def resampled(grid):
+        return set(grid.frame("rank_intervals").query("criterion == 'C'")["resampled"])
+
+    three = grid_of(models, 9, attributes, sets=[0, 0, 0, 1, 1, 1, 2, 2, 2])
+    five = grid_of(models, 9, attributes, sets=[0, 0, 0, 1, 1, 1, 2, 7, 8])
+    assert pair_of(three)["holds_for"] == "these queries"
+    assert pair_of(five)["holds_for"] == "other queries"
+    assert resampled(three) == {"words"}
+    assert resampled(five) == {"words", "queries", "both"}
+    for grid in (three, five):
+        # the mean stays one over queries
+        of_queries = {
+            name: mean_distance(grid, name, set(grid.scores.query(f"model == '{name}'")["query"]))
+            for name in models
+        }
+        row = pair_of(grid)
+        assert row["difference"] == pytest.approx(of_queries["a"] - of_queries["b"], abs=1e-12)
+        assert (row["queries"], row["queries_of"]) == (9, 9)
+        verdict = grid.least_biased("C")
+        assert verdict.iloc[0]["holds_for"] == row["holds_for"]
+        assert ("for these queries" in repr(verdict)) == (grid is three)
+        assert ("for these queries" in grid.summary()) == (grid is three)
+
+
+def test_attribute_sets_are_shared_through_others_within_a_criterion():
+    """q0 and q1 share x, q1 and q2 share y: one cluster. Sets count by their words, not by their names."""
+    x, y, z = ([f"attrx{i}_{k}" for k in range(WORDS)] for i in range(3))
+    sets = [(x, z), (x[::-1], y), (y, ["attrx3_0", "attrx3_1"])]
+    queries = [
+        Query(
+            [words(f"ta{i}_"), words(f"tb{i}_")],
+            attributes,
+            [f"A{i}", f"B{i}"],
+            [f"{i}", f"{i}'"],
+            name=f"q{i}",
+        )
+        for i, attributes in enumerate(sets)
+    ] + [query(i, 2) for i in range(4, 8)]
+    loaded = {name: load(model(seed, attributes=2)) for seed, name in enumerate("ab")}
+    options = {"progress": False, "bootstrap": {"draws": DRAWS}}
+    grid = measure_grid({"weat": {}}, {"C": queries, "D": queries[:6]}, loaded, **options)
+    kinds = grid.frame("pairs").set_index("criterion")["holds_for"].to_dict()
+    # five clusters of seven queries; four of six; nine of both, as criteria are apart
+    assert kinds == {"C": "other queries", "D": "these queries", "Overall": "other queries"}
 
 
 def test_nobody_is_ranked_where_there_is_too_little_to_compare():

@@ -17,6 +17,7 @@ SPEC = {
     "labels": LABELS,
     "debias": {"hard": "Gender"},
     "scaled": {},
+    "sides": [],
     "adjust": "benjamini-hochberg",
     "level": 0.95,
     "draws": [999],
@@ -57,6 +58,18 @@ LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
             {"queries": {"a": 3, "b": 6}},
             "word2vec (subset; 6 of 7 queries) is the least biased model by both metrics that compare, but was "
             "not compared with GloVe 840B (filtered; 3 of 7 queries).",
+        ),
+        # what holds for these queries alone says so
+        (
+            {},
+            {"holds_for": "these queries"},
+            "No model can be called least biased: of two metrics that compare, none separates one model from all "
+            "others, for these queries.",
+        ),
+        (
+            {"weat": LOW, "mac": LOW},
+            {"holds_for": "these queries"},
+            "word2vec (subset) is the least biased model by both metrics that compare, for these queries.",
         ),
         (
             {},

@@ -98,7 +98,7 @@ def test_the_last_lines_are_the_summary_in_lines(root):
         "No model can be called least biased: without a bootstrap nothing is decided. 5 of 1,005 scores are missing "
         "(3 too many words lost, 1 not defined for these vectors, 1 of a plugin), of 5 models."
     )
-    assert all(len(f"biasgrid: {line}") <= 100 for line in lines)
+    assert all(len(f"biasgrid: {line}") <= 80 for line in lines)
 
 
 def test_a_damaged_table_costs_these_lines_and_not_the_run(root):
@@ -133,7 +133,7 @@ def test_a_run_ends_with_what_came_out_also_if_there_is_nothing_to_do(finished):
     text = " ".join(line.removeprefix("biasgrid: ") for line in lines)
     assert text == " ".join(open_study(finished.folder / "results/small").summary().split())
     assert text.startswith("No model can be called least biased: ")
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert warnings == "biasgrid: warnings: none"
     assert page.split()[-1] in ("results/small/report.html", "results/small/figures")
 

@@ -17,7 +17,7 @@ from ..query import Query
 from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
-from .lost import warn_lost
+from .lost import warn_lost, warn_shared
 
 # True: with the defaults; a mapping: with these options
 Part = bool | Mapping[str, Any] | None
@@ -74,7 +74,7 @@ def measure_query(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -112,6 +112,7 @@ def measure_query(
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     parameters, words = split_options(metric, parameters | look_up)
     check_template(metric, query, parameters)
+    warn_shared(query)
     results = measure(metric, query, model, parameters, words, seed)
     requests = {"permutation": permutation, "random_groups": random_groups}
     requests |= {"frequency_bands": frequency_bands, "control_words": control_words}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..callers import stacklevel
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, join_names, not_allowed, quote
+from ..options import TESTS
 from . import grid_config, wefe
 from .checks import plain
 from .evaluating import evaluate_models
@@ -17,6 +18,7 @@ from .grid_frames import By, Grid, Ties
 from .lost import LostWordsWarning
 from .measured_study import Outcome, left_out
 from .measuring import infer_aggregates, measure_cells
+from .study_caveats import caveats
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -168,12 +170,26 @@ def measure_grid(
     )
     if sentence := _describe_lost_words(outcomes):
         warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
+    measured_study = dataclasses.replace(study, outcomes=outcomes)
+    for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
+        warnings.warn(sentence, stacklevel=stacklevel())
     cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
     config = study.config | {"null_distributions": cells_with_null}
     records = evaluate_models(study, states, progress=progress)
     measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
     tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)
     return Grid(dataclasses.replace(measured_study, aggregate_tests=tests))
+
+
+def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, str], float]:
+    """Metric, query and model -> the lowest p-value that all tests of the score can give."""
+    lowest = {}
+    for record in filter(None, (outcome.inference for outcome in outcomes.values())):
+        for result in record["results"]:
+            tests = [result[test]["p_lowest"] for test in TESTS if "p_lowest" in result.get(test, {})]
+            if tests:
+                lowest[record["metric"], result["query"], record["model"]] = max(tests)
+    return lowest
 
 
 def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:

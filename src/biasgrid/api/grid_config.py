@@ -123,7 +123,9 @@ def debiased_models(
         if not isinstance(key, str) or not key.strip():
             raise BiasgridError(f"debias: {quote(key)} cannot be a debias method's name; allowed: text")
         if key == UNTOUCHED or key in models:
-            raise BiasgridError(f"debias: {quote(key)} stands for a model; name the debias method otherwise")
+            raise BiasgridError(
+                f"debias: {quote(key)} stands for a model; give the debias method a different name"
+            )
         for name in fit if isinstance(fit, Mapping) else ():
             if name not in models:
                 raise BiasgridError(f"debias: {quote(key)}: {unknown_name('model', name, models)}")
@@ -323,7 +325,7 @@ def _check_metrics(study: MeasuredStudy) -> None:
         for part in entry.get("inference", {}):
             if part not in study.config["inference"]:
                 raise BiasgridError(
-                    f"metrics: {key}: {part}: the grid has no {part}, of which these are other options; ask for it: "
+                    f"metrics: {key}: {part}: the grid makes no {part}, so its options mean nothing; ask for it: "
                     f"{part}=True"
                 )
         if not any(cell.metric == key for cell in study.cells.values()):

@@ -217,9 +217,10 @@ class Grid:
             One row per criterion and metric. `model_label` comes first, `decided` says whether it is decided to be
             the least biased. `p_adjusted` is the largest p-value over the models that it was compared with;
             `undecided` has those of which it is not decided, `not_ranked` the models that are not ranked, with the
-            number of queries that they have. `queries` of `queries_of` were compared; of fewer than five, what is
-            decided holds for these queries alone. Of a debiased state `decided` says whether it is less biased than
-            its model.
+            number of queries that they have. `queries` of `queries_of` were compared. What is decided holds for other
+            words and for what `holds_for` says: "other queries" of this kind; "these queries", where there are fewer
+            than five, if queries that share attribute sets count as one. Of a debiased state `decided` says whether
+            it is less biased than its model.
 
         Raises
         ------

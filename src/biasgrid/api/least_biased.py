@@ -9,6 +9,8 @@ import pandas as pd
 
 from ..errors import BiasgridError
 from ..labels import short_labels
+from ..numbers import NO_VALUE, p_number
+from ..statistics.shared import THESE_QUERIES
 from ..tables.answers import answers_of, lengths_of
 
 if TYPE_CHECKING:
@@ -18,11 +20,12 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
-    *("queries", "queries_of", "criterion", "model"),
+    *("queries", "queries_of", "criterion", "model", "holds_for"),
 )
 
 BORDERLINE = "~"
 LENGTH_MARK = "‡"
+THESE_MARK = "*"
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
@@ -58,8 +61,10 @@ def _text(table: pd.DataFrame) -> str:
     columns["metric"] += grows.map({True: LENGTH_MARK, False: ""})
     if table["criterion"].nunique() < 2:
         del columns["criterion"]
+    of_these = table["holds_for"] == THESE_QUERIES
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
-    p_values = table["p_adjusted"].map("{:.3f}".format).replace("nan", "")
+    columns["decided"] += of_these.map({True: THESE_MARK, False: ""})
+    p_values = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
     is_borderline = table["p_adjusted"].isin(table.attrs.get("borderline", []))
     columns["p_adjusted"] = p_values + is_borderline.map({True: BORDERLINE, False: ""})
     columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)
@@ -76,6 +81,8 @@ def _text(table: pd.DataFrame) -> str:
     ]
     if is_borderline.any():
         lines_of_text.append(f"{BORDERLINE} borderline: another seed may say otherwise")
+    if of_these.any():
+        lines_of_text.append(f"{THESE_MARK} for other words and for these queries, not for others")
     if grows.any():
         lines_of_text.append(
             f"{LENGTH_MARK} grows with the length of vectors, which differs: does not compare"
@@ -98,6 +105,7 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[tuple[dict[s
         "not_ranked": "; ".join(names[state.model] for state in answer.not_ranked),
         "queries": answer.queries,
         "queries_of": answer.queries_of,
+        "holds_for": answer.holds_for,
     }
     yield row, answer.is_borderline
     for state in answer.debiased if debiased else ():
@@ -110,6 +118,7 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[tuple[dict[s
             "not_ranked": "",
             "queries": state.queries,
             "queries_of": state.queries_of,
+            "holds_for": state.holds_for,
         }
         yield row, state.is_borderline
 

@@ -275,7 +275,7 @@ def _from_path(path: Path, name: str | None, subwords: bool, options: dict[str, 
     if (path / MODEL).exists():
         _refuse("a store", options["format"], options["sha256"], options["vocab_prefix"], subwords)
         return cast(Model, open_folder(path, name))
-    with working_folder(" (TMPDIR names another folder)") as folder:
+    with working_folder(" (set TMPDIR to use a different folder)") as folder:
         convert(path, folder.path / "store", name=name or suffixless(path), subwords=subwords, **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)
         return SubwordModel(store, Subwords.open(store.path)) if subwords else store

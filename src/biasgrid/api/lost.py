@@ -1,4 +1,4 @@
-"""Words that models lack: as a table, and as warnings, once for each query and model, also of values that are NaN."""
+"""Words that models lack, as a table; and warnings of what limits a value, once for each query and model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..callers import stacklevel
+from ..caveats import ONE_WORD, UNDEFINED, lowest_p, shared_text, shared_words, why_undefined
 from ..errors import join_names, quote
+from ..options import P_VALUES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +31,15 @@ class NoValueWarning(UserWarning):
     """A metric has no value for a query and a model of which enough words were found."""
 
 
+def warn_shared(query: Query) -> None:
+    """Warn of words that are in two target sets, or in a target and an attribute set, at the line of the caller."""
+    if shared := shared_words(query):
+        _warn_once(f"query {quote(query.name)} has a word in two sets: {shared_text(shared)}", UserWarning)
+
+
 def warn_lost(query: Query, model: Any, result: Result) -> None:
-    """Warn of the words of a query that a model lacks, and of a value that is NaN, at the line of the caller.
+    """Warn of what limits a value, at the line of the caller: words that the model lacks, a value that is NaN or has
+    a fixed size, and p-values that cannot be small.
 
     Words are counted once in a set. In one process the same is said once, however often it is measured; in a notebook
     or script `warnings.simplefilter("ignore", LostWordsWarning)` leaves it out.
@@ -55,11 +64,14 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         if failed_sets := _failed_sets(result):
             message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
         _warn_once(message, LostWordsWarning)
-    if result.status == "degenerate":
-        metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
-        _warn_once(
-            f"{where}: the value{metric_note} is NaN: it is undefined for these vectors", NoValueWarning
-        )
+    metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
+    if reason := why_undefined(result.status).replace(UNDEFINED, "it is undefined for these vectors"):
+        _warn_once(f"{where}: the value{metric_note} is NaN: {reason}", NoValueWarning)
+    if result.is_fixed:
+        _warn_once(f"{where}: the value{metric_note} is kept: {ONE_WORD}", UserWarning)
+    for name, part in P_VALUES.items():
+        if lowest := lowest_p((result.inference or {}).get(part, {}).get("p_lowest")):
+            _warn_once(f"{where}: {name}{metric_note} cannot be small: {lowest}", UserWarning)
 
 
 def _failed_sets(result: Result) -> list[str]:

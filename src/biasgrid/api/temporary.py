@@ -21,7 +21,7 @@ class Folder:
             self.path = Path(tempfile.mkdtemp(prefix="biasgrid-"))
         except OSError as error:
             raise DiskError(
-                f"{tempfile.gettempdir()}: {error.strerror} (TMPDIR names another folder)"
+                f"{tempfile.gettempdir()}: {error.strerror} (set TMPDIR to use a different folder)"
             ) from None
         self.remove = weakref.finalize(self, _remove, self.path, os.getpid())
 

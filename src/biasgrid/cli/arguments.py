@@ -147,7 +147,7 @@ def check_output(output: Path, inputs: list[Path]) -> None:
     """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
     for path in inputs:
         if path.resolve() in (output.resolve(), *output.resolve().parents):
-            raise BiasgridError(f"{output}: would be written over {path}; give another output")
+            raise BiasgridError(f"{output}: would be written over {path}; give a different output")
 
 
 def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:

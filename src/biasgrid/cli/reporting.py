@@ -29,7 +29,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     study = find_study(args.study)
     if args.without and (args.output is None or args.output.resolve() == study.report_file.resolve()):
         raise BiasgridError(
-            f"--without: {study.report_file} is the page of all queries, and stays so; give another --output"
+            f"--without: {study.report_file} is the page of all queries; give a different --output"
         )
     step, missing = step_of(study, args.without or ())
     step = replace(step, output=args.output or step.output)

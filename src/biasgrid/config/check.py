@@ -129,7 +129,9 @@ def _check_languages(config: Mapping[str, Any], where: str) -> None:
         for key in entry.get("models", []):
             if not one_language(entry, models[key]):
                 languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
-                raise BiasgridError(f"{where}: {criterion}: models: {key} is in another language {languages}")
+                raise BiasgridError(
+                    f"{where}: {criterion}: models: {key} is in a different language {languages}"
+                )
         if not any(one_language(entry, model) for model in models.values()):
             raise BiasgridError(f"{where}: {criterion}: language: no model is in {entry['language']!r}")
     for key, model in models.items():
@@ -148,7 +150,7 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
     for part in ("benchmarks", "corpora", "encoders"):
         for key in config.get(part, ()):
             if key in names_in_use:
-                raise BiasgridError(f"{where}: {part}: {key}: this name is taken; name it otherwise")
+                raise BiasgridError(f"{where}: {part}: {key}: this name is taken; give it a different name")
             names_in_use.add(key)
     labels = [model["label"] for model in models.values()]
     for key, model in models.items():
@@ -163,8 +165,8 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
         for key, metric in metrics_of(config, criterion).items():
             if by_key.setdefault(key, metric) != metric:
                 raise BiasgridError(
-                    f"{where}: {criterion}: metrics: {key}: is another metric, or has other parameters, in another "
-                    "ranked criterion; name them apart"
+                    f"{where}: {criterion}: metrics: {key}: is a different metric, or has different parameters, in a "
+                    "second ranked criterion; give them different names"
                 )
 
 
@@ -178,7 +180,7 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
                 reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
-                raise BiasgridError(f"{place}: this key {reason}; name it otherwise")
+                raise BiasgridError(f"{place}: this key {reason}; give it a different name")
             check_names("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
             check_names("model", entry.get("models", []), models, f"{place}: models")
             check_names("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
@@ -191,7 +193,7 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
             label = entry.get("label", method.label)
             if label in labels:
                 raise BiasgridError(
-                    f"{place}: {labels[label]} is labelled {quote(label)}, too; give it a label"
+                    f"{place}: {labels[label]} has the label {quote(label)} as well; change one of the labels"
                 )
             labels[label] = key
 

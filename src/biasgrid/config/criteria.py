@@ -62,9 +62,7 @@ class Query(Strict):
         if self.file is None and (self.sets or self.where):
             raise ValueError(f"{'sets' if self.sets else 'where'}: is for sentences of a file")
         if self.file is not None and (self.targets or self.attributes):
-            raise ValueError(
-                "has a file, whose sentences are the query, and sets of its own; leave one of them out"
-            )
+            raise ValueError("has both a file and sets; leave out one of them")
         if self.file is not None and self.templates is not None:
             raise ValueError("templates: are for words, and a file has sentences")
         if self.file is not None and self.sets is None:

@@ -28,7 +28,7 @@ class Inference(Strict):
         "permutation test within bands of frequency of every metric that has a permutation test", None
     )
     control_words: ControlWords = field(
-        "test of every metric against words as frequent as those that the groups are compared with", None
+        "test of every metric against control words: as frequent as the query's, without a topic", None
     )
     bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)
     sensitivity: Sensitivity = field("influence of single words, and split halves", None)

@@ -131,7 +131,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     config = complete(StudyConfig, without_version(config, where), where, root)
     if "Overall" in config["criteria"]:
         raise BiasgridError(
-            f"{where}: criteria: 'Overall' stands for all criteria together; name it otherwise"
+            f"{where}: criteria: 'Overall' stands for all criteria together; give it a different name"
         )
     sets = WordSets(root / config["word_sets"])
     for part in ("debias", "evaluation"):
@@ -258,7 +258,7 @@ def _join(
 
 
 def _also_in(former_place: str, place: str) -> str:
-    return f"; it is in {former_place}, too" if former_place != place else ""
+    return f"; it is also in {former_place}" if former_place != place else ""
 
 
 def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
@@ -269,6 +269,10 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
     if name in shipped_models():
         return {name: copy_config(shipped_models()[name], name)}
     if not (root / Path(name).expanduser()).exists():
+        if "/" in name or re.search(r"\.[A-Za-z]\w*$", name):
+            raise BiasgridError(
+                f"{where}: {name}: no such file, and no model of that name (biasgrid list models)"
+            )
         raise BiasgridError(
             f"{where}: {unknown_name('model', name, shipped_models(), 'biasgrid list models')}; or the path of a "
             "file of vectors"

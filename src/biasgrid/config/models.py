@@ -165,9 +165,9 @@ class Model(Strict):
                     f"source: {self.source.algorithm} trains {output_kind}, and no {kind.name}"
                 )
         if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
-            raise BiasgridError(f"source: what is shuffled is a corpus (kind: {CORPUS}), and no {kind.name}")
+            raise BiasgridError(f"source: only a corpus can be shuffled (kind: {CORPUS}), not {kind.name}")
         if isinstance(self.source, Encoded) and kind.name not in (kinds.VECTORS, CONTEXTUAL):
-            raise BiasgridError(f"source: what is encoded are vectors of words, and no {kind.name}")
+            raise BiasgridError(f"source: only vectors of words can be encoded, not {kind.name}")
         if kind.name == CONTEXTUAL and not isinstance(self.source, Encoded):
             raise BiasgridError(f"kind: {CONTEXTUAL} are made by an encoder: their source has type {ENCODED}")
         return self
@@ -181,7 +181,7 @@ class Model(Strict):
             raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")
         if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
             key = "format" if self.format else "window"
-            raise BiasgridError(f"{key}: a shuffled corpus has that of {self.source.corpus}; leave it out")
+            raise BiasgridError(f"{key}: a shuffled corpus takes it from {self.source.corpus}; leave it out")
         return self
 
 

@@ -27,13 +27,13 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
         for word in _lower_case(phenomenon_words):
             if word in owners:
                 raise BiasgridError(
-                    f"{place}: {quote(word)} is in {quote(owners[word])}, too; leave it out of one of them (without)"
+                    f"{place}: {quote(word)} is also in {quote(owners[word])}; leave it out of one (without)"
                 )
             owners[word] = name
         key = query_id(criterion, name)
         if key in by_id:
             raise BiasgridError(
-                f"{place}: another phenomenon has the query id {quote(key)}; name it otherwise"
+                f"{place}: another phenomenon has the query id {quote(key)}; give it a different name"
             )
         is_whole_set = phenomenon_words == words(entry["words"], place)
         attributes = {name: entry["words"] if is_whole_set else phenomenon_words}

@@ -55,9 +55,7 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
     for corpus, parts in of_corpora.items():
         for part, keys in parts.items():
             if not keys:
-                raise BiasgridError(
-                    f"{where}: {part}: no model is of {corpus}, of which the other list has one"
-                )
+                raise BiasgridError(f"{where}: {part}: no model is of {corpus}, but the other list has one")
         first, *rest = (key for keys in parts.values() for key in keys)
         for key in rest:
             if _training_of(models[key]) != _training_of(models[first]):

@@ -177,7 +177,7 @@ class FrequencyTests(Strict):
                 raise BiasgridError(f"trainings: {key}: min_count: is more than `least`, {self.least}")
         shared_names = self.unbiased.keys() & self.biased.keys()
         if shared_names:
-            raise BiasgridError(f"biased: {min(shared_names)!r} is the name of an unbiased kind, too")
+            raise BiasgridError(f"biased: {min(shared_names)!r} is also the name of an unbiased kind")
         return self
 
 

@@ -51,7 +51,8 @@ def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str
             differ = set(_differences(base, source))
             if parameter not in differ:
                 raise BiasgridError(
-                    f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with another"
+                    f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with a "
+                    "different one"
                 )
             if differ != {parameter}:
                 raise BiasgridError(

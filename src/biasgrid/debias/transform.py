@@ -170,7 +170,7 @@ class Transform:
             )
         if self.fitted_on["fingerprint"] != model.fingerprint:
             raise BiasgridError(
-                f"{self.method}: fitted on other vectors ({self.fitted_on['model']}) than those of {model.name}; "
+                f"{self.method}: fitted on other vectors ({self.fitted_on['model']}), not on {model.name}; "
                 "fit it on this model"
             )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, DiskError
+from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
 from .corpus.shuffled import Shuffled
 from .corpus.text import Sentences
@@ -34,13 +35,15 @@ def build_store(
     need the same store wait for each other.
 
     Raises BiasgridError for a source that cannot be fetched or does not match its checksum, for a file that is not a
-    model, for a shared folder that holds another model of this name, and for a folder that cannot be written.
+    model, for a shared folder that holds a different model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch, read_manifest
 
     folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
     raw = folder / "raw"
+    if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
+        check_extra(name, model)
     archives = {
         archive: fetch(archive, source, raw, shared=shared)
         for archive, source in archives_of(name, model).items()
@@ -72,8 +75,8 @@ def build_store(
             if shared and record:
                 key = next(key for key, value in origin.items() if record.get(key) != value)
                 raise BiasgridError(
-                    f"{name}: {folder / name}, which studies share, holds another model of this name (its {key} is "
-                    f"{json.dumps(record.get(key)):.200}): name one of them otherwise, or delete that folder"
+                    f"{name}: {folder / name}, which studies share, holds a different model of this name (its {key} "
+                    f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
                 )
             settings = dict(zip(("archive", "start"), archives.values(), strict=False))
             return kind.build(
@@ -81,6 +84,34 @@ def build_store(
             )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+
+
+def extra_of(model: Mapping[str, Any]) -> str:
+    """The extra that a model needs, such as "language"; empty where it needs none."""
+    return OF_MODELS.get(_form(model), ("", "", ()))[1]
+
+
+def check_extra(name: str, model: Mapping[str, Any]) -> None:
+    """Check for the packages that a model needs, before it is downloaded. Raises BiasgridError."""
+    require_for(_form(model), name)
+
+
+def _form(model: Mapping[str, Any]) -> str:
+    source = model["source"]
+    if source["type"] == "encoded":
+        return "bert"
+    if source["type"] == "trained":
+        from . import training
+
+        algorithm = source["algorithm"]
+        return (
+            "bert"
+            if algorithm in training.LANGUAGE_MODELS
+            else ""
+            if algorithm in training.MODULES
+            else "gensim"
+        )
+    return str(model.get("format", ""))
 
 
 def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -63,7 +63,7 @@ def write_model(
     suffix = writers.format_of(output)
     is_store = isinstance(model, EmbeddingStore)
     if is_store and output.exists() and output.samefile(model.path):
-        raise BiasgridError(f"{output}: is the model itself; give another output")
+        raise BiasgridError(f"{output}: is the model itself; give a different output")
     block = block or max(1, BLOCK // model.dimensions)
     if suffix == writers.STORE:
         writers.check_folder(output)

@@ -218,15 +218,15 @@ class DebiasedModel(Model):
         return self.model.vocab_prefix
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """As those of the model."""
+        """Rows of the underlying model."""
         return self.model.rows(words)
 
     def words(self) -> list[str]:
-        """As those of the model."""
+        """Words of the underlying model."""
         return self.model.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """As that of the model."""
+        """Vocabulary of the underlying model."""
         return self.model.vocabulary(limit)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -275,7 +275,7 @@ def _unpickle(path: Path, name: str) -> EmbeddingStore:
     """Open the store of a pickled model."""
     if not (path / MODEL).exists():
         raise BiasgridError(
-            f"{path}: the pickled model's store is gone; that of a file is kept as long as the model that `load` "
+            f"{path}: the pickled model's store is gone; the store of a file lives as long as the model that `load` "
             "returned: save it as a store (model.save('folder')), and pickle that"
         )
     return EmbeddingStore.open(path, name)

@@ -38,7 +38,7 @@ class StoreOf:
         store = REGISTRY[self.kind].open(self.path)
         if not store.metadata.items() >= json.loads(self.made_of).items():
             raise BiasgridError(
-                f"{self.path}: was made from another source than the study's {self.path.name}, or otherwise: make "
-                "the stores again (snakemake stores), or name one of the models otherwise"
+                f"{self.path}: was made from a different source than the study's {self.path.name}, or otherwise: "
+                "make the stores again (snakemake stores), or rename one of the models"
             )
         return store

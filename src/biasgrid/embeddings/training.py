@@ -75,9 +75,7 @@ def check_parameters(algorithm: str, params: Mapping[str, Any]) -> None:
     parameters = (PARAMETERS | LANGUAGE_MODELS)[algorithm]
     for name, value in params.items():
         if name == "workers":
-            raise BiasgridError(
-                "workers: is always 1, so that the same vectors come out each time; leave it out"
-            )
+            raise BiasgridError("workers: is always 1, for the same vectors each time; leave it out")
         if name not in parameters:
             raise BiasgridError(
                 f"{algorithm} has no parameter {name!r}; allowed are: {', '.join(sorted(parameters))}"

@@ -54,8 +54,8 @@ def check_archives(archives: Mapping[Path, Any]) -> None:
     for folder, source in archives.items():
         if (present := read_manifest(folder).get("source")) not in (None, source):
             raise BiasgridError(
-                f"{folder} holds another archive of this name (its source is {json.dumps(present):.200}): name one "
-                "of them otherwise, or delete that folder"
+                f"{folder} holds a different archive of this name (its source is {json.dumps(present):.200}): "
+                "rename one of them, or delete that folder"
             )
 
 

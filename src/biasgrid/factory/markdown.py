@@ -13,6 +13,7 @@ from ..figures.factory import ACTS as ACT_LABELS
 from ..figures.factory import VECTORS
 from ..files import write_text
 from ..frames import read_frame
+from ..numbers import coefficient, interval, share, typeset, typographic
 from .claims import CLAIM_TEXTS
 from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, TEXTS
 
@@ -55,7 +56,7 @@ def _truth_tables(
     of_vectors = recovery[recovery["vectors"] != BEHAVIOUR]
     kinds = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
     names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
-    share, distance = TRUTHS[against]
+    signed, distance = TRUTHS[against]
 
     def cell(trainer: str, kind: str, level: str, metric: str, *key: str) -> tuple[float, float]:
         kind = BEHAVIOUR if metric in ACTS else kind
@@ -72,19 +73,23 @@ def _truth_tables(
         shares, distances, differences = [], [], []
         for kind in kinds:
             shares.append(_with_sd(*cell(*kind, "word", metric, against, "signed", "r_squared")))
-            shares.append(_percent(cell(*kind, "word", metric, against, "signed", "positive")[0]))
+            shares.append(
+                typeset(cell(*kind, "word", metric, against, "signed", "positive")[0], form=share) or "–"
+            )
             distances.append(_with_sd(*cell(*kind, "word", metric, against, "absolute", "r_squared")))
-            differences.append(_percent(cell(*kind, "word", metric, "", "", "sd_difference")[0]))
+            differences.append(
+                typeset(cell(*kind, "word", metric, "", "", "sd_difference")[0], form=share) or "–"
+            )
         with_share.append([name_of(metric), *shares])
         with_distance.append([name_of(metric), *distances, *differences])
     of_sets = sorted(recovery.loc[recovery["level"] == "set", "metric"].unique(), key=name_of)
     texts = [
-        f"R² of words' scores with {share}, mean over models (standard deviation), and models with r > 0:",
+        f"R² of words' scores with {signed}, mean over models (standard deviation), and models with r > 0:",
         _table(["metric", *(head for name in names for head in (f"{name}: R²", "r > 0"))], with_share),
         f"R² with {distance}, and how much replicates differ:",
         _table(["metric", *names, *(f"replicates, {name}" for name in names)], with_distance),
     ]
-    truth_name = "the truth" if against == "planted" else share
+    truth_name = "the truth" if against == "planted" else signed
     for trainer in dict.fromkeys(trainer for trainer, _ in kinds):
         trainer_kinds = [kind for of_trainer, kind in kinds if of_trainer == trainer]
         rows = [
@@ -112,14 +117,22 @@ def claims_markdown(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """claims.csv as a table to read, in Markdown."""
     rows = []
     for row in claims.itertuples(index=False):
-        interval = "" if np.isnan(row.low) else f" [{_digits(row.low)}, {_digits(row.high)}]"
+        ends = "" if np.isnan(row.low) else typographic(f" {interval(row.low, row.high, 2)}")
         models = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
         against = ACT_LABELS.get(row.against, row.against)
         metric, text = row.claim.removeprefix("errors_"), row.text
         if metric != row.claim:
             text = text.replace(f": {metric}", f": {labels.get(metric, metric)}")
         rows.append(
-            [row.experiment, text, row.paper, models, against, _digits(row.value) + interval, row.verdict]
+            [
+                row.experiment,
+                text,
+                row.paper,
+                models,
+                against,
+                (typeset(row.value, 2) or "–") + ends,
+                row.verdict,
+            ]
         )
     head = ["experiment", "claim", "paper", "models", "compared with", "value [95 % interval]", "verdict"]
     return _table(head, rows) + "\n"
@@ -130,28 +143,13 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _two_digits(value: float) -> str:
-    """As -.25; a dash for NaN."""
-    if np.isnan(value):
-        return "–"
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".00" else text
-
-
-def _digits(value: float) -> str:
-    """Two digits, or two that are not 0; a dash for NaN."""
-    if np.isnan(value) or abs(value) >= 0.1 or abs(value) < 1e-6:
-        return _two_digits(value)
-    return f"{value:.2g}".replace("0.", ".", 1).replace("-", "−")
-
-
 def _with_sd(value: float, sd: float) -> str:
-    return _two_digits(value) + (f" ({_two_digits(sd)})" if not np.isnan(value) else "")
+    return f"{_r(value)} ({_r(sd)})" if not np.isnan(value) else "–"
 
 
 def _bold(r: float) -> str:
-    return f"**{_two_digits(r)}**" if abs(r) >= 0.8 else _two_digits(r)
+    return f"**{_r(r)}**" if abs(r) >= 0.8 else _r(r)
 
 
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{share:.0%}".replace("%", " %")
+def _r(value: float) -> str:
+    return typeset(value, form=coefficient) or "–"

@@ -171,7 +171,7 @@ class Factory(Folders):
             if text in self.templates.texts:
                 raise BiasgridError(
                     f"test_templates: {self.config['test_templates']}: {text!r} is a sentence of "
-                    f"{self.config['templates']}, too, so that models are trained on it"
+                    f"{self.config['templates']}, on which models are trained"
                 )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Figure of how agreement between versions of pairs hangs on the interval that counts as no bias."""
+"""Figure of how agreement between versions of pairs depends on the interval that counts as no bias."""
 
 from __future__ import annotations
 

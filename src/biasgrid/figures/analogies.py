@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import share
 from .figure import Drawing, Figure, evaluations_of, group_by_size, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -171,7 +172,7 @@ def analogies(
             ]
             own_share = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
             if excluded == "no" and len(part):
-                axes.text(x, y + ROW, f"own: {own_share:.0%}", color="#333333", **line)
+                axes.text(x, y + ROW, f"own: {share(own_share)}", color="#333333", **line)
             for i, word in enumerate(row_words):
                 centre = ends[i] - row_heights[i] / 2
                 if (word, method, excluded) in best_answers.index:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import decimal
 from .figure import Drawing, Figure, cells_of, count_range, group_by_size, labels, pages, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
@@ -62,11 +63,11 @@ def before_after(
     # nothing to nothing is no change
     ratio = (rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 1.0)
     text = [
-        "n/a" if np.isnan(after) else f"{after:.{digits[metric]}f}{DAGGER * is_on_fewer}"
+        "n/a" if np.isnan(after) else f"{decimal(after, digits[metric])}{DAGGER * is_on_fewer}"
         for metric, after, is_on_fewer in zip(rows["measure"], rows["after"], fewer, strict=True)
     ]
     rows = rows.assign(ratio=ratio, text=text)
-    top = {cell: f"{value:.{digits[cell[1]]}f}" for cell, value in untouched_values.items()}
+    top = {cell: decimal(value, digits[cell[1]]) for cell, value in untouched_values.items()}
     numbers = 0.08 + max(
         [text_width(x, SMALL) for x in text] + [text_width(x, SMALL) * BOLD for x in top.values()]
     )

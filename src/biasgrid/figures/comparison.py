@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
+from ..numbers import plain, typographic
 from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, SUPERSCRIPTS, fit_text, line_count, published_label, text_width
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, published_label, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,17 +335,12 @@ def _set_scale(axes: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
         powers = powers[:: ceil(len(powers) / 4)]
         axes.set_xticks([0.0] * int(low <= 0) + [10.0**power for power in powers])
         axes.minorticks_off()
-        axes.xaxis.set_major_formatter(lambda x, _: "0" if x == 0 else _power(x))
+        axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
         return
     # no finer than a difference that matters
     room = max(0.06 * (high - low), 0.05 * max(abs(low), abs(high)), 1e-6)
     axes.set_xlim(low - room, high + room)
     few_ticks(axes.xaxis, 4)
-
-
-def _power(x: float) -> str:
-    power = round(np.log10(x))
-    return f"{x:g}" if power >= -1 else f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
 def _count_judged(part: pd.DataFrame) -> int:

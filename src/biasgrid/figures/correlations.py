@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import coefficient, interval, typeset, typographic
 from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width, two_digits, wrap_text
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ def correlations(
         for row in table.itertuples()
         if row.metric_a != row.metric_b and not np.isnan(getattr(row, "ci_low", np.nan))
     }
-    intervals = {key: f"[{short(low)}, {short(high)}]" for key, (low, high) in ends.items()}
+    intervals = {key: typographic(interval(low, high, form=coefficient)) for key, (low, high) in ends.items()}
     by_length = by_length or {}
     names = {
         (criterion, key): wrap_text(
@@ -138,11 +139,11 @@ def correlations(
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
                 look = centre | {"color": readable_on(value, strengths[row, column])}
-                interval = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
-                if interval:
-                    axes.text(s=interval, **look | {"y": row + 0.68, "size": tiny})
+                ends_text = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
+                if ends_text:
+                    axes.text(s=ends_text, **look | {"y": row + 0.68, "size": tiny})
                     look["y"] = row + 0.38
-                axes.text(s=two_digits(value), **look)
+                axes.text(s=typeset(value, form=coefficient), **look)
         axes.set_title(criterion, loc="left", weight="bold", pad=5)
         if counts:
             n = {"ha": "right", "va": "baseline", "size": SMALL}
@@ -210,8 +211,8 @@ def _notes(intervals: bool, missing: bool, small_criteria: Sequence[str]) -> lis
     notes = []
     if intervals:
         notes += [
-            "The wider an interval, the paler its cell. It is over words: of other models it says nothing, and few "
-            "models have few possible coefficients."
+            "The wider an interval, the paler its cell. The interval is over words; it says "
+            "nothing about other models. With few models, only few coefficients are possible."
         ]
     if missing:
         notes += [f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike."]

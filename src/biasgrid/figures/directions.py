@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..numbers import decimal
 from .figure import Drawing, Figure, group_by_size, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
@@ -95,7 +96,7 @@ def directions(
             ax=axes,
         )
         for (row, column), angle in np.ndenumerate(cell_angles):
-            text = "" if row == column else "no angle" if np.isnan(angle) else f"{angle:.1f}°"
+            text = "" if row == column else "no angle" if np.isnan(angle) else f"{decimal(angle, 1)}°"
             axes.text(
                 column + 0.5,
                 row + 0.5,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
+from ..numbers import coefficient, plain, typeset, typographic
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, legend_mark, page, styled
 from .palette import GREY, MODEL_COLOURS, colour_map
-from .text import NORMAL, SMALL, short, text_width
+from .text import NORMAL, SMALL, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,9 +192,11 @@ def against_truth(
                 axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=pad)
             line = {"transform": axes.transAxes, "va": "bottom"}
             r_values = {name: r[metric, kind, name] for name in BLOCKS}
-            main_text = f"r {_r(r_values.pop(truth))}"
+            main_text = f"r {typeset(r_values.pop(truth), form=coefficient) or '–'}"
             names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
-            other_text = "  ".join(f"{names[name]} {_r(value)}" for name, value in r_values.items())
+            other_text = "  ".join(
+                f"{names[name]} {typeset(value, form=coefficient) or '–'}" for name, value in r_values.items()
+            )
             axes.text(0, 1 + 0.02 / height, other_text, size=SMALL, color=GREY, **line)
             axes.text(0, 1 + 0.14 / height, main_text, size=NORMAL, **line)
             if len(kinds) > 1:
@@ -308,12 +311,8 @@ def _pearson(x: pd.Series, y: pd.Series) -> float:
 
 
 def tick(value: float, _: int) -> str:
-    """A number at an axis, without the zero before the point."""
-    return f"{value:g}".replace("0.", ".", 1).replace("-", "−")
-
-
-def _r(value: float) -> str:
-    return "–" if np.isnan(value) else short(value)
+    """A number at an axis."""
+    return typographic(plain(value))
 
 
 def is_judged(table: pd.DataFrame) -> pd.Series:
@@ -340,7 +339,7 @@ def _scale(figure: figure.Figure, shades: ScalarMappable, name: str, top: float)
     scale = figure.colorbar(shades, cax=axes, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.set_ticks([])
-    ends = [f"{value:.2f}".lstrip("0") for value in (shades.norm.vmin, shades.norm.vmax)]
+    ends = [coefficient(value) for value in (shades.norm.vmin, shades.norm.vmax)]
     look = {"transform": axes.transAxes, "va": "center", "size": SMALL}
     axes.text(-0.04, 0.45, f"{name}  {ends[0]}", ha="right", **look)
     axes.text(1.04, 0.45, ends[1], ha="left", **look)

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..numbers import coefficient, plain, typeset, typographic
 from .figure import Drawing, Figure, count_range, evaluations_of, group_by_size, pages, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
 from .rows import from_tables
-from .text import SMALL, two_digits
+from .text import SMALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,14 +87,14 @@ def hidden_bias(
         )
         axes.plot(panel_rows["after"], y, linestyle="", zorder=4, **after)
         for row_y, value in zip(y, panel_rows["after"], strict=True):
-            number = "n/a" if np.isnan(value) else two_digits(value)
+            number = typeset(value, form=coefficient) or "n/a"
             coordinates = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
             axes.annotate(number, (1, row_y), (4, 0), va="center", size=SMALL, **coordinates)
         values = ends.loc[measure].to_numpy()
         low, high = np.nanmin([chance, *values]), np.nanmax([1.0, *values])
         axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
         axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace("-", "−"))
+        axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
     return figure
 
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from ..files import slug
 from ..labels import sic
+from ..numbers import typeset
 from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
-from .text import SMALL, fit_text, line_count, text_width, two_digits, unit_label
+from .text import SMALL, fit_text, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +117,7 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
     for value, place in zip(x, y, strict=True):
         if abs(value) > FARTHEST:
             right = value > 0
-            text = f"{two_digits(value)} →" if right else f"← {two_digits(value)}"
+            text = f"{typeset(value)} →" if right else f"← {typeset(value)}"
             end, offset = (FARTHEST, (-6, 0)) if right else (-FARTHEST, (10, 0))
             side = {"ha": "right" if right else "left", "va": "center", "size": SMALL}
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)

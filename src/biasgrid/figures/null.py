@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..labels import sic
+from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from .figure import Drawing, Figure, Files, level
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
-from .text import NORMAL, SMALL, SUPERSCRIPTS, fit_text, line_count, unit_label
+from .text import NORMAL, SMALL, fit_text, line_count, unit_label
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -239,7 +240,7 @@ def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
         text += [
             "The metric draws at random; the line of a test is the score without that chance, from which the"
         ]
-        text += [f"tables' score is up to {_number(differ, 1)} away."]
+        text += [f"tables' score is up to {typeset(differ, 1)} away."]
     return " ".join(text)
 
 
@@ -248,17 +249,17 @@ def _name(metric: Mapping[str, Any], part: str) -> str:
 
 
 def _panel_text(
-    metric: Mapping[str, Any], result: Mapping[str, Any], part: str, interval: str, level: float
+    metric: Mapping[str, Any], result: Mapping[str, Any], part: str, kind: str, level: float
 ) -> list[str]:
     """What stands above a panel, in lines."""
     name, record = _name(metric, part), result[part]
     if part != "bootstrap":
         return [f"{name}: {line}" if i == 0 else line for i, line in enumerate(_p_text(record, part))]
-    low, high = record[interval]
+    low, high = record[kind]
     if low is None:
-        return [f"{name}: no interval", record["reasons"][interval]]
+        return [f"{name}: no interval", record["reasons"][kind]]
     samples = f"{record['draws']:,} bootstrap resamples"
-    return [f"{name}: {level * 100:g} % interval {_number(low)} to {_number(high)}", samples]
+    return [f"{name}: {level * 100:g} % interval {typographic(interval(low, high))}", samples]
 
 
 def _p_text(record: Mapping[str, Any], part: str) -> list[str]:
@@ -270,27 +271,12 @@ def _p_text(record: Mapping[str, Any], part: str) -> list[str]:
     if record["method"] == "exact":
         lowest = p <= record["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
-        return [f"p = {_number(p)}{possible}", f"exact: all {permutations:,} permutations"]
+        return [f"{p_value(p)}{possible}", f"exact: all {permutations:,} permutations"]
     is_random = record["method"] == "drawn"
-    draws_text = NULLS[part] if is_random else f"random permutations of {_count(permutations)}"
-    interval = f"(95 % interval {_number(record['p_low'], 2)} to {_number(record['p_high'], 2)})"
-    return [f"p = {_number(p)}", interval, f"{draws:,} {draws_text}"]
-
-
-def _count(n: int | None) -> str:
-    if n is None:
-        return f"more than {_power_of_ten(300)}"
-    return f"{n:,}" if n < 10**6 else f"{int(str(n)[:3]) / 100:.1f} × {_power_of_ten(len(str(n)) - 1)}"
-
-
-def _number(x: float, digits: int = 3) -> str:
-    mantissa, _, power = f"{x:.{digits}g}".partition("e")
-    text = mantissa.replace("-", "−")
-    return f"{text} × {_power_of_ten(int(power))}" if power else text
-
-
-def _power_of_ten(power: int) -> str:
-    return "10" + str(power).translate(SUPERSCRIPTS)
+    of_all = count(permutations) if permutations else "more than 1e300"
+    draws_text = NULLS[part] if is_random else f"random permutations of {of_all}"
+    ends = interval(record["p_low"], record["p_high"], form=p_number)
+    return [p_value(p), f"(95 % interval {ends})", f"{draws:,} {draws_text}"]
 
 
 def facts(metric: Any) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import share
 from ..verdicts.least_biased import Answer, answers
+from ..verdicts.text import join_names
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
@@ -49,15 +51,13 @@ def order(
         return empty_page(title, "one model has no order.")
     table, resampled_units = most_resampled(rows_of(order, "order", criterion))
     metrics = sorted(table["metric"].unique())
-    decided_pairs = {
-        answer.metric: answer.decided_pairs
-        for answer in answers_on(rankings, pairs, criterion, metrics, level)
-    }
+    of_metrics = answers_on(rankings, pairs, criterion, metrics, level)
+    decided_pairs = {answer.metric: answer.decided_pairs for answer in of_metrics}
     matrices = {metric: pair_shares(table[table["metric"] == metric]) for metric in metrics}
     sums: dict[Unit, list[float]] = {}
     for matrix in matrices.values():
-        for (unit, _), share in matrix.items():
-            sums.setdefault(unit, []).append(share)
+        for (unit, _), value in matrix.items():
+            sums.setdefault(unit, []).append(value)
     means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
     names = [wrap_text(unit_label(unit, labels), 46) for unit in units]
@@ -74,7 +74,8 @@ def order(
     columns = best_columns(len(metrics), extent)
     note = (
         f"Percentage of bootstrap resamples of {resampled_units} in which the row's model is less biased than the "
-        f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is decided (p at "
+        f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is "
+        f"decided{for_these(of_metrics, labels)} (p at "
         f"most {1 - level:.2g}, adjusted over all pairs). n/a: a model is not ranked, as it lost too many queries."
     )
     shades = colour_map("order", SHADES)
@@ -97,7 +98,7 @@ def order(
             if x == y or np.isnan(value):
                 text, look = ("" if x == y else "n/a"), {"color": GREY}
             else:
-                text = _percent(value)
+                text = share(value).removesuffix(" %")
                 look = {"weight": "bold"} if {pair, pair[::-1]} & decided_pairs[metric] else {}
             axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
         axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
@@ -117,6 +118,13 @@ def answers_on(
     """What metrics say of the models on a criterion."""
     parts = (table[table["criterion"] == criterion] for table in (rankings, pairs))
     return answers(*parts, metrics, level)
+
+
+def for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """By which metrics what is decided holds for these queries alone; empty of none."""
+    names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
+    by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
+    return f" for these queries{by}" if names else ""
 
 
 def most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -144,13 +152,6 @@ def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:
 def _letters(i: int) -> str:
     """A to Z, then AA and so on."""
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
-
-
-def _percent(share: float) -> str:
-    """A whole number; 0 and 100 only where all resamples agree."""
-    if 0 < share < 0.005:
-        return "<1"
-    return ">99" if 0.995 <= share < 1 else f"{share * 100:.0f}"
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

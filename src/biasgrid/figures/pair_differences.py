@@ -9,12 +9,12 @@ import numpy as np
 
 from ..files import slug
 from ..metrics.agreement import THESIS
+from ..numbers import typeset
 from ..tables.inputs import cell_files, interval_agreement_cells
 from .figure import Drawing, Figure, Files, labels, pages
 from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT, NO_FILL
 from .score_distributions import read_results
-from .text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -87,7 +87,7 @@ def pair_differences(
         axes.hist(values, bins=bins, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.4, zorder=2)
         axes.axvline(0.0, **DASHED | {"zorder": 3})
         axes.axvline(values.mean(), color="black", linewidth=1.4, zorder=4)
-        axes.set_xlabel(f"nats (mean {two_digits(values.mean())}, n = {len(values):,})")
+        axes.set_xlabel(f"nats (mean {typeset(values.mean())}, n = {len(values):,})")
         few_ticks(axes.xaxis, 5)
         few_ticks(axes.yaxis, 4, integer=True)
         axes.spines["left"].set_visible(True)

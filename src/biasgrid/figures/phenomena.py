@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import typeset
 from .figure import Drawing, Figure, labels, pages, tables
 from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT
 from .rows import from_tables
-from .text import two_digits, unit_label
+from .text import unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ def phenomena(
         axes.hist(numbers, bins=BINS, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.6, zorder=2)
         axes.axvline(neutral[unit[0]], **DASHED | {"zorder": 3})
         axes.axvline(numbers.mean(), color="black", linewidth=1.4, zorder=4)
-        axes.set_xlabel(f"value (mean {two_digits(numbers.mean())})")
+        axes.set_xlabel(f"value (mean {typeset(numbers.mean())})")
         few_ticks(axes.xaxis, 4)
         few_ticks(axes.yaxis, 5, integer=True)
         axes.spines["left"].set_visible(True)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import coefficient, interval, plain, typographic
 from .figure import Drawing, Figure, Files, pages
 from .layout import PAGE, add_panels, empty_page, few_ticks, label_marks, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 from .rows import read_table
-from .text import SMALL, two_digits, unit_label
+from .text import SMALL, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +122,8 @@ def _panel_text(
     for method, sign in (("pearson", "r"), ("spearman", "ρ")):
         value, low, high = coefficients.get((*unit, method), (np.nan,) * 3)
         if np.isfinite(value):
-            lines.append(f"{sign} = {two_digits(value)} [{two_digits(low)}, {two_digits(high)}]")
+            ends = interval(low, high, form=coefficient)
+            lines.append(typographic(f"{sign} = {coefficient(value)} {ends}"))
     return "\n".join(lines)
 
 
@@ -168,7 +170,7 @@ def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
     axis.set_major_locator(
         FixedLocator([x for x in numbers if low <= np.log10(x) < high - 0.08 * (high - low)])
     )
-    axis.set_major_formatter(lambda x, _: f"{x:,g}")
+    axis.set_major_formatter(lambda x, _: plain(x))
     axis.set_minor_locator(NullLocator())
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numbers import coefficient, plain, share, typeset
 from ..schroeder import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
 from .factory import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick
 from .layout import (
@@ -22,7 +23,7 @@ from .layout import (
     styled,
 )
 from .palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
-from .text import NORMAL, SMALL, fit_text, line_count, short, text_width
+from .text import NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,14 +71,14 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "Each mark is a model. Across: degrees between Direct Bias's direction, the first principal component of the "
         "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
         "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
-        f"Direct Bias similar up to {short(ALIKE)} and worse from {short(WORSE)} on{' (dashed)' if lines else ''}, "
-        f"of models where SAME has {short(SEEN)} or more. The paper takes Direct Bias without its sign: "
+        f"Direct Bias similar up to {plain(ALIKE)} and worse from {plain(WORSE)} on{' (dashed)' if lines else ''}, "
+        f"of models where SAME has {plain(SEEN)} or more. The paper takes Direct Bias without its sign: "
         "claims.csv has that reading, too. ρ: rank correlation, of all judged models."
     )
     legend = [
-        (f"SAME has R² of {short(SEEN)} or more", dot(LESS)),
+        (f"SAME has R² of {plain(SEEN)} or more", dot(LESS)),
         (
-            f"SAME has less than {short(SEEN)}",
+            f"SAME has less than {plain(SEEN)}",
             legend_mark(marker="^", markersize=4, markeredgewidth=0, color="#E69F00"),
         ),
     ]
@@ -89,7 +90,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         judged_rows = part[is_judged(part) & part["lost"].notna()]
         rho = judged_rows["angle"].rank().corr(judged_rows["lost"].rank()) if len(judged_rows) > 2 else np.nan
         worse = ((judged_rows["lost"] > WORSE) & (judged_rows["same"] >= SEEN)).sum()
-        text = f"ρ {short(rho) if np.isfinite(rho) else '–'}; worse in {worse} of {len(judged_rows)} models"
+        text = f"ρ {typeset(rho, form=coefficient) or '–'}; worse in {worse} of {len(judged_rows)} models"
         heads[trainer, kind] = _head(trainer, kind, labels), text
     figure, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
     for key, axes in panels.items():
@@ -129,9 +130,9 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
         "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size "
         "of WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same. Above each "
-        f"panel: the share of models whose smallest |d| of the ten is below {short(NEAR_0)}, of judged models in "
-        f"which these words have a mean bias above {short(BIASED)}. By chance that share is "
-        f"{_percent(near_0_by_chance())}: that of draws of six independent normal scores."
+        f"panel: the share of models whose smallest |d| of the ten is below {plain(NEAR_0)}, of judged models in "
+        f"which these words have a mean bias above {plain(BIASED)}. By chance that share is "
+        f"{share(near_0_by_chance())}: that of draws of six independent normal scores."
     )
     looks = {
         "largest": {"marker": "^", "color": LESS, "s": 11},
@@ -151,10 +152,8 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
             is_judged(part) & (part["example_bias"] > BIASED) & part["example_smallest"].notna()
         ]
         near = (biased_rows["example_smallest"] < NEAR_0).mean()
-        share_text = (
-            f"{_percent(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
-        )
-        heads[key] = _head(*key, labels), f"smallest below {short(NEAR_0)}: {share_text}"
+        share_text = f"{share(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
+        heads[key] = _head(*key, labels), f"smallest below {plain(NEAR_0)}: {share_text}"
     figure, panels = _panels(title, note, heads, legend, "SAME", "|d|")
     for key, axes in panels.items():
         part = parts[key]
@@ -190,7 +189,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
         "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
-        f"the line ({short(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
+        f"the line ({plain(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
         "standard deviation stand in the order of their planted means."
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
@@ -201,7 +200,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     ends = means if has_few_means else [means[0], means[-1]]
     legend = [
         (
-            f"{name} {short(mu)}",
+            f"{name} {plain(mu)}",
             legend_mark(marker=markers[mu], markersize=4, markeredgewidth=0, color=shades.to_rgba(mu)),
         )
         for mu in dict.fromkeys(ends)
@@ -227,8 +226,8 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
             )
             axes.scatter(sigmas.index(row.sigma) + 0.8 * place + jitter, row.gate, **look)
         axes.set(ylim=(-0.03, 1.03), xlim=(-0.55, len(sigmas) - 0.45), yticks=[0, 0.5, GATE, 1])
-        axes.set_yticklabels(["0", ".5", short(GATE), "1"])
-        axes.set_xticks(range(len(sigmas)), [short(sigma) for sigma in sigmas])
+        axes.set_yticklabels(["0", "0.5", plain(GATE), "1"])
+        axes.set_xticks(range(len(sigmas)), [plain(sigma) for sigma in sigmas])
     return figure
 
 
@@ -297,7 +296,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for row in cells:
             x = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
             axes.plot([x], [middle], linestyle="", **VERDICTS[row.verdict])
-            axes.text(x + 0.09, middle, number(row.value), size=SMALL, va="center")
+            axes.text(x + 0.09, middle, typeset(row.value, 2) or "–", size=SMALL, va="center")
         y += space
     return figure
 
@@ -367,16 +366,13 @@ def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     for trainer, part in table.groupby("trainer", sort=False):
         accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
         task_text = (
-            f"mean accuracy {number(accuracy)} (chance: .50), Cronbach's alpha of the errors {number(alpha)}"
+            f"mean accuracy {typeset(accuracy, form=coefficient)} (chance: .50), "
+            f"Cronbach's alpha of the errors {typeset(alpha, form=coefficient)}"
         )
         texts.append(
             f"{task_text} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else task_text
         )
     return "; ".join(texts)
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{share:.0%}".replace("%", " %")
 
 
 def _parts(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
@@ -426,13 +422,3 @@ def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
         for _, claim_rows in experiment_rows.groupby(["claim", "text"], sort=False):
             rows.append((experiment, claim_rows["text"].iloc[0], list(claim_rows.itertuples())))
     return rows
-
-
-def number(value: float) -> str:
-    """Two digits, or one that is not 0 of a number from .0001 on; a dash for NaN."""
-    if np.isnan(value):
-        return "–"
-    if 1e-4 <= abs(value) < 0.01:
-        return f"{value:.1g}".replace("0.", ".", 1).replace("-", "−")
-    text = f"{value:.1f}" if abs(value) >= 10 else f"{value + 0.0:.2f}"
-    return text.replace("0.", ".", 1).replace("-", "−") if abs(value) < 1 else text.replace("-", "−")

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
+from ..numbers import share, typeset
 from .figure import Drawing, Figure, Files, evaluations_of
 from .layout import MARGIN, PAGE, add_axes, legend_area, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
-from .text import LARGE, SMALL, text_width, two_digits
+from .text import LARGE, SMALL, text_width
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -108,7 +109,7 @@ def professions(
         for text, printed in zip(axes.get_yticklabels(), is_printed, strict=True):
             text.set_weight("bold" if printed else "normal")
         for y, value in enumerate(values):
-            axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
+            axes.text(value + longest * 0.02, y, typeset(value), va="center", size=SMALL)
         if not words:
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)
@@ -119,8 +120,8 @@ def professions(
     axes.bar(x[: len(shares)] - 0.2, np.array(shares) * 100, width=0.38, color=MORE_LIGHT)
     random = np.array(direct["random_shares"]) * 100
     axes.bar(x + 0.2, random, width=0.38, facecolor="white", edgecolor="#666666", linewidth=0.7)
-    for place, value in [*zip(x - 0.2, np.array(shares) * 100, strict=False)]:
-        axes.text(place, value + 1, f"{value:.0f}", ha="center", size=SMALL)
+    for place, value in zip(x - 0.2, shares, strict=False):
+        axes.text(place, 100 * value + 1, share(value).removesuffix(" %"), ha="center", size=SMALL)
     axes.spines["left"].set_visible(True)
     axes.set_xticks(x, [str(i + 1) for i in x])
     axes.set(xlabel="principal component", ylabel="% of the variance", ylim=(0, max([*shares, 0.1]) * 112))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import typeset
 from .figure import Drawing, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
-from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width, two_digits
+from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ def projections(
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_yticks(range(len(top_values)), names[i])
         for y, value in enumerate(top_values):
-            axes.text(value + longest * 0.02, y, two_digits(value), va="center", size=SMALL)
+            axes.text(value + longest * 0.02, y, typeset(value), va="center", size=SMALL)
         if top_values.empty:
             axes.text(0, 0, "no word", va="center", size=SMALL)
         axes.tick_params(axis="y", length=0)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import coefficient, decimal, plain, share, typeset
 from .correlations import FEWEST
 from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
-from .text import DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, two_digits, unit_label, wrap_text
+from .text import DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +146,7 @@ def _cells(axes: Axes, ranks: pd.DataFrame, models: int, fewer: pd.DataFrame | N
         else:
             mark = DAGGER if fewer is not None and fewer.iloc[i, j] else ""
             dark = (rank - 1) / max(models - 1, 1) < 0.35
-            axes.text(s=f"{rank:g}{mark}", size=SMALL, color="white" if dark else "black", **centre)
+            axes.text(s=f"{plain(rank)}{mark}", size=SMALL, color="white" if dark else "black", **centre)
     axes.hlines(np.arange(1, models) - 0.5, -0.5, ranks.shape[1] - 0.5, color="white", linewidth=0.8)
     axes.vlines(np.arange(1, ranks.shape[1]) - 0.5, -0.5, models - 0.5, color="white", linewidth=0.8)
     axes.xaxis.tick_top()
@@ -160,7 +161,8 @@ def _means(axes: Axes, ranks: pd.DataFrame, models: int) -> None:
             continue
         if not missing:
             axes.barh(i, mean, height=0.5, color="#C9C9C9")
-        text, weight = (f"({mean:.1f})", "normal") if missing else (f"{mean:.1f}", "bold")
+        text, weight = decimal(mean, 1), "normal" if missing else "bold"
+        text = f"({text})" if missing else text
         axes.text(0 if missing else mean, i, f" {text}", va="center", size=SMALL, weight=weight)
     # room for the number behind the longest bar
     axes.set(xlim=(0, models * 1.9), ylim=(models - 0.5, -0.5), yticks=[])
@@ -173,8 +175,8 @@ def _means(axes: Axes, ranks: pd.DataFrame, models: int) -> None:
 def _coverage(low: float, high: float) -> str:
     if np.isnan(low):
         return "n/a"
-    low, high = (f"{100 * share:.0f}" for share in (low, high))
-    return f"{low} %" if low == high else f"{low}\N{EN DASH}{high} %"
+    low, high = share(low), share(high)
+    return low if low == high else f"{low.removesuffix(' %')}\N{EN DASH}{high}"
 
 
 def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
@@ -185,9 +187,9 @@ def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
     n = len(means)
     if n < FEWEST or means.nunique().min() == 1:
         return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
-    rho = means["bias"].corr(means["quality"], method="spearman")
+    rho = typeset(means["bias"].corr(means["quality"], method="spearman"), form=coefficient)
     return (
-        f"Spearman's ρ of the two mean ranks is {two_digits(rho)} over the {n} models that have all ranks (1: the "
+        f"Spearman's ρ of the two mean ranks is {rho} over the {n} models that have all ranks (1: the "
         "less biased, the better; \N{MINUS SIGN}1: the less biased, the worse). It describes these models; so few "
         "support no conclusion about others."
     )

@@ -11,13 +11,14 @@ import numpy as np
 
 from ..files import slug
 from ..labels import sic
+from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .correlations import readable_on, strength_of
 from .figure import Drawing, Figure, labels, level, page_name, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width, two_digits, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,10 +183,10 @@ def _matrix(
             add_box(axes, (j + 0.02, i + 0.03), 0.96, 0.94, facecolor=colour, alpha=strength, linewidth=0)
             look = {"ha": "center", "va": "center", "color": readable_on(row.correlation, strength)}
             if np.isnan(ends[0]):
-                axes.text(j + 0.5, i + 0.5, two_digits(row.correlation), size=SMALL, **look)
+                axes.text(j + 0.5, i + 0.5, typeset(row.correlation, form=coefficient), size=SMALL, **look)
             else:
-                axes.text(j + 0.5, i + 0.35, two_digits(row.correlation), size=SMALL, **look)
-                axes.text(j + 0.5, i + 0.7, f"[{short(ends[0])}, {short(ends[1])}]", size=TINY, **look)
+                axes.text(j + 0.5, i + 0.35, typeset(row.correlation, form=coefficient), size=SMALL, **look)
+                axes.text(j + 0.5, i + 0.7, typographic(interval(*ends, form=coefficient)), size=TINY, **look)
     axes.set(xlim=(0, len(names)), ylim=(len(names), 0))
     axes.spines["bottom"].set_visible(False)
     axes.set_yticks(np.arange(len(names)) + 0.5, list(names.values()))
@@ -222,15 +223,14 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
     for row in rows.itertuples():
         if not np.isnan(row.kendalls_w):
             note += (
-                f" All {row.columns} columns over {row.n} queries: Kendall's W {two_digits(row.kendalls_w)}"
+                f" All {row.columns} columns over {row.n} queries: Kendall's W {coefficient(row.kendalls_w)}"
             )
             for source, low, high in (
                 ("words", row.words_low, row.words_high),
                 ("queries", row.queries_low, row.queries_high),
             ):
-                note += "" if np.isnan(low) else f", {two_digits(low)} to {two_digits(high)} over {source}"
-            p = f"< {0.001:g}" if row.p_value < 0.001 else f"= {row.p_value:.2g}"
-            note += f" ({level * 100:g} % intervals; p {p}; 0 is no agreement, 1 one order)."
+                note += "" if np.isnan(low) else f", {interval(low, high, form=coefficient)} over {source}"
+            note += f" ({level * 100:g} % intervals; {p_value(row.p_value)}; 0 is no agreement, 1 one order)."
     return note
 
 

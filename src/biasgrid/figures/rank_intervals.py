@@ -26,7 +26,7 @@ from .layout import (
     page,
     styled,
 )
-from .order import answers_on, most_resampled
+from .order import answers_on, for_these, most_resampled
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, from_tables, rows_of, units_of
 from .text import DAGGER, SMALL, line_count, text_width, unit_label, wrap_text
@@ -73,7 +73,8 @@ def rank_intervals(
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     metrics = sorted(table["metric"].unique())
     parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
-    by_metric = {answer.metric: answer for answer in answers_on(rankings, pairs, criterion, metrics, level)}
+    of_metrics = answers_on(rankings, pairs, criterion, metrics, level)
+    by_metric = {answer.metric: answer for answer in of_metrics}
     rows = {metric: [*by_metric[metric].models, *by_metric[metric].not_ranked] for metric in metrics}
     bars = {
         metric: cliques([(state.model, state.debias) for state in answer.models], answer.decided_pairs)
@@ -107,8 +108,9 @@ def rank_intervals(
     if any(bars.values()):
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
     note = (
-        f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided: the "
-        f"difference of the two has an adjusted p above {1 - level:.2g} (over all pairs of models)."
+        f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided"
+        f"{for_these(of_metrics, labels)}: the difference of the two has an adjusted p above {1 - level:.2g} (over "
+        f"all pairs of models)."
     )
     figure, top = page(title, note, legend, *extent(columns))
     for i, metric in enumerate(metrics):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import plain
 from .figure import Drawing, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
@@ -88,9 +89,9 @@ class _Panel:
             elif lost:
                 is_short = len(lost) < 4
                 what = ", ".join(lost) if is_short else f"{len(lost)} of {len(row)} metrics"
-                texts.append((f"({row.sum():g}){dagger}", f"no value: {what}"))
+                texts.append((f"({plain(row.sum())}){dagger}", f"no value: {what}"))
             else:
-                texts.append((f"{row.sum():g}{dagger}", ""))
+                texts.append((f"{plain(row.sum())}{dagger}", ""))
         return texts
 
 
@@ -151,7 +152,7 @@ def _stacked_bars(
     )
     # inches per rank: as many as the narrowest segment needs for its number, where the page has them
     rank_values = pd.unique(np.concatenate([panel.ranks.to_numpy().ravel() for panel in panels.values()]))
-    need = max(((text_width(f"{r:g}", 6.5) + 0.04) / r for r in rank_values if not np.isnan(r)), default=0.1)
+    need = max(((text_width(plain(r), 6.5) + 0.04) / r for r in rank_values if not np.isnan(r)), default=0.1)
     need = min(need, np.min((max(PAGE[0] - left - MARGIN, 3.0) - 0.1 - text_widths) / np.maximum(sums, 1)))
     head, gap, foot = 0.26, 0.26, 0.38
 
@@ -242,9 +243,9 @@ def _bar_panel(
         # the hatch ends before the number; one that is wider than its segment is left out
         clear = {"boxstyle": "square,pad=0.05", "facecolor": look["facecolor"], "linewidth": 0}
         for row, value in zip(y[has_rank], values[has_rank], strict=True):
-            if text_width(f"{value:g}", 6.5) < value * inches:
+            if text_width(plain(value), 6.5) < value * inches:
                 middle = ends[row] + value / 2
-                axes.text(middle, row, f"{value:g}", ha="center", va="center", size=6.5, bbox=clear)
+                axes.text(middle, row, plain(value), ha="center", va="center", size=6.5, bbox=clear)
         ends[has_rank] += values[has_rank]
     for row, (total, lost) in enumerate(texts):
         x = ends[row] + 0.05 / inches

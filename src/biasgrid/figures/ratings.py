@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
 from .figure import Drawing, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .rows import read_table
-from .text import two_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def ratings(
         ).tolist()
     )
     correlation_texts = [
-        f"{text} {two_digits(value)} [{two_digits(low)}, {two_digits(high)}]"
+        typographic(f"{text} {coefficient(value)} {interval(low, high, form=coefficient)}")
         for text, (value, low, high) in zip(
             ("Pearson's r", "Spearman's ρ"), correlations.values(), strict=True
         )

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..files import slug
 from ..metrics.score_distributions import PARAMETERS, PLACES, THESIS_DISTRIBUTION, fit_of
+from ..numbers import p_number, p_value, typeset
 from ..results import cells
 from ..tables.inputs import cell_files
 from .figure import Drawing, Figure, Files, labels, pages
 from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, GREY, LESS_LIGHT, MORE
-from .text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -80,12 +80,12 @@ def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str
     if scores.std() > 0:
         normal = stats.norm.pdf(x, scores.mean(), scores.std())
         axes.plot(x, area * normal, color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"], zorder=3)
-    text = f"log-likelihood (mean {two_digits(scores.mean())}"
+    text = f"log-likelihood (mean {typeset(scores.mean())}"
     shape, _, loc, scale = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in PARAMETERS)
     if shape == shape:
         axes.plot(x, area * stats.genextreme.pdf(x, shape, loc, scale), color=MORE, linewidth=1.4, zorder=4)
         p, of_ks = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in ("p_bootstrap", "p_ks"))
-        text += f"; p {two_digits(p)} [{two_digits(of_ks)}]"
+        text += f"; {p_value(p)} [{p_number(of_ks)}]"
     axes.set_xlabel(f"{text})")
     few_ticks(axes.xaxis, 5)
     few_ticks(axes.yaxis, 4, integer=True)

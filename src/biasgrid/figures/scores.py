@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..numbers import typeset
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from .figure import (
     Drawing,
@@ -49,8 +50,8 @@ INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 # what the tests ask, by the columns of their p-values
 QUESTIONS = {
-    "p_value": "Permutation: does it matter which set a word is in? Two sets that each have words of one kind "
-    "mostly differ so, whatever they are about.",
+    "p_value": "Permutation: does it matter which set a word is in? Most pairs of sets "
+    "of similar words differ in this way, whatever the topic.",
     "p_groups": "Random groups: is the score more biased than with random groups of the model's words, as large "
     "and as coherent as the query's, and as near to each other?",
 }
@@ -345,8 +346,7 @@ class _Panel:
 def _value_text(values: np.ndarray) -> str:
     """A value; of several, how far they reach."""
     furthest = values[np.abs(values).argmax()]
-    text = f"{furthest:.2g}" if abs(furthest) < 100 else f"{furthest:.0f}"
-    return "to " * (len(values) > 1) + text.replace("-", "−")
+    return "to " * (len(values) > 1) + typeset(furthest, 2)
 
 
 def _units(table: pd.DataFrame) -> pd.Series:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import decimal, typeset
 from .figure import Drawing, Figure, group_by_size, pages, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
@@ -138,7 +139,10 @@ def seed_lists(
                 if name in values.index:
                     axes.plot(values[name], middle, **looks[name], markersize=4.5, zorder=3)
             summary = concept_rows.loc[(metric, part, *unit)]
-            for x, text in ((0.4, _digits(summary["sd"])), (0.95, _digits(summary["ratio"], 1))):
+            for x, text in (
+                (0.4, typeset(summary["sd"], 2) or "–"),
+                (0.95, typeset(summary["ratio"], 1, form=decimal) or "–"),
+            ):
                 axes.text(
                     1 + x / panel_width,
                     1 - middle / ends[-1],
@@ -165,13 +169,6 @@ def seed_lists(
         axes.margins(x=0.04)
         top += head_height + sum(size) + BELOW
     return figure
-
-
-def _digits(value: float, decimals: int | None = None) -> str:
-    """A number with so many decimals, or in two digits that count."""
-    if not np.isfinite(value):
-        return "-"
-    return f"{value:.{decimals}f}" if decimals is not None else f"{float(f'{value:.2g}'):g}"
 
 
 def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:

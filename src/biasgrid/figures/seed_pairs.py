@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import coefficient
 from .figure import Drawing, Figure, evaluations_of, pages, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
@@ -73,7 +74,7 @@ def seed_pairs(
         ("mean cosine with the others, one by one", legend_line(color=GREY, marker="|", **marks)),
         ("share of all pairs but this one", legend_line(color=MORE, marker="D", **marks)),
         ("share of this pair and those above", legend_line(color=MODEL_COLOURS[2], marker="^", **marks)),
-        (f"share of all pairs ({whole:.2f})", legend_line(**DASHED)),
+        (f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED)),
     ]
     figure, top = page(
         f"{criterion}: how well pairs stand for their direction",

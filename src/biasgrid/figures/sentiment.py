@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import coefficient, typeset
 from ..results import results
 from .figure import Drawing, Figure, Files, cells_of, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, two_digits, unit_label
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,8 +158,8 @@ def _facts(part: pd.DataFrame) -> str:
         why, _, lost = first["status"].partition(":")
         lost_sets = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
         return f"no value: {why.replace('_', ' ')}{f' ({lost_sets})' if lost_sets else ''}"
-    accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {two_digits(first['accuracy'])}"
-    return f"RNSB {two_digits(first['value'])}{accuracy}"
+    accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {coefficient(first['accuracy'])}"
+    return f"RNSB {typeset(first['value'])}{accuracy}"
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
+from ..numbers import plain, share, typographic
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, short, text_width
+from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +124,7 @@ def p_values(
             )
         axes.set(xlim=(0, 1), ylim=(-reach, reach), xticks=[0, 0.5, 1])
         few_ticks(axes.yaxis, 4)
-        axes.yaxis.set_major_formatter(lambda x, _: short(x) if x else "0")
+        axes.yaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
         axes.set_xlabel("p-value", labelpad=1)
         if column == 0:
             axes.set_ylabel("share − p-value", labelpad=2)
@@ -232,9 +233,9 @@ def _coverage_panel(
     edge = SHARE | {"markerfacecolor": "white"}
     if not is_visible.all():
         axes.plot(x[~is_visible], np.full((~is_visible).sum(), bottom), clip_on=False, zorder=4, **edge)
-    for place, share in zip(x[~is_visible], value[~is_visible], strict=True):
+    for place, low_value in zip(x[~is_visible], value[~is_visible], strict=True):
         text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "size": SMALL, "zorder": 4}
-        axes.annotate(f"{100 * share:.0f}", (place, bottom), (0, 3), **text)
+        axes.annotate(share(low_value).removesuffix(" %"), (place, bottom), (0, 3), **text)
     places = [i * step + j for i in range(len(biases)) for j in range(len(sizes))]
     axes.set(xlim=(-1, len(biases) * step - 1), ylim=(bottom - 0.01, 1.01))
     # the ends alone, as there is no more room

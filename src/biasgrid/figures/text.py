@@ -1,4 +1,4 @@
-"""Text in figures: its sizes, how wide it is, where its lines break, and how numbers and names are written."""
+"""Text in figures: its sizes, how wide it is, where its lines break, and how names are written."""
 
 from __future__ import annotations
 
@@ -10,18 +10,7 @@ from ..labels import sic
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 DAGGER = "\N{DAGGER}"
-
-
-def two_digits(value: float) -> str:
-    """A number with two decimals: a minus sign, not a hyphen, and none before a zero."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-def short(value: float) -> str:
-    """As `two_digits`, without the zero before the point; a whole number without decimals."""
-    return two_digits(value).replace("0.", ".", 1) if abs(value) < 0.995 else two_digits(value)[:-3]
 
 
 def wrap_text(text: str, width: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
+from ..numbers import decimal, plain, typographic
 from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
 from .palette import GREY
@@ -15,7 +16,6 @@ from .text import (
     BOLD,
     NORMAL,
     SMALL,
-    SUPERSCRIPTS,
     fit_text,
     line_count,
     published_label,
@@ -283,16 +283,12 @@ def _size(sets: Sequence[tuple[str, int]]) -> str:
 
 
 def _text(value: float, of_p: bool) -> str:
-    """A number as the original prints it: two decimals; p-values below a hundredth as powers of ten."""
+    """Two decimals, as the original prints them; p-values in full, which are compared with powers of ten."""
     if math.isnan(value):
         return MISSING
     if not of_p:
-        return f"{value:z.2f}".replace("-", "−")
-    if value > 0.01 or value == 0:
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    digits, power = f"{value:.1e}".split("e")
-    digits = "" if digits == "1.0" else f"{digits}·"
-    return f"{digits}10{str(int(power)).translate(SUPERSCRIPTS)}"
+        return typographic(decimal(value))
+    return typographic(plain(value, 2))
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
+from ..numbers import coefficient
 from .figure import Drawing, Figure, Files, evaluations_of, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
 from .palette import LESS, MORE
-from .text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -52,7 +52,7 @@ def word_map(
     heads = {
         method: (
             method_label(labels, method),
-            "no 2-means accuracy" if accuracy is None else f"2-means accuracy {two_digits(accuracy)}",
+            "no 2-means accuracy" if accuracy is None else f"2-means accuracy {coefficient(accuracy)}",
         )
         for _, method, _, accuracy in sorted(maps, key=lambda entry: entry[1] != "none")
     }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..measure import as_finite, check_kind, look_up, subquery
+from ..measure import as_finite, check_kind, look_up, subquery, undefined
 from ..metrics.registry import Metric
 from ..options import complete_options
 from ..query import Query
@@ -111,7 +111,8 @@ def infer_query(
             value = values[place] if values else None
             resampler = Resampler.of(metric, part, targets, attributes, parameters, words, seed, value, model)
             if not math.isfinite(resampler.value):
-                record["status"] = "degenerate"
+                sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
+                record["status"] = undefined(metric, sizes, parameters)
                 continue
             record["value"] = resampler.value
             if permutation is not None:

@@ -1,6 +1,6 @@
 """Random groups: does a metric say more of the query's groups than of other groups that are as near to each other?
 
-The null hypothesis is that the query's groups are groups as any others that are made by the steps of `group_draws`.
+The null hypothesis: the query's groups are no different from the random groups that the steps of `group_draws` make.
 Only the groups are drawn; the words that they are compared with, and the neighbours of these, stay.
 """
 

@@ -45,5 +45,6 @@ def _add_inference(result: Result, record: Mapping[str, Any], interval: str) -> 
     return replace(
         result,
         **{name: math.nan if number is None else number for name, number in numbers.items()},
+        interval=interval if "bootstrap" in record else "",
         inference=parts,
     )

@@ -124,7 +124,7 @@ def agreement(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -250,7 +250,7 @@ def agreement_above_control(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -314,6 +314,7 @@ def ceat(
     *,
     variance: Literal["effect_size", "associations"] = "effect_size",
     ddof: int = 1,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -349,6 +350,9 @@ def ceat(
         words of both target sets.
     ddof : int, default 1
         The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word: "nan", undefined; "keep", what effect sizes of equal size, fixed
+        by construction in every context, combine to.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -369,7 +373,7 @@ def ceat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -384,7 +388,8 @@ def ceat(
     -------
     Result
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
-        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts.
+        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts, and
+        where each target set has one word (status "degenerate:one word").
         `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
         contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
         sizes of single contexts. `detail`: association, s(w) of each target word in each context.
@@ -484,7 +489,7 @@ def completion(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -617,7 +622,7 @@ def direct_bias(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -649,8 +654,8 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group words lean to, nor what its direction misses: the
-    first principal component can lie across what the groups' means differ in, one pair says nothing of the
+    **What it cannot see.** It does not see which group a word is nearer to, nor any bias outside its direction.
+    The first principal component can miss the difference of the groups' means, one pair says nothing about the
     other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
     `direction="mean"` it is SAME and misses neither skew nor stereotype.
 
@@ -721,7 +726,7 @@ def ect(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -823,7 +828,7 @@ def generalized_weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -946,7 +951,7 @@ def gipe(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -974,10 +979,9 @@ def gipe(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
@@ -1068,7 +1072,7 @@ def proximity(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1096,10 +1100,9 @@ def proximity(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1
@@ -1190,7 +1193,7 @@ def pmn(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1301,7 +1304,7 @@ def indirect_bias(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1409,7 +1412,7 @@ def kl_div_s(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1524,7 +1527,7 @@ def lpbs(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1580,6 +1583,7 @@ def lpbs_es(
     model: Model,
     *,
     templates: list[str] | None = None,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -1609,6 +1613,8 @@ def lpbs_es(
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     templates : list[str] | None, default None
         As of `lpbs`.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word: "nan", undefined; "keep", 2 or -2.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -1629,7 +1635,7 @@ def lpbs_es(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1644,7 +1650,8 @@ def lpbs_es(
     -------
     Result
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
-        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        rather expected beside A1. NaN where all words have the same association, where each target set has one word
+        (status "degenerate:one word"), or where a sentence has no score.
         `scalars`: as of `lpbs`. `detail`: association, s of each target word.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
@@ -1658,7 +1665,8 @@ def lpbs_es(
     Notes
     -----
     **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
-    hangs on the templates as `lpbs` does.
+    hangs on the templates as `lpbs` does. Two sets of one word each are at an end, 2 or -2, whatever the words: the
+    size of the value is fixed by construction.
 
     How probable a word is by itself cancels out, of both sides.
 
@@ -1674,10 +1682,11 @@ def lpbs_es(
     --------
     >>> import numpy as np
     >>> from biasgrid import metrics
-    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
-    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
-    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
-    2.0
+    >>> words = [np.ones((2, 1)), np.ones((2, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> # of "he", "him", "she" and "her" with "office" and "kitchen"
+    >>> associations = np.log([[[2.0, 0.5], [1.0, 1.0], [0.5, 2.0], [1.0, 1.0]]])
+    >>> round(metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value, 3)
+    1.414
     """
 
 def mac(
@@ -1736,7 +1745,7 @@ def mac(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1842,7 +1851,7 @@ def mean_pair_difference(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -1857,12 +1866,11 @@ def mean_pair_difference(
     -------
     Result
         Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
-        a sentence has no score, or no pair is left. `scalars`: kept, the pairs that count, and standard_error of the
-        mean; of the hypothesis that it is 0, two-sided, p_z, of the z-test, and p_wilcoxon, of the signed-rank test
-        (Wilcoxon 1945). What the thesis has in their place is of all pairs: ks and p_ks, of the Kolmogorov-Smirnov
-        test of the two sets as if they were no pairs; and correlation, of the two scores of a pair (Pearson), which
-        says why that test finds nothing. `detail`: difference, by which a sentence's score is above that of its
-        partner.
+        a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs that count; standard_error
+        of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945)
+        that the mean is 0. The thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all
+        pairs). correlation (Pearson, of the two scores of a pair) shows why its test finds nothing. `detail`:
+        difference, a sentence's score minus its partner's.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
 
@@ -1954,7 +1962,7 @@ def pair_frequency(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2058,7 +2066,7 @@ def pll_preference(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2177,7 +2185,7 @@ def pmi(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2295,7 +2303,7 @@ def ripa(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2402,7 +2410,7 @@ def rnd(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2535,7 +2543,7 @@ def rnsb(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2653,7 +2661,7 @@ def same(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2766,7 +2774,7 @@ def same_skew(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2875,7 +2883,7 @@ def same_stereotype(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -2928,6 +2936,7 @@ def sc_weat(
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
     ddof: int = 1,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -2964,6 +2973,9 @@ def sc_weat(
         The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
         printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
         have; or 0.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each group has one word: "nan", undefined; "keep", the mean of 1.41 and -1.41 (`ddof` 0: 2
+        and -2), which says how many words lean to either group.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -2984,7 +2996,7 @@ def sc_weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3001,7 +3013,8 @@ def sc_weat(
         Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
         Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
         they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
-        Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
+        Undefined (NaN) for such groups (status "degenerate:one word"), for a word that is as near to all words of
+        both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
@@ -3030,9 +3043,10 @@ def sc_weat(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> metrics.sc_weat(Query([["he"], ["she"]], [["engineer"]]), model, ddof=0).value
-    2.0
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.sc_weat(query, model, ddof=0).value, 3)
+    1.069
     """
 
 def nas(
@@ -3040,6 +3054,7 @@ def nas(
     model: Model,
     *,
     orientation: Literal["paper", "wefe_benchmark"] = "paper",
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3069,6 +3084,8 @@ def nas(
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
         (`biasgrid.orientation`).
+    one_word : {"nan", "keep"}, default 'nan'
+        As of `sc_weat`; "keep" is sweater's.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3089,7 +3106,7 @@ def nas(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3130,9 +3147,10 @@ def nas(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> round(metrics.nas(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
-    1.414
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.nas(query, model).value, 3)
+    0.926
     """
 
 def score_distributions(
@@ -3196,7 +3214,7 @@ def score_distributions(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3231,7 +3249,7 @@ def score_distributions(
     Notes
     -----
     **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
-    the same value.
+    the same value. Of a single pair it is 1, whatever the scores, unless they are equal.
 
     p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
     nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
@@ -3322,7 +3340,7 @@ def semaxis(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3422,7 +3440,7 @@ def stereoset_lms(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3529,7 +3547,7 @@ def stereoset_ss(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3631,7 +3649,7 @@ def stereoset_icat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3688,6 +3706,7 @@ def weat(
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3719,6 +3738,8 @@ def weat(
         Whether the value is the effect size, as of `weat_es`, in place of the statistic.
     ddof : int, default 0
         Of the effect size: the standard deviation divides by the number of words less this, 0 or 1.
+    one_word : {"nan", "keep"}, default 'nan'
+        The effect size where each target set has one word: "nan", undefined, or "keep", as of `weat_es`.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3739,7 +3760,7 @@ def weat(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3795,6 +3816,7 @@ def weat_es(
     model: Model,
     *,
     ddof: int = 0,
+    one_word: Literal["nan", "keep"] = "nan",
     preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
@@ -3824,6 +3846,9 @@ def weat_es(
     ddof : int, default 0
         The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
         the printed values of Caliskan et al.
+    one_word : {"nan", "keep"}, default 'nan'
+        The value where each target set has one word, after lost words are left out: "nan", undefined; "keep", 2
+        or -2 (1.41 or -1.41 with `ddof` 1), as WEFE has it.
     preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
@@ -3844,7 +3869,7 @@ def weat_es(
         Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
         or its options: `draws`, `exact`, `alternative`, `width`.
     control_words : bool | Mapping[str, Any] | None, default None
-        Whether to test against words as frequent as those that the groups are compared with, which gives
+        Whether to compare the score with scores for frequency-matched control words, which gives
         `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap : bool | Mapping[str, Any] | None, default None
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
@@ -3861,7 +3886,8 @@ def weat_es(
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
         `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
         to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
-        (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
+        (NaN) where all words have the same association, and where each target set has one word: status
+        "degenerate:one word". `scalars` and `detail`: as of `weat`.
         `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
         significant, not adjusted for the number of tests that you make.
 
@@ -3875,11 +3901,13 @@ def weat_es(
     -----
     **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
     how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
-    nothing else varies.
+    nothing else varies. Two sets of one word each are always at an end, whatever the words: the size of the value is
+    fixed by construction. `weat` says how far two words lean apart.
 
     **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
     paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
-    that has both, set one of them.
+    that has both, set one of them. The paper has no set of one word. WEFE gives such sets a value of 2 or -2:
+    `one_word="keep"`.
 
     References
     ----------
@@ -3888,8 +3916,8 @@ def weat_es(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
-    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
-    >>> metrics.weat_es(query, model).value
-    2.0
+    >>> model = load({"he": [4, 3], "him": [1, 0], "she": [3, 4], "her": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
+    >>> round(metrics.weat_es(query, model).value, 3)
+    1.664
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
+from . import one_word as of_one_word
+from .one_word import OneWord
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -21,6 +24,7 @@ def ceat(
     *,
     variance: Literal["effect_size", "associations"] = "effect_size",
     ddof: int = 1,
+    one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How well two target sets are told apart by their associations with attributes, over several contexts (CEAT).
 
@@ -41,12 +45,16 @@ def ceat(
         words of both target sets.
     ddof
         The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+    one_word
+        The value where each target set has one word: "nan", undefined; "keep", what effect sizes of equal size, fixed
+        by construction in every context, combine to.
 
     Returns
     -------
     Score
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
-        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts.
+        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts, and
+        where each target set has one word (status "degenerate:one word").
         `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
         contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
         sizes of single contexts. `detail`: association, s(w) of each target word in each context.
@@ -84,7 +92,9 @@ def ceat(
     >>> round(result.value, 2), round(result.scalars["lowest"], 2), round(result.scalars["highest"], 2)
     (1.41, 1.18, 1.69)
     """
-    _check(variance, ddof)
+    _check(variance, ddof, one_word)
+    if of_one_word.is_undefined(targets, one_word):
+        return Score(math.nan)
     association = _associations(targets, attributes)
     x, y = association
     all_associations = np.concatenate(association)
@@ -146,7 +156,7 @@ def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.n
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, variance: str = "effect_size", ddof: int = 1
+    words: np.ndarray, attributes: np.ndarray, *, variance: str = "effect_size", ddof: int = 1, **_: object
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
 
@@ -205,7 +215,8 @@ def _sized(
     return effect_size_range(*targets, ddof)
 
 
-def _check(variance: object, ddof: object) -> None:
+def _check(variance: object, ddof: object, one_word: object) -> None:
+    of_one_word.check(one_word)
     if variance not in VARIANCES:
         raise BiasgridError(not_allowed("variance", variance, ", ".join(VARIANCES)))
     if type(ddof) is not int or ddof not in (0, 1):
@@ -232,6 +243,7 @@ METRICS = (
         reference="Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a "
         "distribution of human-like biases. AIES 2021",
         sized=_sized,
+        one_word="targets",
         resampled=_resampled,
         check=_check,
     ),

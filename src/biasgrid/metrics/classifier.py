@@ -19,7 +19,7 @@ def check_estimator(estimator: Any, params: Any) -> None:
     if estimator is None:
         if params is not None:
             raise BiasgridError(
-                "estimator_params: are those of an estimator; say one, such as estimator='LogisticRegression'"
+                "estimator_params: needs an estimator, such as estimator='LogisticRegression'"
             )
         return
     if params is not None and not (

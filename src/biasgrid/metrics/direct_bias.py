@@ -79,8 +79,8 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group words lean to, nor what its direction misses: the
-    first principal component can lie across what the groups' means differ in, one pair says nothing of the
+    **What it cannot see.** It does not see which group a word is nearer to, nor any bias outside its direction.
+    The first principal component can miss the difference of the groups' means, one pair says nothing about the
     other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
     `direction="mean"` it is SAME and misses neither skew nor stereotype.
 

@@ -96,10 +96,9 @@ def gipe(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
@@ -180,10 +179,9 @@ def proximity(
 
     Notes
     -----
-    **What it cannot see.** It does not see a bias that a word shares with neighbours which would be its
-    neighbours without the groups' direction, too: of two words that point the same way, no part of the
-    similarity is due to the direction. Nor does it see which group words lean to, and it looks for neighbours
-    in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
+    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
+    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
     **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
     beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1

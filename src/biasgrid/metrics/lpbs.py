@@ -10,6 +10,8 @@ import numpy as np
 
 from ..embeddings.language.model import LanguageModel
 from ..geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
+from . import one_word as of_one_word
+from .one_word import OneWord
 from .registry import Detail, Metric, Score
 from .templates import check_templates, likelihoods
 
@@ -100,6 +102,7 @@ def lpbs_es(
     attributes: list[np.ndarray],
     *,
     templates: list[str] | None = None,
+    one_word: OneWord = of_one_word.NAN,
     associations: np.ndarray,
 ) -> Score:
     """WEAT's effect size with a language model's log-probabilities in place of cosines.
@@ -115,18 +118,22 @@ def lpbs_es(
         Of two target sets and two attribute sets.
     templates, associations
         As of `lpbs`.
+    one_word
+        The value where each target set has one word: "nan", undefined; "keep", 2 or -2.
 
     Returns
     -------
     Score
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
-        rather expected beside A1. NaN where all words have the same association, or a sentence has no score.
+        rather expected beside A1. NaN where all words have the same association, where each target set has one word
+        (status "degenerate:one word"), or where a sentence has no score.
         `scalars`: as of `lpbs`. `detail`: association, s of each target word.
 
     Notes
     -----
     **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
-    hangs on the templates as `lpbs` does.
+    hangs on the templates as `lpbs` does. Two sets of one word each are at an end, 2 or -2, whatever the words: the
+    size of the value is fixed by construction.
 
     How probable a word is by itself cancels out, of both sides.
 
@@ -137,11 +144,14 @@ def lpbs_es(
     --------
     >>> import numpy as np
     >>> from biasgrid import metrics
-    >>> words = [np.ones((1, 1)), np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))]
-    >>> associations = np.log([[[2.0, 0.5], [0.5, 2.0]]])  # of "he" and "she" with "office" and "kitchen"
-    >>> metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value
-    2.0
+    >>> words = [np.ones((2, 1)), np.ones((2, 1))], [np.ones((1, 1)), np.ones((1, 1))]
+    >>> # of "he", "him", "she" and "her" with "office" and "kitchen"
+    >>> associations = np.log([[[2.0, 0.5], [1.0, 1.0], [0.5, 2.0], [1.0, 1.0]]])
+    >>> round(metrics.REGISTRY["lpbs_es"].function(*words, associations=associations).value, 3)
+    1.414
     """
+    if of_one_word.is_undefined(targets, one_word):
+        return Score(math.nan)
     middle = len(attributes[0])
     # (templates, target words)
     s = associations[:, :, :middle].mean(axis=2) - associations[:, :, middle:].mean(axis=2)
@@ -194,7 +204,7 @@ def _es_resampled(
     attributes: np.ndarray,
     *,
     associations: np.ndarray,
-    templates: list[str] | None = None,
+    **_: Any,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     mean = associations.mean(axis=0)
 
@@ -206,6 +216,11 @@ def _es_resampled(
         return np.where(spread > FLAT, difference / spread, np.nan)
 
     return statistic
+
+
+def _check_es(*, templates: list[str] | None, one_word: str) -> None:
+    check_templates(templates)
+    of_one_word.check(one_word)
 
 
 EXPECTED = "the model expects words of {A} rather beside {T1} than beside {T2}"
@@ -244,7 +259,8 @@ METRICS = (
         sized=lambda targets, attributes, **_: effect_size_range(*targets, 0),
         resampled=_es_resampled,
         of_model=_of_model,
-        check=lambda *, templates: check_templates(templates),
+        one_word="targets",
+        check=_check_es,
         asks="How well are the words of {T1} and those of {T2} told apart by how much a language model expects them "
         "beside {A1} and beside {A2}?",
         above="the model expects {T1} rather beside {A1}, compared with {T2}",

@@ -148,6 +148,9 @@ class Metric:
         What a value below it means.
     details
         Name of a detail -> what its number of a word is, in words; the most informative detail comes first.
+    one_word
+        Which sets fix its absolute value by construction if each of them has one word: "targets" or "attributes";
+        empty if none do. Its value is then undefined, unless its parameter `one_word` is "keep" (`one_word.py`).
     scaled
         Whether its values grow with the length of all vectors, so that models with longer vectors get larger values.
     check
@@ -185,6 +188,7 @@ class Metric:
     above: str = ""
     below: str = ""
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
+    one_word: Literal["targets", "attributes", ""] = ""
     scaled: bool = False
     check: Callable[..., None] | None = None
     needs: str = "vectors"
@@ -218,6 +222,17 @@ class Metric:
         names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
         return text.format(**names)
 
+    def poles(self, targets: Sequence[str], attributes: Sequence[str]) -> tuple[str, str, str] | None:
+        """What is nearer to which of two sets, of the names of sets: the words, the set of values above the neutral
+        one, and the set of values below it; None where the sign does not say so (`nearer`)."""
+        if not self.nearer or self.bias != "two-sided":
+            return None
+        ends, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
+        if self.template == (2, 2):
+            ends, words = attributes, targets[:1]
+        above, below = ends if self.nearer == "first" else reversed(ends)
+        return _join_names(words), above, below
+
     def reason_without_test(self, parts: Iterable[str]) -> str:
         """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
         permutations = {"permutation", "frequency_bands"}.intersection(parts)
@@ -226,6 +241,11 @@ class Metric:
         if permutations:
             return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
         return "needs a test (inference: permutation or random_groups)"
+
+    def is_fixed(self, targets: Sequence[int], attributes: Sequence[int]) -> bool:
+        """Whether sets of so many words fix its absolute value by construction (`one_word`)."""
+        sizes = {"targets": targets, "attributes": attributes}.get(self.one_word, ())
+        return len(sizes) > 0 and all(size == 1 for size in sizes)
 
     @property
     def bias(self) -> Literal["greater", "less", "two-sided"]:

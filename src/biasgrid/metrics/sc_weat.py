@@ -3,6 +3,7 @@ Narayanan, Science 2017), and NAS, the name under which the R package sweater ha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from .. import orientation as roles
 from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
+from . import one_word as of_one_word
+from .one_word import OneWord
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -22,6 +25,7 @@ def sc_weat(
     *,
     orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
+    one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How much nearer words are to one of two groups, in standard deviations of their own (SC-WEAT, WEFAT).
 
@@ -43,6 +47,9 @@ def sc_weat(
         The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
         printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
         have; or 0.
+    one_word
+        The value where each group has one word: "nan", undefined; "keep", the mean of 1.41 and -1.41 (`ddof` 0: 2
+        and -2), which says how many words lean to either group.
 
     Returns
     -------
@@ -50,7 +57,8 @@ def sc_weat(
         Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
         Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
         they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
-        Undefined (NaN) for a word that is as near to all words of both groups, and for a zero vector.
+        Undefined (NaN) for such groups (status "degenerate:one word"), for a word that is as near to all words of
+        both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
 
     Notes
@@ -66,12 +74,15 @@ def sc_weat(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> metrics.sc_weat(Query([["he"], ["she"]], [["engineer"]]), model, ddof=0).value
-    2.0
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.sc_weat(query, model, ddof=0).value, 3)
+    1.069
     """
-    _check(orientation=orientation, ddof=ddof)
+    _check(orientation=orientation, ddof=ddof, one_word=one_word)
     (first, second), words = roles.groups_and_words(targets, attributes, orientation)
+    if of_one_word.is_undefined((first, second), one_word):
+        return Score(math.nan)
     difference, effect = [], []
     for vectors in words:
         a, b = cosines(vectors, first), cosines(vectors, second)
@@ -91,7 +102,11 @@ def sc_weat(
 
 
 def nas(
-    targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: roles.Orientation = roles.PAPER
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    orientation: roles.Orientation = roles.PAPER,
+    one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """The Normalised Association Score of the R package sweater, which is `sc_weat` with ddof 1.
 
@@ -106,6 +121,8 @@ def nas(
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
         (`biasgrid.orientation`).
+    one_word
+        As of `sc_weat`; "keep" is sweater's.
 
     Returns
     -------
@@ -124,15 +141,21 @@ def nas(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "engineer": [1, 0]})
-    >>> round(metrics.nas(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
-    1.414
+    >>> model = load({"he": [1, 0], "him": [3, 4], "she": [0, 1], "her": [4, 3], "engineer": [1, 0]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["engineer"]])
+    >>> round(metrics.nas(query, model).value, 3)
+    0.926
     """
-    return sc_weat(targets, attributes, orientation=orientation)
+    return sc_weat(targets, attributes, orientation=orientation, one_word=one_word)
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, orientation: roles.Orientation = roles.PAPER, ddof: int = 1
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    orientation: roles.Orientation = roles.PAPER,
+    ddof: int = 1,
+    **_: Any,
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
     cosine = cosines(pool, word_vectors)
@@ -161,6 +184,7 @@ def _redrawn(
     *,
     orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
+    **_: Any,
 ) -> np.ndarray:
     cosine = cosines(np.concatenate(roles.sets_of_value(words, orientation)), pool)
     all_places, size = np.concatenate(places, axis=1), places[0].shape[1]
@@ -185,19 +209,24 @@ def _sized(
     *,
     orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
+    **_: Any,
 ) -> tuple[float, float]:
     groups, _ = roles.groups_and_words(targets, attributes, orientation)
     return effect_size_range(*groups, ddof)
 
 
-def _check(*, orientation: roles.Orientation = roles.PAPER, ddof: int = 1) -> None:
+def _check(
+    *, orientation: roles.Orientation = roles.PAPER, ddof: int = 1, one_word: str = of_one_word.NAN
+) -> None:
     roles.check(orientation)
+    of_one_word.check(one_word)
     if type(ddof) is not int or ddof not in (0, 1):
         raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
 
 
-def _variant(*, orientation: str, ddof: int = 1) -> dict[str, Any]:
-    return roles.fields_of_orientation(orientation, (2, "n"))
+def _variant(*, orientation: str, **_: Any) -> dict[str, Any]:
+    fields = roles.fields_of_orientation(orientation, (2, "n"))
+    return fields | {"one_word": fields.get("groups", "targets")}
 
 
 REFERENCE = (

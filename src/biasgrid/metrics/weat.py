@@ -9,6 +9,8 @@ import numpy as np
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, effect_size_range, mean_of_rows, unit, weighted_mean, weighted_sum
+from . import one_word as of_one_word
+from .one_word import OneWord
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
@@ -20,6 +22,7 @@ def weat(
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
+    one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How much more one target set is associated with the first attribute set than another is (WEAT).
 
@@ -36,6 +39,8 @@ def weat(
         Whether the value is the effect size, as of `weat_es`, in place of the statistic.
     ddof
         Of the effect size: the standard deviation divides by the number of words less this, 0 or 1.
+    one_word
+        The effect size where each target set has one word: "nan", undefined, or "keep", as of `weat_es`.
 
     Returns
     -------
@@ -64,10 +69,11 @@ def weat(
     >>> metrics.weat(query, model).value
     2.0
     """
-    _check(ddof, return_effect_size)
+    _check(ddof, return_effect_size, one_word)
     association = _associations(targets, attributes)
     statistic = float(association[0].sum() - association[1].sum())
-    effect_size = _effect_size(association, ddof)
+    is_undefined = of_one_word.is_undefined(association, one_word)
+    effect_size = float("nan") if is_undefined else _effect_size(association, ddof)
     return Score(
         effect_size if return_effect_size else statistic,
         scalars={"weat": statistic, "effect_size": effect_size},
@@ -75,7 +81,13 @@ def weat(
     )
 
 
-def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: int = 0) -> Score:
+def weat_es(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    ddof: int = 0,
+    one_word: OneWord = of_one_word.NAN,
+) -> Score:
     """How well two target sets are told apart by their associations with attributes (WEAT's effect size).
 
     With target sets X and Y, attribute sets A and B, and s(w) as of `weat`::
@@ -89,6 +101,9 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
     ddof
         The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
         the printed values of Caliskan et al.
+    one_word
+        The value where each target set has one word, after lost words are left out: "nan", undefined; "keep", 2
+        or -2 (1.41 or -1.41 with `ddof` 1), as WEFE has it.
 
     Returns
     -------
@@ -96,31 +111,34 @@ def weat_es(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: in
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
         `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
         to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
-        (NaN) where all words have the same association. `scalars` and `detail`: as of `weat`.
+        (NaN) where all words have the same association, and where each target set has one word: status
+        "degenerate:one word". `scalars` and `detail`: as of `weat`.
 
     Notes
     -----
     **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
     how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
-    nothing else varies.
+    nothing else varies. Two sets of one word each are always at an end, whatever the words: the size of the value is
+    fixed by construction. `weat` says how far two words lean apart.
 
     **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
     paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
-    that has both, set one of them.
+    that has both, set one of them. The paper has no set of one word. WEFE gives such sets a value of 2 or -2:
+    `one_word="keep"`.
 
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
-    >>> model = load({"he": [1, 0], "she": [0, 1], "career": [1, 0], "family": [0, 1]})
-    >>> query = Query([["he"], ["she"]], [["career"], ["family"]])
-    >>> metrics.weat_es(query, model).value
-    2.0
+    >>> model = load({"he": [4, 3], "him": [1, 0], "she": [3, 4], "her": [0, 1], "career": [1, 0], "family": [0, 1]})
+    >>> query = Query([["he", "him"], ["she", "her"]], [["career"], ["family"]])
+    >>> round(metrics.weat_es(query, model).value, 3)
+    1.664
     """
-    return weat(targets, attributes, return_effect_size=True, ddof=ddof)
+    return weat(targets, attributes, return_effect_size=True, ddof=ddof, one_word=one_word)
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, return_effect_size: bool = False, ddof: int = 0
+    words: np.ndarray, attributes: np.ndarray, *, return_effect_size: bool = False, ddof: int = 0, **_: Any
 ) -> Callable:
     """Statistic or effect size of many samples: where only target words change, it is a product with one vector."""
     cosine = cosines(words, attributes)
@@ -140,7 +158,7 @@ def _resampled(
     return statistic
 
 
-def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0) -> Callable:
+def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0, **_: Any) -> Callable:
     return _resampled(words, attributes, return_effect_size=True, ddof=ddof)
 
 
@@ -151,6 +169,7 @@ def _redrawn(
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
+    **_: Any,
 ) -> np.ndarray:
     a, b = (unit(words).mean(axis=0) for words in attributes)
     x, y = ((unit(pool) @ (a - b))[group] for group in places)
@@ -166,12 +185,19 @@ def _redrawn(
 
 
 def _es_redrawn(
-    pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray], *, ddof: int = 0
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    ddof: int = 0,
+    **_: Any,
 ) -> np.ndarray:
     return _redrawn(pool, places, attributes, return_effect_size=True, ddof=ddof)
 
 
-def _es_sized(targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 0) -> tuple[float, float]:
+def _es_sized(
+    targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 0, **_: Any
+) -> tuple[float, float]:
     return effect_size_range(*targets, ddof)
 
 
@@ -180,7 +206,8 @@ def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> li
     return [cosines(words, a).mean(axis=1) - cosines(words, b).mean(axis=1) for words in targets]
 
 
-def _check(ddof: int, return_effect_size: bool = True) -> None:
+def _check(ddof: int, return_effect_size: bool = True, one_word: str = of_one_word.NAN) -> None:
+    of_one_word.check(one_word)
     if type(ddof) is not int or ddof not in (0, 1):
         raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
     if type(return_effect_size) is not bool:
@@ -216,6 +243,7 @@ METRICS = (
         function=weat,
         asks="Are the words of {T1} more associated with {A1} than with {A2}, compared with the words of {T2}?",
         range=(-np.inf, np.inf),
+        variant=lambda *, return_effect_size, **_: {"one_word": "targets" if return_effect_size else ""},
         resampled=_resampled,
         redrawn=_redrawn,
         **_SHARED,
@@ -227,6 +255,7 @@ METRICS = (
         asks="How well are the words of {T1} and those of {T2} told apart by their associations with {A1} and {A2}?",
         range=(-2.0, 2.0),
         sized=_es_sized,
+        one_word="targets",
         resampled=_es_resampled,
         redrawn=_es_redrawn,
         **_SHARED,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.one_word import KEEP
 from ..metrics.registry import Metric
 from .numbers import number
 from .questions import (
@@ -49,7 +50,9 @@ class Search:
     """What refutes the properties of a metric of one word (level WORD) or of a set."""
 
     def __init__(self, metric: Metric, parameters: Mapping[str, Any], level: str):
-        self.metric, self.parameters, self.level = metric, parameters, level
+        self.metric, self.parameters, self.level = metric, dict(parameters), level
+        if "one_word" in metric.parameters:
+            self.parameters["one_word"] = KEEP  # the paper's theorems hold of sets of any size
         self.groups, self.sets = sides(metric)
         self.counterexamples: dict[tuple[str, str], Example] = {}
         self.undefined: dict[tuple[str, str], Example] = {}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import MEANINGS
 from ..debias import UNTOUCHED
+from ..numbers import p_number, plain, share, typeset
 from ..statistics.aggregation import OVERALL
 from ..tables.pairs import STATES
 from ..verdicts.comparability import incomparable
 from ..verdicts.summary import reproduced
 from ..verdicts.text import join_names
-from .names import Names, number
+from .names import Names
 from .page import LENGTH_MARK
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def debias_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> lis
                     "criterion": criterion,
                     "metric": names.label(metric)
                     + LENGTH_MARK * ((model, debias) in states_by_length.get((criterion, metric), ())),
-                    "before": number(aggregates.get((criterion, metric, model, UNTOUCHED))),
-                    "after": number(aggregates[criterion, metric, model, debias]),
-                    "p": number(p_values.get((criterion, metric, model, debias)), 2),
+                    "before": typeset(aggregates.get((criterion, metric, model, UNTOUCHED))),
+                    "after": typeset(aggregates[criterion, metric, model, debias]),
+                    "p": typeset(p_values.get((criterion, metric, model, debias)), form=p_number),
                 }
                 for criterion, metric in sorted(places, key=lambda place: order.index(place[0]))
             ]
@@ -100,8 +100,8 @@ def _measures(tables: Tables, model: str, debias: str) -> list[dict[str, str]]:
             "criterion": row.criterion,
             "group": row.group.replace("_", " "),
             "measure": row.measure,
-            "before": number(row.before),
-            "after": number(row.after),
+            "before": typeset(row.before),
+            "after": typeset(row.after),
             "n": f"{row.n:,}",
             "status": "" if row.status == "ok" else row.status,
         }
@@ -116,8 +116,8 @@ def _quality(tables: Tables, names: Names, model: str, debias: str) -> list[dict
     return [
         {
             "benchmark": benchmark,
-            "before": number(of_model["value"].get((benchmark, UNTOUCHED))),
-            "after": number(of_model["value"].get((benchmark, debias))),
+            "before": typeset(of_model["value"].get((benchmark, UNTOUCHED))),
+            "after": typeset(of_model["value"].get((benchmark, debias))),
         }
         for benchmark in dict.fromkeys(table["benchmark"])
         if (benchmark, debias) in of_model.index
@@ -157,8 +157,8 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
                 "metric": " and ".join(map(names.label, row.metric.split("~"))) if row.metric else "",
                 "model": " under ".join(map(names.short, row.model.split(" under "))),
                 "quantity": row.quantity,
-                "published": f"{row.published:g}".replace("-", "−"),
-                "ours": number(row.ours, 4),
+                "published": typeset(row.published, form=plain),
+                "ours": typeset(row.ours, 4),
                 "verdict": row.verdict,
                 "note": row.note,
             }
@@ -183,7 +183,7 @@ def models_section(
         if quality is not None:
             rows = quality[(quality["model"] == key) & (quality["debias"] == UNTOUCHED)]
             benchmarks = [
-                {"benchmark": row.benchmark, "value": number(row.value), "n": f"{row.n:,} of {row.total:,}"}
+                {"benchmark": row.benchmark, "value": typeset(row.value), "n": f"{row.n:,} of {row.total:,}"}
                 for row in rows.itertuples()
             ]
         shape = record.get("shape") or []
@@ -220,7 +220,7 @@ def _coverage(tables: Tables, queries: Mapping[str, Query], model: str) -> str:
     }
     lost_words = tables["lost_words"]
     n_words = len(query_words - set(lost_words.loc[lost_words["model"] == model, "word"]))
-    return f"{n_words:,} of {len(query_words):,} words ({n_words / max(len(query_words), 1):.0%})"
+    return f"{n_words:,} of {len(query_words):,} words ({share(n_words / max(len(query_words), 1))})"
 
 
 def _predicts(record: Mapping[str, Any]) -> str:
@@ -228,7 +228,7 @@ def _predicts(record: Mapping[str, Any]) -> str:
     if not {"perplexity", "masked_accuracy", "held_out"} <= record.keys():
         return ""
     return (
-        f"perplexity {record['perplexity']:.0f}, {record['masked_accuracy']:.0%} of masked pieces right, on "
+        f"perplexity {typeset(record['perplexity'])}, {share(record['masked_accuracy'])} of masked pieces right, on "
         f"{record['held_out']:,} held-out sentences"
     )
 
@@ -306,8 +306,8 @@ def parameters_section(config: Mapping[str, Any], spec: Mapping[str, Any], names
                 "key": key,
                 "label": names.label(key),
                 "reference": spec["facts"][key]["reference"],
-                "neutral": number(spec["facts"][key]["neutral"]),
-                "range": [_end(float(end)) for end in spec["facts"][key]["range"]],
+                "neutral": typeset(spec["facts"][key]["neutral"], form=plain),
+                "range": [typeset(float(end), form=plain) for end in spec["facts"][key]["range"]],
                 "params": json.dumps(spec["facts"][key]["params"]) if spec["facts"][key]["params"] else "",
                 "no_test": spec["facts"][key]["no_test"],
             }
@@ -320,12 +320,6 @@ def parameters_section(config: Mapping[str, Any], spec: Mapping[str, Any], names
         "ties": spec["ranking"]["ties"],
         "seed": config.get("seed"),
     }
-
-
-def _end(end: float) -> str:
-    if isnan(end):
-        return ""
-    return {float("inf"): "∞", float("-inf"): "−∞"}.get(end) or number(end)
 
 
 def _lines(entries: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

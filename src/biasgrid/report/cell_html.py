@@ -8,6 +8,8 @@ from typing import Any
 
 from jinja2 import Environment
 
+from ..caveats import lowest_p
+from ..numbers import count, interval, p_value, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
 from .marks import mark_of
@@ -37,28 +39,20 @@ EXTREME = {
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
-    environment.filters |= {"number": number, "count": count, "p_value": p_value}
+    environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
     environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
-    for function in (associations, influences, describe_comparison, observed, histogram, mark_of):
-        environment.globals[function.__name__] = function
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number with so many digits that count; 0 alone stands as it is."""
-    text = f"{value:#.{digits}g}".removesuffix(".") if value else "0"
-    return (
-        text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace(".e", "e").replace("-", "−")
+    functions = (
+        associations,
+        influences,
+        describe_comparison,
+        observed,
+        histogram,
+        mark_of,
+        interval,
+        lowest_p,
     )
-
-
-def count(value: int) -> str:
-    """A whole number in full, or a long one in short."""
-    return f"{value:,}" if value < 10**12 else number(float(value), 2)
-
-
-def p_value(value: float) -> str:
-    """A p-value with two digits that count."""
-    return f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
+    for function in functions:
+        environment.globals[function.__name__] = function
 
 
 def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str], int, list[str]]]:
@@ -91,7 +85,7 @@ def _sort_value(value: Any) -> float | None:
 
 
 def _text(value: Any) -> str:
-    return "/".join(number(v, 2) for v in value) if isinstance(value, list) else number(value, 2)
+    return "/".join(typeset(v, 2) for v in value) if isinstance(value, list) else typeset(value, 2)
 
 
 def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
@@ -106,7 +100,7 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
     changes_by_size.sort(key=lambda entry: -entry[0])
     largest = sorted(changes_by_size[:INFLUENTIAL], key=lambda entry: entry[1])
     by_set = [
-        (cells.sets[place][0], [_entry(word, number(change, 2)) for *_, word, change in of_set])
+        (cells.sets[place][0], [_entry(word, typeset(change, 2)) for *_, word, change in of_set])
         for place, of_set in groupby(largest, key=lambda entry: entry[2])
     ]
     rest = changes_by_size[INFLUENTIAL:]
@@ -116,8 +110,9 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
 def describe_comparison(test: Mapping[str, Any]) -> str:
     """What a test compares the score with."""
     if test.get("middle"):
-        low, median, high = map(number, test["middle"])
-        return f"{count(test['draws'])} draws: median {median}, the middle 95 % {low} to {high}"
+        low, median, high = test["middle"]
+        middle = typographic(interval(low, high))
+        return f"{count(test['draws'])} draws: median {typeset(median)}, the middle 95 % {middle}"
     text = COMPARED[test["method"]].format(count(test["draws"]))
     of_all = test["method"] == "monte_carlo" and test["partitions"]
     return f"{text} of {count(test['partitions'])}" if of_all else text
@@ -125,8 +120,8 @@ def describe_comparison(test: Mapping[str, Any]) -> str:
 
 def observed(record: Record, test: Mapping[str, Any]) -> str:
     """What a test compares with its values: the score, or one that leaves out what the metric draws at random."""
-    text = number(test["observed"])
-    return f"{'score' if text == number(record.value) else 'statistic'} {text}"
+    text = typeset(test["observed"])
+    return f"{'score' if text == typeset(record.value) else 'statistic'} {text}"
 
 
 def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:

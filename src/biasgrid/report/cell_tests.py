@@ -10,7 +10,18 @@ from ..options import P_VALUES, Bootstrap
 from ..tables.scores import ADJUSTED
 
 # what the page takes of a test from a file of inference
-KEPT = ("p_low", "p_high", "alternative", "method", "draws", "partitions", "observed", "histogram", "middle")
+KEPT = (
+    "p_low",
+    "p_high",
+    "p_lowest",
+    "alternative",
+    "method",
+    "draws",
+    "partitions",
+    "observed",
+    "histogram",
+    "middle",
+)
 # what a permutation test asks, by what it exchanges
 PERMUTED = {
     "targets": "does it matter which target set a word is in?",
@@ -64,7 +75,8 @@ def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]
     -------
     dict
         A test -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, and what the file of inference has:
-        p_low, p_high, alternative, method, draws, partitions, observed, histogram, and of control words `middle`.
+        p_low, p_high, p_lowest, alternative, method, draws, partitions, observed, histogram, and of control words
+        `middle`.
     """
     tests = {}
     for column, test in P_VALUES.items():

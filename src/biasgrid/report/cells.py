@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
+from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
 from ..comparison.study_values import unit
 from ..errors import BiasgridError
 from ..metrics.registry import Metric
@@ -68,6 +69,10 @@ class Question:
         A test -> what it asks, or why there is none.
     paired
         Words are left out with their pairs.
+    poles
+        As `Metric.poles` names them.
+    shared
+        Words that are in two of the query's sets, and the sets; empty where there are none.
     """
 
     anchor: str
@@ -82,6 +87,8 @@ class Question:
     per_word: str
     tests: dict[str, str]
     paired: bool
+    poles: tuple[str, str, str] | None
+    shared: str
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ class Record:
     question
         The number of its question in `Cells.questions`.
     value
-        None: no value, and `reason` says why.
+        None: no value, and `reason` says why. With a value, `reason` is what fixes its size, if anything does.
     targets, attributes
         Of each set what the model has of it: numbers in `Cells.found`.
     associations
@@ -268,7 +275,7 @@ def _record(
         *state,
         value=result["value"],
         status=result["status"],
-        reason=_reason(cell, result),
+        reason=_reason(cell, result) or ONE_WORD * is_fixed(metric, part, result["found"]),
         targets=[words.place_of(s, result) for s in part.target_sets],
         attributes=[words.place_of(s, result) for s in part.attribute_sets],
         associations=_associations(part, detail, result, words),
@@ -308,6 +315,8 @@ def _question(
         per_word=write_sentence(metric.details[detail]) if detail else "",
         tests={test: text for test, text in test_questions(metric).items() if test in tests},
         paired=metric.paired,
+        poles=metric.poles(query.target_sets_names, query.attribute_sets_names),
+        shared=shared_text(shared_words(query)),
     )
 
 
@@ -366,7 +375,7 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     if status == "ok":
         return ""
     if not status.startswith("lost_words:"):
-        return "the metric is undefined for these vectors"
+        return why_undefined(status) or UNDEFINED
     failed_sets = f";{status.removeprefix('lost_words:')};"
     shortages = [
         f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"

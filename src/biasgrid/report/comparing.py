@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isinf, isnan
 from typing import Any
@@ -16,12 +16,13 @@ from .. import __version__, tables
 from ..api.study import CONFIG, FinishedStudy
 from ..config import load
 from ..errors import BiasgridError
+from ..numbers import interval, p_number, plain, typeset, typographic
 from ..schema import read
 from ..statistics.aggregation import OVERALL
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
-from .names import Names, number
+from .names import Names
 from .step import first_words, mark_misspellings, templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
@@ -298,11 +299,11 @@ def _scores(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "query": row.query,
             "metric": names.label(row.metric),
             "state": names.state(row.model, row.debias),
-            "before": number(row.before, 4),
-            "after": number(row.after, 4),
+            "before": typeset(row.before, 4),
+            "after": typeset(row.after, 4),
             "difference": signed_number(row.difference),
-            "interval": "" if isnan(row.low) else f"{number(row.low)} to {number(row.high)}",
-            "share": "" if isnan(row.share) else "∞" if isinf(row.share) else number(row.share, 2),
+            "interval": "" if isnan(row.low) else typographic(interval(row.low, row.high)),
+            "share": typeset(row.share, 2),
             "outside": row.share > 1,
             "kind": row.kind,
             "evidence": _evidence(row.evidence_before, row.evidence_after),
@@ -316,22 +317,20 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
     rows = []
     for row in changes.uncertainty[: MOST["uncertainty"]].to_dict("records"):
         parts = []
-        for name, label in (
-            ("p_value", "p"),
-            ("p_adjusted", "adjusted p"),
-            ("p_groups", "p of random groups"),
-            ("p_groups_adjusted", "adjusted p of random groups"),
-            ("p_bands", "p within bands of frequency"),
-            ("p_controls", "p of control words"),
-            ("words_used", "words used"),
-            ("words_lost", "words lost"),
+        for name, label, form in (
+            ("p_value", "p", p_number),
+            ("p_adjusted", "adjusted p", p_number),
+            ("p_groups", "p of random groups", p_number),
+            ("p_groups_adjusted", "adjusted p of random groups", p_number),
+            ("p_bands", "p within bands of frequency", p_number),
+            ("p_controls", "p of control words", p_number),
+            ("words_used", "words used", plain),
+            ("words_lost", "words lost", plain),
         ):
-            parts += _change(label, row[f"{name}_a"], row[f"{name}_b"])
+            parts += _change(label, row[f"{name}_a"], row[f"{name}_b"], form)
         ends = [(row[f"ci_low_{side}"], row[f"ci_high_{side}"]) for side in "ab"]
         if not _is_same(ends[0][0], ends[1][0]) or not _is_same(ends[0][1], ends[1][1]):
-            before, after = (
-                "none" if isnan(low) else f"{number(low)} to {number(high)}" for low, high in ends
-            )
+            before, after = (typographic(interval(*pair)) for pair in ends)
             parts.append(
                 f"interval {before} → {after}" if before != after else "interval, in its last digits"
             )
@@ -341,7 +340,7 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
                 "query": row["query"],
                 "metric": names.label(row["metric"]),
                 "state": names.state(row["model"], row["debias"]),
-                "value": number(row["value"], 4),
+                "value": typeset(row["value"], 4),
                 "what": "; ".join(parts),
                 "evidence": _evidence(row["evidence_a"], row["evidence_b"]),
             }
@@ -379,10 +378,10 @@ def _is_same(a: float, b: float) -> bool:
     return a == b or (isnan(a) and isnan(b))
 
 
-def _change(label: str, before: float, after: float) -> list[str]:
+def _change(label: str, before: float, after: float, form: Callable[[float], str]) -> list[str]:
     if _is_same(before, after):
         return []
-    texts = [number(value) or "none" for value in (before, after)]
+    texts = form(before), form(after)
     return [f"{label} {texts[0]} → {texts[1]}" if texts[0] != texts[1] else f"{label}, in its last digits"]
 
 
@@ -392,11 +391,11 @@ def _ranks(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "criterion": row.criterion,
             "metric": names.label(row.metric),
             "state": names.state(row.model, row.debias),
-            "before": number(row.rank_a),
-            "after": number(row.rank_b),
-            "among": (number(row.among_a), number(row.among_b)),
-            "value_before": number(row.value_a, 4),
-            "value_after": number(row.value_b, 4),
+            "before": typeset(row.rank_a, form=plain),
+            "after": typeset(row.rank_b, form=plain),
+            "among": (typeset(row.among_a, form=plain), typeset(row.among_b, form=plain)),
+            "value_before": typeset(row.value_a, 4),
+            "value_after": typeset(row.value_b, 4),
         }
         for row in changes.ranks[: MOST["ranks"]].itertuples()
     ]
@@ -416,8 +415,8 @@ def _pairs(changes: Changes, names: Names) -> list[dict[str, Any]]:
                 "change": row.change,
                 "before": labels[row.before],
                 "after": labels[row.after],
-                "p_before": number(row.p_before, 2),
-                "p_after": number(row.p_after, 2),
+                "p_before": typeset(row.p_before, form=p_number),
+                "p_after": typeset(row.p_after, form=p_number),
             }
         )
     return rows
@@ -431,9 +430,9 @@ def _verdicts(changes: Changes, names: Names) -> list[dict[str, Any]]:
             "model": " under ".join(map(names.short, row.model.split(" under "))),
             "quantity": row.quantity,
             "source": f"{row.source}: {row.table}",
-            "published": number(row.published_b, 6),
-            "before": (row.verdict_a, number(row.ours_a, 4)),
-            "after": (row.verdict_b, number(row.ours_b, 4)),
+            "published": typeset(row.published_b, form=plain),
+            "before": (row.verdict_a, typeset(row.ours_a, 4)),
+            "after": (row.verdict_b, typeset(row.ours_b, 4)),
         }
         for row in changes.verdicts[: MOST["verdicts"]].itertuples()
     ]
@@ -457,7 +456,7 @@ def _shorten(value: Any) -> str:
 
 def signed_number(value: float) -> str:
     """A difference, with its sign."""
-    return f"+{number(value)}" if value > 0 else number(value)
+    return f"+{typeset(value)}" if value > 0 else typeset(value)
 
 
 def file_name(studies: Sequence[FinishedStudy]) -> str:

@@ -1,14 +1,11 @@
-"""What the page calls models, metrics and numbers."""
+"""What the page calls models and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isnan
 
 from ..debias import UNTOUCHED
 from ..labels import short_labels
-
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Names:
@@ -37,25 +34,3 @@ class Names:
     def state(self, model: str, debias: str = UNTOUCHED) -> str:
         """A model with its debias method, in short."""
         return self.short(model) if debias == UNTOUCHED else f"{self.short(model)}, {self.label(debias)}"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number in so many significant digits, with the minus sign −; empty for NaN."""
-    if value is None or isnan(value):
-        return ""
-    if value == 0:
-        return "0"
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        mantissa, _, power = text.partition("e")
-        text = (
-            f"{value:.0f}" if 0 < int(power) <= 5 else f"{mantissa} × 10{str(int(power)).translate(RAISED)}"
-        )
-    return text.replace("-", "−")
-
-
-def p_value(p: float | None) -> str:
-    """A p-value: "p = 0.03"; "p < 0.001"."""
-    if p is None or isnan(p):
-        return ""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..caveats import DEGENERATE, why_undefined
 from ..debias import UNTOUCHED
+from ..numbers import coefficient, interval, p_value, plain, typeset, typographic
 from ..statistics.aggregation import OVERALL
+from ..tables import correlations
 from ..tables.rankings import fewer_scores
 from ..verdicts.comparability import metrics_by_length
-from .cells import anchor
+from ..verdicts.direction import directions
+from .cells import Question, anchor
 from .marks import explained_by_frequency, mark_of
-from .names import Names, number, p_value
+from .names import Names
 from .sections.verdict import answers_of
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 Tables = Mapping[str, "pd.DataFrame"]
 STATE = ["model", "debias"]
 LENGTH_MARK = "‡"  # of a metric by which models do not compare
+SHADES = 9  # on each side of no bias
 FEW = 4  # correlations over fewer models are not shown
 
 
@@ -45,7 +50,7 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     rankings = tables["rankings"]
     rankings = rankings.assign(fewer=fewer_scores(rankings))
     marks = length_metrics(tables, spec)
-    p_values = _p_values(tables, spec)
+    p_values, first = _p_values(tables, spec), _first(tables, spec)
     sections = []
     for criterion in _criteria_of(rankings, spec):
         part = rankings[rankings["criterion"] == criterion]
@@ -56,16 +61,21 @@ def ranking_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         for state in states:
             cells = []
             for metric in metrics:
-                row = rows.get((metric, *state))
-                cells.append(_ranking_cell(row, p_values.get((criterion, metric, *state)), len(states)))
+                place = criterion, metric, *state
+                cell = _ranking_cell(rows.get((metric, *state)), p_values.get(place), len(states))
+                cells.append(cell and cell | {"is_first": place in first})
             body.append({"model": state[0], "debias": state[1], "label": names.state(*state), "cells": cells})
         sections.append(
             {
                 "criterion": criterion,
                 "metrics": metrics,
                 "by_length": marks.get(criterion, []),
-                "states": len(states),
-                "rows": body,
+                # debiased models apart
+                "groups": [
+                    group
+                    for is_debiased in (False, True)
+                    if (group := [row for row in body if (row["debias"] != UNTOUCHED) == is_debiased])
+                ],
             }
         )
     return sections
@@ -76,11 +86,11 @@ def _ranking_cell(row: Any, p: float | None, states: int) -> dict[str, Any] | No
         return None
     low, high, share = row.rank_low, row.rank_high, 100 / max(states, 1)
     return {
-        "rank": number(row.rank),
-        "value": number(row.value),
-        "low": number(low),
-        "high": number(high),
-        "p": p_value(p),
+        "rank": typeset(row.rank, form=plain),
+        "value": typeset(row.value),
+        "low": typeset(low, form=plain),
+        "high": typeset(high, form=plain),
+        "p": typeset(p, form=p_value),
         "fewer": bool(row.fewer),
         # percentages of the width of a bar, on which each rank has an equal share
         "bar": None
@@ -99,6 +109,15 @@ def _p_values(tables: Tables, spec: Mapping[str, Any]) -> dict[tuple[str, ...], 
         (answer.criterion, answer.metric, state.model, state.debias): state.p_first
         for answer in answers_of(tables, spec)
         for state in answer.rivals
+    }
+
+
+def _first(tables: Tables, spec: Mapping[str, Any]) -> set[tuple[str, ...]]:
+    """Criterion, metric, model, debias of the model that these p-values compare the others with."""
+    return {
+        (answer.criterion, answer.metric, state.model, state.debias)
+        for answer in answers_of(tables, spec)
+        for state in answer.models[: answer.has_test]
     }
 
 
@@ -145,10 +164,17 @@ def _criteria_of(table: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
     return [name for name in (*together, *spec["criteria"]) if name in criteria]
 
 
-def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per metric, queries by models: value, how far it is from no bias, what it is evidence for, and why a value is
-    missing."""
+def heatmap_section(
+    tables: Tables, spec: Mapping[str, Any], names: Names, questions: Iterable[Question]
+) -> list[dict[str, Any]]:
+    """Per metric, queries by models: value, distance from no bias and its side, what it is evidence for, and
+    why a value is missing."""
     scores = tables["scores"]
+    poles = {(question.criterion, question.query, question.metric): question.poles for question in questions}
+    signed = directions(scores, spec["summary"]["sides"])
+    opposed = set(
+        signed.loc[signed["is_opposed"], ["criterion", "query", "metric"]].itertuples(index=False, name=None)
+    )
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutrals"]}
     sections = []
     for metric in spec["metrics"]:
@@ -156,14 +182,16 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
         if part.empty:
             continue
         zero = np.array([neutral[criterion, metric] for criterion in part["criterion"]])
-        # share of the metric's cells that are nearer to no bias; ranks, so that an outlier changes no other shade
-        shade = (part["value"] - zero).abs().rank(pct=True)
+        distances = (part["value"] - zero).to_numpy(float)
+        full, is_signed = _full_shade(np.abs(distances)), spec["facts"][metric]["is_signed"]
+        sides = np.sign(distances) if is_signed else 1
+        shades = sides * np.ceil(np.minimum(np.abs(distances) / full, 1) * SHADES)
         states = states_of(part, spec)
         rows: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = {}
-        for row, darkness in zip(part.itertuples(), shade, strict=True):
+        for row, shade in zip(part.itertuples(), shades.tolist(), strict=True):
             cell = {
-                "value": number(row.value),
-                "shade": None if isnan(darkness) else int(np.ceil(darkness * 9)),
+                "value": typeset(row.value),
+                "shade": None if isnan(shade) else int(shade),
                 "status": row.status,
                 "missing": missing(row.status),
                 "mark": mark_of(row.evidence),
@@ -183,6 +211,8 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                             {
                                 "query": query,
                                 "anchor": anchor(criterion, query, metric),
+                                "poles": poles[criterion, query, metric],
+                                "is_opposed": (criterion, query, metric) in opposed,
                                 "cells": [cells.get(state) for state in states],
                             }
                             for (row_criterion, query), cells in rows.items()
@@ -193,6 +223,9 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
                 ],
                 "missing": int(part["value"].isna().sum()),
                 "scores": len(part),
+                "shades": range(-SHADES if is_signed else 0, SHADES + 1),
+                "full": full,
+                "largest": float(np.nanmax(np.abs(distances), initial=0.0)),
                 "explained": explained_by_frequency(part, spec["level"]),
                 **spec["facts"][metric],
             }
@@ -200,11 +233,14 @@ def heatmap_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> li
     return sections
 
 
-def _agree(low: float, high: float) -> str:
-    """What an interval of a correlation says, in a word; empty without an interval."""
-    if isnan(low):
-        return ""
-    return "agree" if low > 0 else "oppose" if high < 0 else "unclear"
+def _full_shade(distances: np.ndarray) -> float:
+    """The distance from no bias with the full shade: the largest that is no outlier by Tukey's rule (1.5 times the
+    interquartile range above the third quartile), so that a few outliers leave all others not white."""
+    distances = distances[~np.isnan(distances)]
+    if not len(distances):
+        return 1.0
+    low, high = np.quantile(distances, [0.25, 0.75])
+    return float(distances[distances <= high + 1.5 * (high - low)].max()) or float(distances.max()) or 1.0
 
 
 def missing(status: str) -> str:
@@ -214,61 +250,64 @@ def missing(status: str) -> str:
     kind, _, sets = status.partition(":")
     if kind == "lost_words":
         return f"too many words lost of {sets.replace(';', ' and ')}"
-    if kind == "degenerate":
-        return "undefined for these vectors"
+    if kind == DEGENERATE:
+        return why_undefined(status)
     return status.replace("_", " ")
 
 
-def correlation_section(tables: Tables, spec: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
-    """Per criterion, metrics by metrics: Spearman's correlation of the ranks, its interval, and how many models."""
-    if "correlations" not in tables or "spearman" not in set(tables["correlations"]["method"]):
+def correlation_section(
+    inputs: Mapping[str, Any], tables: Tables, spec: Mapping[str, Any], names: Names
+) -> list[dict[str, Any]]:
+    """Per criterion, metrics by metrics: Spearman's correlation of the ranks of the models without debiasing, its
+    interval, and how many models both metrics rank."""
+    if "rankings" not in tables or tables["rankings"].empty:
         return []
-    table, rankings = tables["correlations"], tables["rankings"]
-    table = table[table["method"] == "spearman"]
+    rankings = tables["rankings"]
+    table = correlations.make(inputs, spec["correlations"], debiased=False)
+    has_rank = rankings["rank"].notna() & (rankings["debias"] == UNTOUCHED)
     marks = length_metrics(tables, spec)
     sections = []
     for criterion in _criteria_of(table, spec):
         part = table[table["criterion"] == criterion]
-        ranks = rankings[(rankings["criterion"] == criterion) & rankings["rank"].notna()]
-        states = {
-            metric: set(metric_ranks[STATE].itertuples(index=False, name=None))
-            for metric, metric_ranks in ranks.groupby("metric")
-        }
         metrics = [metric for metric in spec["metrics"] if metric in set(part["metric_a"])]
         labels = {key: names.label(key) + LENGTH_MARK * (key in marks.get(criterion, [])) for key in metrics}
-        cells = {(row.metric_a, row.metric_b): row for row in part.itertuples()}
-        counts = [
-            len(states.get(a, set()) & states.get(b, set())) for a in metrics for b in metrics if a != b
+        pairs = {(row.metric_a, row.metric_b): row for row in part.itertuples()}
+        models = {
+            metric: set(
+                rankings.loc[
+                    has_rank & (rankings[["criterion", "metric"]] == [criterion, metric]).all(axis=1), "model"
+                ]
+            )
+            for metric in metrics
+        }
+        rows = [
+            {
+                "label": labels[a],
+                "cells": [_correlation(pairs[a, b], len(models[a] & models[b])) for b in metrics[:i]],
+            }
+            for i, a in enumerate(metrics)
         ]
-        rows = []
-        for i, a in enumerate(metrics):
-            row = []
-            for b in metrics[:i]:
-                pair, n = cells[a, b], len(states.get(a, set()) & states.get(b, set()))
-                wide = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
-                row.append(
-                    {
-                        "n": n,
-                        "value": number(pair.correlation, 2) if n >= FEW else "",
-                        "low": number(pair.ci_low, 2) if n >= FEW else "",
-                        "high": number(pair.ci_high, 2) if n >= FEW else "",
-                        "says": _agree(pair.ci_low, pair.ci_high) if n >= FEW else "",
-                        # -4 to 4; pale where the interval is wide
-                        "shade": 0
-                        if n < FEW or isnan(pair.correlation)
-                        else round(pair.correlation * 4 * max(0.25, 1 - wide / 2)),
-                    }
-                )
-            rows.append({"label": labels[a], "cells": row})
+        counts = [cell["n"] for row in rows for cell in row["cells"]]
         sections.append(
             {
                 "criterion": criterion,
                 "columns": [labels[metric] for metric in metrics[:-1]],
-                "by_length": [metric for metric in metrics if metric in marks.get(criterion, [])],
                 "rows": rows[1:],
-                "few": max(counts, default=0) < FEW,
-                "most": max(counts, default=0),
-                "least": min(counts, default=0),
+                "n": sorted({min(counts, default=0), max(counts, default=0)}),
             }
         )
     return [part for part in sections if part["rows"]]
+
+
+def _correlation(pair: Any, n: int) -> dict[str, Any]:
+    is_shown = n >= FEW and not isnan(pair.correlation)
+    width = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
+    return {
+        "n": n,
+        "value": typeset(pair.correlation, form=coefficient) if is_shown else "",
+        "interval": typographic(interval(pair.ci_low, pair.ci_high, form=coefficient))
+        if is_shown and not isnan(pair.ci_low)
+        else "",
+        # -4 to 4; pale where the interval is wide
+        "shade": round(pair.correlation * 4 * max(0.25, 1 - width / 2)) if is_shown else 0,
+    }

@@ -15,6 +15,8 @@ from ..plan.step import Step
 from ..resources import find_file
 from ..study import Study
 from ..tables.answers import summary_spec
+from ..tables.correlations import ranks_inputs
+from ..tables.rankings import bootstrap_spec
 from . import cells
 from .step import template_files
 
@@ -24,7 +26,6 @@ SHOWN = (
     "rankings",
     "rank_intervals",
     "pairs",
-    "correlations",
     "quality",
     "mitigation",
     "comparison",
@@ -42,8 +43,17 @@ def report_step(study: Study) -> Step:
         "study": study.results / CONFIG,
         "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
         "models": [study.model_file(model) for model in study.models],
+        **(_ranks(study) if "rankings" in study.tables else {}),
     }
     return Step("report", inputs, study.report_file, spec_of(study), "biasgrid.report.step:write")
+
+
+def _ranks(study: Study) -> dict[str, Any]:
+    """The rankings and their resamples; of results that have lost the resamples, the rankings alone."""
+    try:
+        return ranks_inputs(study)
+    except BiasgridError:
+        return {"rankings": study.table_file("rankings")}
 
 
 def spec_of(study: Study) -> dict[str, Any]:
@@ -74,6 +84,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
         "ranking": study.ranking,
         "inference": study.config["inference"],
+        "correlations": {"methods": ["spearman"], **bootstrap_spec(study)},
         "scaled": study.scaled_metrics,
         "summary": summary_spec(study),
         "level": bootstrap.get("level", 0.95),
@@ -101,6 +112,7 @@ def _facts(study: Any, key: str) -> dict[str, Any]:
         "no_test": metric.no_test,
         "params": entry.get("params", {}),
         "sign": _sign(metric),
+        "is_signed": metric.bias == "two-sided",
         "blind": _blind(metric),
         "test_of": metric.test_of,
         "scaled": metric.scaled,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES
+from ..numbers import plain
+from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, RankedState
 from ..verdicts.text import count_name, join_names, pluralize
-from .names import Names, number
+from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,31 @@ def of_decisive_queries(
     return f"Without one of these queries another model comes first: {'; '.join(statements)}."
 
 
+def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> str:
+    """On which queries models differ in direction, by metric; empty where no metric can tell.
+
+    Parameters
+    ----------
+    table
+        Rows of `verdicts.direction.directions`.
+    metrics
+        In their order.
+    """
+    by_metric = {
+        metric: table[table["metric"] == metric].groupby("query_id")["is_opposed"].any()
+        for metric in metrics
+        if metric in set(table["metric"])
+    }
+    statements = [
+        f"{', '.join(queries.index[queries])} ({names.label(metric)}, {queries.sum()} of {len(queries)})"
+        for metric, queries in by_metric.items()
+        if queries.any()
+    ]
+    if not statements:
+        return "No metric finds models biased in opposite directions." if by_metric else ""
+    return f"On these queries models are biased in opposite directions: {'; '.join(statements)}."
+
+
 def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     """Whether there is one order of the models by all metrics."""
     if metrics < 2 or not agreement.pairs:
@@ -114,28 +140,31 @@ def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
     return f"Models that lost queries, as too many words are lost: {join_names(statements)}."
 
 
-def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: int) -> list[str]:
-    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong."""
+def of_coverage(
+    queries: int, models: int, inference: dict[str, Any], verdicts: int, of_these: Sequence[str]
+) -> list[str]:
+    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong;
+    `of_these` are criteria on which verdicts hold for these queries alone."""
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
-            f"These statements are of {basis}; the study has no bootstrap, so nothing says how sure they are."
+            f"These statements rest on {basis}. The study has no bootstrap, so nothing says how sure they are."
         ]
-    level = number(100 * bootstrap["level"])
+    level = plain(100 * bootstrap["level"])
     sentences = [
-        f"What is decided here holds for other words and queries of this kind ({level} % for all pairs of models at "
-        f"once): it rests on {basis}. Where queries share attribute sets, it holds for these sets. It does not cover "
-        "other training runs of a model, other corpora, other languages or other tasks."
+        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once). "
+        f"They rest on {basis}. They do not cover other training runs of a model, other corpora, other languages or "
+        "other tasks."
     ]
+    if of_these:
+        sentences.append(
+            f"On {join_names(of_these)}, the results hold for other words, but only for these queries: they are "
+            "fewer than five if queries that share attribute sets count as one."
+        )
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
-    if queries < FEWEST_QUERIES:
-        sentences.append(
-            f"With {pluralize(queries, 'query', 'queries')}, what is decided holds for other words, and for these "
-            "queries."
-        )
     if models < FEW_MODELS:
-        sentences.append(f"With {pluralize(models, 'model')}, it cannot be said whether metrics agree.")
+        sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
     return sentences
 
 
@@ -157,5 +186,5 @@ def of_frequency(scores: pd.DataFrame, limit: float) -> str:
         return ""
     return (
         f"Of {pluralize(len(marked), 'score')} with full or half marks, some are not significant in tests that hold "
-        f"frequency: {join_names(statements)} (adjusted p > {number(limit, 2)}; of those that were tested)."
+        f"frequency: {join_names(statements)} (adjusted p > {plain(limit)}; of those that were tested)."
     )

@@ -17,12 +17,13 @@ from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
 from ..labels import sic
+from ..numbers import plain
 from ..query import Query
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
 from ..words import WordOptions
 from . import background, cell_html, cells, marks, page
-from .names import Names, number
+from .names import Names
 from .sections import FOLDER, Section, verdict
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "asked": _question(scores, spec, names),
         "sections": SECTIONS,
         "names": names,
-        "alpha": number(1 - spec["level"]),
+        "alpha": plain(1 - spec["level"]),
         "marks": marks.legend(),
         "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
         "threshold": json.loads(config)
@@ -95,9 +96,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
         "verdict": _section(verdict.SECTION, environment, tables_by_name, spec, names),
         "rankings": page.ranking_section(tables_by_name, spec, names),
-        "heatmaps": page.heatmap_section(tables_by_name, spec, names),
-        "correlations": page.correlation_section(tables_by_name, spec, names),
-        "few": page.FEW,
+        "heatmaps": page.heatmap_section(tables_by_name, spec, names, study_cells.questions),
+        "correlations": page.correlation_section(inputs, tables_by_name, spec, names),
         "debiased": background.debias_section(tables_by_name, spec, names),
         "comparison": background.comparison_section(tables_by_name, spec, names),
         "models": background.models_section(tables_by_name, records, queries, spec, names),

@@ -102,7 +102,7 @@ class Simulation(Folders):
                 metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
                 if metric.of_model:
                     raise BiasgridError(
-                        "it is of more than its words' vectors, and there is no model around these"
+                        "it needs more than the words' vectors, and a simulation has no model"
                     )
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: metrics: {key}: {error}") from None

@@ -60,6 +60,7 @@ def compare_pairs(
     words: float = inf,
     strata: np.ndarray | None = None,
     of_queries: np.ndarray | bool = True,
+    sizes: np.ndarray | int = 1,
     level: float = 0.95,
     seed: int = 0,
 ) -> Pairs:
@@ -79,6 +80,9 @@ def compare_pairs(
         The criterion of each query, (queries,), where they are of several.
     of_queries
         Of each pair, (pairs,), or of all: False, the claim is for these queries alone, and for other words.
+    sizes
+        Where what is sampled are clusters of queries, which stand in place of queries above: how many queries each
+        has, (pairs, clusters). A cluster moves a mean over queries by as much as it has queries.
     level
         Of the intervals.
     seed
@@ -99,7 +103,7 @@ def compare_pairs(
     """
     difference = first.value - second.value
     p_adjusted, low, high = (np.full(len(difference), nan) for _ in range(3))
-    t, error, null = studentise(first, second, words, strata, of_queries, seed)
+    t, error, null = studentise(first, second, words, strata, of_queries, sizes, seed)
     testable = np.flatnonzero(~np.isnan(t))
     if not len(testable):
         return Pairs(difference, low, high, p_adjusted)
@@ -119,6 +123,7 @@ def studentise(
     words: float = inf,
     strata: np.ndarray | None = None,
     of_queries: np.ndarray | bool = True,
+    sizes: np.ndarray | int = 1,
     seed: int = 0,
     own_share: float = 0.0,
     draws: int = DRAWS,
@@ -152,6 +157,9 @@ def studentise(
     if not testable.any():
         return Studentised(t, error, null)
     has_query, count, of_queries = has_query[testable], count[testable], of_queries[testable]
+    sizes = np.broadcast_to(sizes, pairs.queries.shape)[testable] * has_query
+    # clusters of one size that would vary as much
+    count = sizes.sum(axis=1) ** 2 / (sizes**2).sum(axis=1)
     rng, words = np.random.default_rng(seed), max(words, 2.0)
     shared = _covariances(np.where(has_query[..., None], pairs.words[testable], 0.0), count, of_queries)
     shared /= 1 - 1 / words
@@ -166,7 +174,7 @@ def studentise(
     is_sampled = has_query & of_queries[:, None]
     queries = np.where(is_sampled, pairs.queries[testable], 0.0)
     for stratum in _strata(strata, is_sampled):
-        moves, variances = _draw_queries(queries[:, stratum], is_sampled[:, stratum], draws, rng)
+        moves, variances = _draw_queries(queries[:, stratum], (sizes * is_sampled)[:, stratum], draws, rng)
         drawn_sums += moves
         between += variances
     if of_queries.any():
@@ -209,7 +217,7 @@ def _covariances(moves: np.ndarray, count: np.ndarray, of_queries: np.ndarray) -
     for query in moves.swapaxes(0, 1):
         covariances -= query @ query.T
     # as many pairs of different queries as of any
-    factor = np.where(of_queries, np.sqrt(count / np.maximum(count - 1, 1)), 1.0)
+    factor = np.sqrt(count / np.where(of_queries, count - 1, count))
     return covariances * factor * factor[:, None] / max(moves.shape[2] - 1, 1)
 
 
@@ -228,28 +236,36 @@ def _strata(strata: np.ndarray | None, has_query: np.ndarray) -> list[np.ndarray
 
 
 def _draw_queries(
-    queries: np.ndarray, has_query: np.ndarray, draws: int, rng: np.random.Generator
+    queries: np.ndarray, sizes: np.ndarray, draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums of normal queries with the covariances of `queries` (pairs, queries), (draws, pairs), and the variances of
-    the sum that the queries, first, and those of each draw tell, (1 + draws, pairs)."""
-    count = has_query.sum(axis=1)
-    factor = count / np.maximum(count - 1, 1)
-    queries = queries - np.where(has_query, (queries.sum(axis=1) / np.maximum(count, 1))[:, None], 0.0)
+    the sum that the queries, first, and those of each draw tell, (1 + draws, pairs). A query moves the sum by its
+    deviation from their mean times its size (pairs, queries), which is 0 where a pair lacks it."""
+    count = np.count_nonzero(sizes, axis=1)
+    total, squared, cubed = ((sizes**power).sum(axis=1).astype(float) for power in (1, 2, 3))
+    # deviations from a mean that varies with them vary by less: by so much, if all queries vary alike; of one size,
+    # by n - 1 of n (to the last digit, as these are whole numbers)
+    kept = total**2 * squared + squared**2 - 2 * total * cubed
+    of_several = kept > 0
+    factor = np.where(of_several, total**2 * squared, 0.0) / np.where(of_several, kept, 1.0)
+    scale = np.where(of_several, count**2 * kept, 1.0) / np.where(of_several, total**4, 1.0)
+    count = np.maximum(count, 1)
+    shares = sizes * count[:, None] / np.maximum(total, 1)[:, None]
+    queries = queries - shares * (queries.sum(axis=1) / count)[:, None]
     moves, variances = np.empty((draws, len(count))), np.empty((1 + draws, len(count)))
     variances[0] = factor * (queries**2).sum(axis=1)
     # as many normal numbers per query as pairs are independent: few, as a pair is the difference of two others
-    vectors, lengths, _ = np.linalg.svd(
-        queries / np.sqrt(np.maximum(count - 1, 1))[:, None], full_matrices=False
-    )
+    vectors, lengths, _ = np.linalg.svd(queries / np.sqrt(scale)[:, None], full_matrices=False)
     is_needed = lengths > 1e-12 * lengths.max(initial=0.0)
     weights = vectors[:, is_needed] * lengths[is_needed]
     block = max(1, BLOCK // queries.size)
     for start in range(0, draws, block):
         stop = min(start + block, draws)
         drawn_sums = rng.normal(size=(stop - start, queries.shape[1], weights.shape[1])) @ weights.T
-        drawn_sums *= has_query.T
-        moves[start:stop] = drawn_sums.sum(axis=1)
-        squares = (drawn_sums**2).sum(axis=1) - moves[start:stop] ** 2 / np.maximum(count, 1)
+        drawn_sums *= shares.T
+        moved = moves[start:stop] = drawn_sums.sum(axis=1)
+        of_mean = 2 * (drawn_sums * shares.T).sum(axis=1) - moved * ((shares**2).sum(axis=1) / count)
+        squares = (drawn_sums**2).sum(axis=1) - moved * of_mean / count
         variances[1 + start : 1 + stop] = factor * squares
     return moves, variances
 

@@ -1,4 +1,4 @@
-"""The table of widths: how agreement between versions of pairs hangs on the interval that counts as no bias."""
+"""The table of widths: how agreement between versions of pairs depends on the interval that counts as no bias."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _spec(grid: Any) -> dict[str, Any]:
 
 AGREEMENT_WIDTHS = Table(
     "agreement_widths",
-    "One row per score of `agreement` by an interval, and width of the interval: how the agreement of two versions "
-    "of pairs hangs on it.",
+    "One row per score of `agreement` by an interval, and width of the interval: how agreement depends on "
+    "the interval's width.",
     (
         *CELL,
         Column(

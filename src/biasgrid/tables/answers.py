@@ -45,6 +45,15 @@ def summary_of(study: Any) -> list[str]:
     return summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
 
 
+def sides_of(study: Any) -> list[tuple[str, str, float]]:
+    """(criterion, metric, neutral value) of the metrics of ranked criteria whose values lie on both sides of it."""
+    return [
+        (criterion, key, value)
+        for (criterion, key), value in study.neutrals.items()
+        if criterion in study.ranked_criteria and study.metric(criterion, key).bias == "two-sided"
+    ]
+
+
 def summary_spec(study: Any) -> dict[str, Any]:
     """What `verdicts.summary` needs beside the tables, as JSON has it."""
     short = short_labels({model: study.labels[model] for model in study.models})
@@ -59,6 +68,7 @@ def summary_spec(study: Any) -> dict[str, Any]:
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "scaled": study.scaled_metrics,
+        "sides": sides_of(study),
         **adjustment(study),
         "draws": sorted(draws - {None}),
     }

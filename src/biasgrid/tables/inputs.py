@@ -1,10 +1,14 @@
-"""What tables are made from, when a study is planned: its files, and the sub-queries of its queries."""
+"""What tables are made from, when a study is planned: its files, and which queries belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+Parts = dict[
+    str, dict[str, list[list[str]]]
+]  # criterion -> metric -> names of (sub-)queries that belong together
 
 
 def inference_files(grid: Any) -> dict[str, list[Path]]:
@@ -30,23 +34,43 @@ def interval_agreement_cells(grid: Any) -> list[Any]:
     return cells
 
 
-def parts_of(grid: Any) -> dict[str, dict[str, list[list[str]]]]:
+def parts_of(grid: Any) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""
-    parts: dict[str, dict[str, list[list[str]]]] = {}
+    return _by_metric(grid, lambda queries: [[part.name for part in parts] for parts in queries])
+
+
+def clusters_of(grid: Any) -> Parts:
+    """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
+    `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
+    or a sub-query, directly or through others."""
+    return _by_metric(grid, _clusters)
+
+
+def _clusters(queries: Iterable[Sequence[Any]]) -> list[list[str]]:
+    clusters: list[tuple[dict[str, None], set[frozenset[str]]]] = []
+    for parts in queries:
+        names = {part.name: None for part in parts}
+        sets = {frozenset(s.words) for part in parts for s in part.attribute_sets}
+        for other in [other for other in clusters if other[0].keys() & names or other[1] & sets]:
+            clusters.remove(other)
+            names, sets = other[0] | names, other[1] | sets
+        clusters.append((names, sets))
+    return [list(names) for names, _ in clusters]
+
+
+def _by_metric(grid: Any, members: Callable[[list[Sequence[Any]]], list[list[str]]]) -> Parts:
+    """What `members` says of the queries of a criterion, each as its sub-queries, where some have several."""
+    parts: Parts = {}
     for criterion in sorted(grid.ranked_criteria):
+        queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
         by_template: dict[Any, list[list[str]]] = {}
         for key in sorted(grid.metrics(criterion)):
             template = grid.metric(criterion, key).template
             if template not in by_template:
-                queries = [
-                    grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])
-                ]
-                by_template[template] = [
-                    [part.name for part in query.subqueries(template)]
-                    for query in queries
-                    if query.fits(template)
-                ]
+                by_template[template] = members(
+                    [query.subqueries(template) for query in queries if query.fits(template)]
+                )
             if any(len(names) > 1 for names in by_template[template]):
                 parts.setdefault(criterion, {})[key] = by_template[template]
     return parts

@@ -56,7 +56,7 @@ ORDER = Table(
         METRIC,
         Column(
             "resampled",
-            "what was drawn again; words alone where fewer than five queries are shared",
+            "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
             values=RESAMPLED,
         ),
         Column("model_a", "a model's key"),

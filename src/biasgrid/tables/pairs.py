@@ -15,7 +15,7 @@ from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL
 from ..statistics.pairs import Parts, compare_pairs
 from ..statistics.ranks import query_parts
-from ..statistics.shared import FEW_SHARED, FEWEST_QUERIES, NO_VALUE, is_comparable
+from ..statistics.shared import FEW_SHARED, NO_VALUE, OTHER_QUERIES, THESE_QUERIES, is_comparable
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
 from .keys import CRITERION, METRIC
@@ -28,8 +28,9 @@ KEYS = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debi
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The pairs of each family, each compared on the rows that it shares (`tables.shared`): for other queries and
-    other words; on fewer than five queries, for these queries and other words.
+    """The pairs of each family, each compared on the rows that it shares (`tables.shared`): for other words, and for
+    other queries or these (`holds_for`). Queries that share attribute sets ask about one topic: such clusters are the
+    sample of what might be asked.
 
     spec: that of `rank_samples.write`; "level"; "words": criterion -> metric -> (sub-)query -> words of its smallest
     set.
@@ -38,7 +39,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = read_ranked(inputs["scores"], ranking)
     samples, _ = rank_samples.value_samples(scores, inputs, spec)
     rows = []
-    for place in places_of(scores, ranking["ranked"], ranking["coverage"], ranking["parts"]):
+    for place in places_of(
+        scores, ranking["ranked"], ranking["coverage"], ranking["parts"], spec["clusters"]
+    ):
         if place.criterion == OVERALL or place.criterion in ranking["ranked"]:
             for family, members in _families(place.states):
                 pairs = [_Pair(place, a, b) for a, b in combinations(members, 2)]
@@ -48,7 +51,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 class _Pair:
     """Two states of a criterion and metric: the places in the scores of the rows on which they are compared, of the
-    first and of the second, and how many queries these are; or the reason why they cannot be."""
+    first and of the second, how many queries these are, and what the comparison holds for; or the reason why they
+    cannot be."""
+
+    holds_for = ""
 
     def __init__(self, place: Place, a: State, b: State) -> None:
         self.states = a, b
@@ -64,6 +70,7 @@ class _Pair:
             self.rows = place.rows_of_pair(a, b)
             self.places = [place.places[self.rows, column] for column in columns]
             self.queries = place.count_queries(self.rows)
+            self.holds_for = place.holds_for(self.rows)
 
 
 def _compare(
@@ -86,6 +93,7 @@ def _compare(
             pair.queries,
             len(place.queries),
             pair.reason,
+            pair.holds_for,
         )
 
 
@@ -97,17 +105,17 @@ def _numbers(
         return []
     ranking = spec["ranking"]
     options = ranking["neutral"][place.metric], ranking["aggregation"], ranking["by"]
-    values, query_of_row = scores["value"].to_numpy(), place.queries.argmax(axis=0)
+    values, cluster_of_row = scores["value"].to_numpy(), place.clusters.argmax(axis=0)
     # most pairs share their rows with others: what moves a state's aggregate on them is taken once
     units: dict[tuple[int, ...], Parts] = {}
     for pair in pairs:
         for places in pair.places:
             if tuple(places) not in units:
                 units[tuple(places)] = query_parts(
-                    values[places], samples[places], query_of_row[pair.rows], len(place.queries), *options
+                    values[places], samples[places], cluster_of_row[pair.rows], len(place.clusters), *options
                 )
     sides = [[units[tuple(pair.places[side])] for pair in pairs] for side in (0, 1)]
-    first_row = place.queries.argmax(axis=1)
+    first_row = place.clusters.argmax(axis=1)
     criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
     sizes = spec["words"]
     words = [
@@ -117,7 +125,8 @@ def _numbers(
         *(Parts(*map(np.stack, zip(*side, strict=True))) for side in sides),
         words=float(np.mean(words)),
         strata=criteria[first_row],
-        of_queries=np.array([pair.queries >= FEWEST_QUERIES for pair in pairs]),
+        of_queries=np.array([pair.holds_for == OTHER_QUERIES for pair in pairs]),
+        sizes=np.array([place.sizes(pair.rows) for pair in pairs]),
         level=spec["level"],
         seed=seed_of(spec["seed"], f"pairs/{place.criterion}/{place.metric}"),
     )
@@ -179,8 +188,8 @@ PAIRS = Table(
         ),
         Column(
             "low",
-            "lower end of its 95 % interval for other words and queries, on fewer than five queries for other words "
-            "alone, for all pairs of the family at once",
+            "lower end of its 95 % interval, for other words and what `holds_for` says, for all pairs of the family "
+            "at once",
             "number",
             "the metric's",
             ANY,
@@ -205,6 +214,13 @@ PAIRS = Table(
             "why the two cannot be compared: no value, or fewer than five queries that both have (or than all, where "
             "there are fewer)",
             values=("", NO_VALUE, FEW_SHARED),
+        ),
+        Column(
+            "holds_for",
+            "what the comparison holds for, beside other words: other queries of this kind; or these queries alone, "
+            "if fewer than five of them, or of the clusters of queries that share attribute sets, count. Empty where "
+            "the two are not compared",
+            values=("", OTHER_QUERIES, THESE_QUERIES),
         ),
     ),
     inputs=_inputs,

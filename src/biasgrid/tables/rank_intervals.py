@@ -21,7 +21,7 @@ from .table import Column, Files, Table
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
     """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind
-    of resamples; where the models share fewer than five queries, of words alone.
+    of resamples; where their order holds for these queries alone, of words.
 
     `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
     resamples the rank is below `low`, and in as many above `high`.
@@ -72,7 +72,7 @@ RANK_INTERVALS = Table(
         DEBIAS,
         Column(
             "resampled",
-            "what was drawn again; words alone where fewer than five queries are shared",
+            "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
             values=RESAMPLED,
         ),
         Column("rank", "rank_shared in the rankings", "number", range=(1, inf)),

@@ -4,8 +4,8 @@ A resample of the study is a draw of the words of every set, the same in all cel
 `inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
 resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
 sub-query with the first query that has it, the same draw for all models and metrics; and of both. And two kinds of
-ranks: `rank` and `rank_shared` of the rankings. Where all ranked models share fewer than five queries, rank_shared
-has resamples of words alone.
+ranks: `rank` and `rank_shared` of the rankings. Where the order of the ranked models holds for their queries alone
+(`statistics.shared.holds_for`), rank_shared has resamples of words alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from ..results import KEYS, cells
 from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
-from ..statistics.shared import COVERAGE, FEWEST_QUERIES
+from ..statistics.shared import COVERAGE, THESE_QUERIES
+from .inputs import clusters_of
 from .scores import read_ranked
 from .shared import Parts, places_of
 from .table import Files
@@ -45,8 +46,8 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
         "scores": the table; "samples": the arrays of cells' values in resamples of words, and "inferences" the files
         that say whose they are, in the same order.
     spec
-        "ranking": as `tables.rankings.rankings` takes it; "draws"; "seed", the study's; "queries": the ids of each
-        ranked criterion's queries.
+        "ranking": as `tables.rankings.rankings` takes it; "clusters": as `tables.shared.places_of` takes it; "draws";
+        "seed", the study's; "queries": the ids of each ranked criterion's queries.
     """
     file = BytesIO()
     np.save(file, make(inputs, spec))
@@ -56,12 +57,14 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
 def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
     """What `write` writes."""
     scores = read_ranked(inputs["scores"], spec["ranking"])
-    return rank_samples(scores, *value_samples(scores, inputs, spec), **spec["ranking"])
+    samples = value_samples(scores, inputs, spec)
+    return rank_samples(scores, *samples, **spec["ranking"], clusters=spec["clusters"])
 
 
 def spec(grid: Any) -> dict[str, Any]:
     return {
         "ranking": grid.ranking,
+        "clusters": clusters_of(grid),
         "draws": grid.config["inference"]["bootstrap"]["draws"],
         "seed": grid.config["seed"],
         "queries": {
@@ -139,6 +142,7 @@ def rank_samples(
     ties: str = "average",
     coverage: float = COVERAGE,
     parts: Parts | None = None,
+    clusters: Parts | None = None,
 ) -> np.ndarray:
     """The ranks of `tables.rankings` in each resample: float32 (RANKS, RESAMPLED, rows of the rankings, draws), NaN
     where a model has none; `statistics.ranks` says how absolute values of resamples are avoided.
@@ -149,11 +153,11 @@ def rank_samples(
     units: list[tuple[np.ndarray, float]] = []
     shared_units: list[tuple[np.ndarray, float]] = []
     groups, on_few_queries = [], []
-    for place in places_of(scores, ranked, coverage, parts):
+    for place in places_of(scores, ranked, coverage, parts, clusters):
         if place.criterion not in (*ranked, OVERALL):
             continue
         groups.append(list(range(len(units), len(units) + len(place.states))))
-        if place.count_queries(place.shared.rows) < FEWEST_QUERIES:
+        if place.holds_for(place.shared.rows) == THESE_QUERIES:
             on_few_queries += groups[-1]
         for column, is_ranked in enumerate(place.shared.units):
             places = place.places[:, column]

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import groups
-from ..statistics.shared import COVERAGE, Shared, count_complete, shared_rows
+from ..statistics.shared import COVERAGE, Shared, count_complete, holds_for, shared_rows
 
 State = tuple[str, str]  # a model's key and a debias method's
-# criterion -> metric -> the (sub-)queries of each query, of metrics that divide queries
+# criterion -> metric -> the (sub-)queries of each query, of metrics that divide queries; or of each cluster
 Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
 
@@ -27,6 +27,7 @@ class Place:
     places     (rows, states) where a state's score stands in the table of scores; -1 where it was not measured
     has_value  (rows, states)
     queries    (queries, rows) which rows a query has
+    clusters   (clusters, rows) which rows a cluster has, of queries that share attribute sets
     shared     the untouched models that are ranked, of all states, and the rows on which
     """
 
@@ -37,6 +38,7 @@ class Place:
     places: np.ndarray
     has_value: np.ndarray
     queries: np.ndarray
+    clusters: np.ndarray
     shared: Shared
 
     def column(self, state: State) -> int:
@@ -66,9 +68,23 @@ class Place:
         """How many queries have all of their rows among these."""
         return count_complete(rows, self.queries)
 
+    def sizes(self, rows: np.ndarray) -> np.ndarray:
+        """How many queries of each cluster have some of these rows, (clusters,)."""
+        queries = (self.queries & rows).any(axis=1)
+        return np.count_nonzero(self.clusters[:, self.queries.argmax(axis=1)[queries]], axis=1)
+
+    def holds_for(self, rows: np.ndarray) -> str:
+        """Which queries a comparison on these rows holds for: a cluster counts that has all rows of a query."""
+        complete = ~(self.queries & ~rows).any(axis=1)
+        return holds_for(np.count_nonzero(self.sizes(self.queries[complete].any(axis=0))))
+
 
 def places_of(
-    scores: pd.DataFrame, criteria: Sequence[str], coverage: float = COVERAGE, parts: Parts | None = None
+    scores: pd.DataFrame,
+    criteria: Sequence[str],
+    coverage: float = COVERAGE,
+    parts: Parts | None = None,
+    clusters: Parts | None = None,
 ) -> Iterator[Place]:
     """The rows on which models are compared, for each metric on each criterion and on all together.
 
@@ -82,6 +98,8 @@ def places_of(
         As `statistics.shared.shared_rows` takes it.
     parts
         The sub-queries of queries; a row that stands in none is a query of its own.
+    clusters
+        The (sub-)queries of queries that share attribute sets; a row that stands in none is a cluster of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
     for (criterion, metric, *state), places in groups(scores, criteria):
@@ -100,13 +118,13 @@ def places_of(
         has_score = (places >= 0) & has_value[places]
         untouched = np.array([debias == UNTOUCHED for _, debias in states])
         shared = shared_rows(has_score & untouched, coverage)
-        queries = _queries(rows, metric, parts or {})
+        of_rows = (_members(rows, metric, members or {}) for members in (parts, clusters))
         sub_queries = tuple(name for _, name in rows)
-        yield Place(criterion, metric, states, sub_queries, places, has_score, queries, shared)
+        yield Place(criterion, metric, states, sub_queries, places, has_score, *of_rows, shared)
 
 
-def _queries(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> np.ndarray:
-    """Which rows each query has, (queries, rows)."""
+def _members(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> np.ndarray:
+    """Which rows each query has, or each cluster, (queries, rows)."""
     members: dict[tuple[int, ...], None] = {}
     in_parts = set()
     for criterion in dict.fromkeys(criterion for criterion, _ in rows):

@@ -19,7 +19,7 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from ..statistics.pairs import letters
-from ..statistics.shared import FEW_SHARED, FEW_UNITS, FEWEST_QUERIES, NO_VALUE
+from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE, OTHER_QUERIES, THESE_QUERIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,7 @@ class DebiasedState:
     is_borderline  whether that is within two Monte Carlo standard errors of the limit
     reach          half-width of the simultaneous interval of the difference
     queries, queries_of  how many queries both were compared on, of how many
+    holds_for      as in pairs.csv
     """
 
     model: str
@@ -77,6 +78,7 @@ class DebiasedState:
     reach: float
     queries: int
     queries_of: int
+    holds_for: str
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Answer:
     reach          half-width of the narrowest simultaneous interval of an undecided rival's difference: smaller
                    differences cannot be decided; NaN where nothing is undecided
     queries, queries_of  how many queries the ranked models were compared on, of how many; 0 without pairs
+    holds_for      what the comparison of the first model with its rivals holds for, as in pairs.csv: of these queries
+                   alone, if one of them is; empty of none
     decided_pairs  pairs of untouched models that differ significantly, the less biased first
     """
 
@@ -130,6 +134,7 @@ class Answer:
     reach: float
     queries: int
     queries_of: int
+    holds_for: str
     decided_pairs: frozenset[tuple[State, State]]
 
     @property
@@ -144,8 +149,8 @@ class Answer:
 
     @property
     def is_of_these_queries(self) -> bool:
-        """Whether words alone were resampled, as there are too few queries: what is decided holds for these."""
-        return self.has_test and self.queries < FEWEST_QUERIES
+        """Whether what is decided holds for these queries alone."""
+        return self.holds_for == THESE_QUERIES
 
     @property
     def rivals(self) -> tuple[RankedState, ...]:
@@ -276,6 +281,7 @@ def _answer(
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]
     p_adjusted = _largest(pairs.p_adjusted(first, rival) for rival in comparable)
     reasons = {rows[state].reason for state in unranked}
+    kinds = {pairs.rows[first, rival].holds_for for rival in comparable}
     return Answer(
         criterion=criterion,
         metric=metric,
@@ -309,6 +315,7 @@ def _answer(
         # of two ranked models: what all ranked ones have
         queries=next((pairs.rows[p].queries for p in permutations(ranking, 2) if pairs.is_comparable(*p)), 0),
         queries_of=max(row.queries_of for row in rows.values()),
+        holds_for=next((kind for kind in (THESE_QUERIES, OTHER_QUERIES) if kind in kinds), ""),
         decided_pairs=frozenset(pair for pair in pairs.rows if pairs.is_decided(*pair)),
     )
 
@@ -343,7 +350,7 @@ def _debiased_state(state: State, pairs: Pairs) -> DebiasedState:
     direction = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
     return DebiasedState(
         *(*state, direction, p_adjusted, pairs.is_borderline(p_adjusted)),
-        *(pairs.half_width(state, original), int(row.queries), int(row.queries_of)),
+        *(pairs.half_width(state, original), int(row.queries), int(row.queries_of), row.holds_for),
     )
 
 

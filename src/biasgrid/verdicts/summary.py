@@ -9,6 +9,7 @@ from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..statistics.aggregation import OVERALL
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
+from .direction import directions, of_directions
 from .full_marks import of_full_marks
 from .least_biased import Answer, RankedState
 from .text import count_name, join_names, model_name, queries_of, with_note
@@ -28,8 +29,9 @@ Lengths = Mapping[tuple[str, str], Incomparable]
 def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> list[str]:
-    """Which model is the least biased, and whether that is decided, by how many metrics that compare; what has full
-    marks; what was lost, from which model; what debiasing did; what was reproduced, and what does not compare.
+    """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
+    queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
+    was reproduced, and what does not compare.
 
     A sentence is left out where the study has nothing that it is about.
 
@@ -41,15 +43,20 @@ def summary(
         Those of `READ` that the study has, by name.
     spec
         As `biasgrid.tables.answers.summary_spec` gives it: "criteria", the ranked ones; "labels", short; "debias",
-        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "adjust" and "level": how
+        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
+        `direction.directions` does; "adjust" and "level": how
         p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
     """
     labels = spec["labels"]
     lengths = {
         (part.criterion, part.metric): part for part in incomparable(tables.get("scalars"), spec["scaled"])
     }
-    sentences = [
+    clauses = [
         _least_biased(answers, spec["criteria"], lengths, labels),
+        of_directions(directions(tables.get("scores"), spec["sides"])),
+    ]
+    sentences = [
+        f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         of_full_marks(tables, spec),
         _lost(tables.get("scores"), answers, labels),
         of_debias_methods(answers, lengths, spec),
@@ -68,16 +75,15 @@ def _least_biased(
     if not of_all:
         return ""
     if not any(answer.has_test for answer in of_all):
-        return "No model can be called least biased: without a bootstrap nothing is decided."
+        return "No model can be called least biased: without a bootstrap nothing is decided"
     comparable = [answer for answer in of_all if not _by_length(answer, lengths)]
     if not comparable:
-        return "No model can be called least biased: no metric compares the models."
+        return "No model can be called least biased: no metric compares the models"
     metrics = (
         "one metric that compares"
         if len(comparable) == 1
         else f"{count_name(len(comparable))} metrics that compare"
     )
-    note = ", for these queries" if all(answer.is_of_these_queries for answer in comparable) else ""
     by_model: dict[str, list[Answer]] = {}
     for answer in comparable:
         if answer.least_biased is not None:
@@ -89,19 +95,23 @@ def _least_biased(
         )
         compares = "compares" if len(comparable) == 1 else "compare"
         name = model_name(model, decisive[0], labels)
-        return f"{name} is the least biased model by {is_every} that {compares}{_without(decisive, labels)}{note}."
+        return (
+            f"{name} is the least biased model by {is_every} that {compares}{_for_these(decisive)}"
+            f"{_without(decisive, labels)}"
+        )
     verdicts = [
         f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
-        f"{model_name(model, decisive[0], labels)} from all others{_without(decisive, labels)}"
+        f"{model_name(model, decisive[0], labels)} from all others{_for_these(decisive)}"
+        f"{_without(decisive, labels)}"
         for model, decisive in by_model.items()
     ]
-    text = ", ".join(verdicts) or "none separates one model from all others"
+    text = ", ".join(verdicts) or f"none separates one model from all others{_for_these(comparable)}"
     single = [
         answer
         for answer in rivalries
         if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
     ]
-    return f"No model can be called least biased: of {metrics}, {text}{note}{_by_criterion(single, labels)}."
+    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}"
 
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
@@ -109,15 +119,28 @@ def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
     decided_answers = [answer for answer in answers if answer.least_biased is not None]
     if not decided_answers:
         return ""
+    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
+    is_of_all = of_these == len(decided_answers)
+    note = _for_these(decided_answers)
+    if not is_of_all:
+        note = f", {count_name(of_these)} of them for these queries" * bool(of_these)
     verdicts = [
         f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
-        f"{labels.get(answer.metric, answer.metric)}{_without([answer], labels)}"
+        f"{labels.get(answer.metric, answer.metric)}{_for_these([answer] * (not is_of_all))}"
+        f"{_without([answer], labels)}"
         for answer in decided_answers
     ]
-    names = f" ({'; '.join(verdicts)})" if len(decided_answers) <= FEW_VERDICTS else ""
+    names = ""
+    if len(decided_answers) <= FEW_VERDICTS:
+        names, note = f" ({'; '.join(verdicts)})", note * is_of_all
     verb = "is" if len(decided_answers) == 1 else "are"
     counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
-    return f"; on single criteria, {counts} {verb} decided{names}"
+    return f"; on single criteria, {counts} {verb} decided{note}{names}"
+
+
+def _for_these(answers: Iterable[Answer]) -> str:
+    """That what is said holds for these queries alone, if it does by one of the metrics."""
+    return ", for these queries" if any(answer.is_of_these_queries for answer in answers) else ""
 
 
 def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:

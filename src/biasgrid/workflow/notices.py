@@ -6,12 +6,14 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..api import study_caveats
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, read_manifest
 from ..errors import BiasgridError
 from ..plan.steps import model_store
 from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
+from ..tables.scores import SCORES
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -38,11 +40,11 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
         return None
     known_sizes = [size for size in sizes.values() if size is not None]
     total = (
-        f"{'at least ' * (len(known_sizes) < len(sizes))}{_text(sum(known_sizes))}"
+        f"{'at least ' * (len(known_sizes) < len(sizes))}{size_text(sum(known_sizes))}"
         if known_sizes
         else "size not known"
     )
-    texts = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
+    texts = ", ".join(name if size is None else f"{name} {size_text(size)}" for name, size in sizes.items())
     line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {texts}"
     return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
 
@@ -79,5 +81,15 @@ def lost_by_case(study: Study) -> str | None:
     )
 
 
-def _text(megabytes: int) -> str:
+def caveats(study: Study) -> list[str]:
+    """What limits the study's scores, in lines for its warnings."""
+    scores = study.table_file("scores")
+    lowest = {}
+    if scores.is_file():
+        for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():
+            lowest[row.metric, row.query, row.model] = row.p_lowest
+    return study_caveats.caveats(study, lowest)
+
+
+def size_text(megabytes: int) -> str:
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"

@@ -197,7 +197,7 @@ class Progress(logging.Handler):
 
 
 def _megabytes(folder: Path) -> float:
-    """Of an archive that is being downloaded, less what is taken out of it."""
+    """Megabytes of the archive that are downloaded so far, without the members taken out of it."""
     size = 0
     for file in folder.rglob("*"):
         if "members" not in file.parts:

@@ -95,10 +95,12 @@ class Run:
         if study is not None:
             try:
                 stores.make_folder(study)
+                downloads = [job.name for job in engine.jobs(workflow, "archive")]
+                stores.check_extras(study, downloads)
             except BiasgridError as error:
                 self.end()
                 engine.stop(error)
-            sizes = notices.download_sizes(study, [job.name for job in engine.jobs(workflow, "archive")])
+            sizes = notices.download_sizes(study, downloads)
             self.say(notices.downloads(study, sizes))
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
@@ -135,11 +137,16 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
                 self.say(line)
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
+        # of a run that made something: else the last run's warnings have them
+        if isinstance(study, Study) and self._warning_log is not None and self._warning_log.file is not None:
+            for line in notices.caveats(study):
+                self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
         if makes_all and isinstance(study, Study):

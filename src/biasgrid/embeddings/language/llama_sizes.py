@@ -80,9 +80,7 @@ class Sizes:
             epsilon=number("attention.layer_norm_rms_epsilon", type=float),
         )
         if number("attention.value_length", head) != head or heads % sizes.groups:
-            raise BiasgridError(
-                f"{file.path}: its heads, and those of its keys and values, do not fit together"
-            )
+            raise BiasgridError(f"{file.path}: its numbers of heads, keys and values do not fit together")
         if sizes.rotary % 2 or sizes.rotary > head:
             raise BiasgridError(f"{file.path}: {prefix}rope.dimension_count: {sizes.rotary} of {head} values")
         if sizes.layers > len(file.tensors):

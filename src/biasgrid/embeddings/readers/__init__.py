@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ __all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_mode
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
 SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
+# a line of a word and numbers between commas, at the beginning or after a head
+CSV = re.compile(rb"([^\n]*\n)??[^,\n]*(?:,-?\d*\.?\d+(?:[eE][+-]?\d+)?){2,}\r?(?:\n|\Z)")
 
 
 def convert(
@@ -195,6 +198,12 @@ def _reject(source: Path, sample: bytes) -> None:
         raise BiasgridError(f"{source}: is a tar archive: unpack it and give the file inside")
     if sample.startswith((b"\x93NUMPY", b"PAR1")):
         raise BiasgridError(f"{source}: is one part of npy-parquet: give the folder that holds both files")
+    if table := CSV.match(sample):
+        options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
+        raise BiasgridError(
+            f"{source}: is a CSV table, which pandas reads: bg.load(pd.read_csv({str(source)!r}, {options})), and "
+            ".save('vectors.bin') writes a model file"
+        )
 
 
 def _sample(source: Path) -> bytes:

@@ -65,7 +65,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     if size < 1 << 24 and (places[order] != np.arange(size)).any():
         raise BiasgridError(f"{path}: its vectors' wordIndex does not count from 0 to {size - 1}")
     if isinstance(header.get("words"), list) and header["words"] != [words[row] for row in order]:
-        raise BiasgridError(f'{path}: the words of its "vectors" are not those of its "words"')
+        raise BiasgridError(f'{path}: the words of its "vectors" differ from its "words"')
     for part in blocks(table):
         rows = order[part]
         writer.add([words[row] for row in rows], table[rows, :dimensions])

@@ -29,9 +29,7 @@ def fetch_file(
     what is first seen is expected from then on.
     """
     if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
-        raise BiasgridError(
-            f"source: {urls[0]} cannot be kept as {filename!r}: give another name as its filename"
-        )
+        raise BiasgridError(f"source: {urls[0]} cannot be kept as {filename!r}: give a different filename")
     destination = folder / filename
     first_seen = None if file_pins or any(pins) else FirstSeen(folder)
     if first_seen:

@@ -164,8 +164,8 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
 def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
     if shared and former and former["source"] != source:
         raise BiasgridError(
-            f"{folder}, which studies share, holds another model of this name (its source is "
-            f"{json.dumps(former['source']):.300}): name one of them otherwise, or delete that folder"
+            f"{folder}, which studies share, holds a different model of this name (its source is "
+            f"{json.dumps(former['source']):.300}): rename one of them, or delete that folder"
         )
 
 

@@ -37,7 +37,7 @@ class FirstSeen:
         if not whole:
             raise BiasgridError(
                 f"{self.path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, "
-                "or delete it to take what the server has now for right"
+                "or delete it to accept the server's present file"
             )
 
     def record(self, url: str, digest: str) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...numbers import p_number, typeset
 from ...statistics.aggregation import OVERALL
 from ...verdicts.agreement import agreement
 from ...verdicts.comparability import Incomparable, incomparable
+from ...verdicts.direction import directions
 from ...verdicts.least_biased import Answer, DebiasedState, answers
 from ...verdicts.summary import summary
 from .. import sentences
 from ..decisive_queries import decisive_queries
-from ..names import Names, number, p_value
+from ..names import Names
 from .section import Section, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEBIASED = {"less": "less", "more": "more", "": "undecided"}
 
@@ -28,6 +33,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
         for entry in incomparable(tables.get("scalars"), spec["scaled"])
     }
     decisive = decisive_queries(tables["scores"], **spec["ranking"])
+    signed = directions(tables["scores"], spec["summary"]["sides"])
     ids = dict(zip(tables["scores"]["query"], tables["scores"]["query_id"], strict=True))
     criteria = [
         name for name in (OVERALL, *spec["criteria"]) if any(a.criterion == name for a in all_answers)
@@ -44,6 +50,7 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
                 lengths,
                 decisive,
                 ids,
+                signed if name == OVERALL else signed[signed["criterion"] == name],
             )
             for name in criteria
         ],
@@ -67,6 +74,7 @@ def _criterion(
     lengths: Mapping[tuple[str, str], Incomparable],
     decisive: Mapping[tuple[str, str], Any],
     ids: Mapping[str, str],
+    signed: pd.DataFrame,
 ) -> dict[str, Any]:
     by_length = [answer for answer in of_criterion if _entry(lengths, answer).models]
     # what does not compare is not added up
@@ -85,6 +93,7 @@ def _criterion(
             ids,
             names,
         ),
+        sentences.of_directions(signed, [answer.metric for answer in of_criterion], names),
     ]
     return {
         "name": name,
@@ -116,7 +125,12 @@ def _coverage(criteria: Sequence[str], all_answers: Sequence[Answer], spec: Mapp
         m for answer in all_answers if answer.criterion == criteria[0] for m in answer.models_with_value
     }
     verdicts = sum(answer.has_test and answer.criterion in criteria for answer in all_answers)
-    return sentences.of_coverage(spec["queries"][criteria[0]], len(models), spec["inference"], verdicts)
+    of_these = [
+        name for name in criteria if any(a.is_of_these_queries for a in all_answers if a.criterion == name)
+    ]
+    return sentences.of_coverage(
+        spec["queries"][criteria[0]], len(models), spec["inference"], verdicts, of_these
+    )
 
 
 def _entry(lengths: Mapping[tuple[str, str], Incomparable], answer: Answer) -> Incomparable:
@@ -127,14 +141,18 @@ def _entry(lengths: Mapping[tuple[str, str], Incomparable], answer: Answer) -> I
 def _row(answer: Answer, names: Names) -> dict[str, Any]:
     kind, text = _verdict(answer)
     # what is decided names in the same place the rivals that it is not about
-    notes = [sentences.of_borderline(answer), sentences.of_incomparable(answer, names) * answer.is_decided]
+    notes = [
+        "for these queries" * (answer.is_decided and answer.is_of_these_queries),
+        sentences.of_borderline(answer),
+        sentences.of_incomparable(answer, names) * answer.is_decided,
+    ]
     return {
         "label": names.label(answer.metric),
         "kind": kind,
         "verdict": text,
         "note": "; ".join(filter(None, notes)),
-        "p": p_value(answer.p_adjusted).removeprefix("p ").removeprefix("= "),
-        "reach": number(answer.reach, 2),
+        "p": typeset(answer.p_adjusted, form=p_number),
+        "reach": typeset(answer.reach, 2),
         "models": [
             {
                 "label": names.state(state.model),

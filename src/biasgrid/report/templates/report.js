@@ -23,8 +23,8 @@
     const status = byId("ranking-status");
     const panel = form.querySelector("details");
     const parts = all("details", place);
-    const lines = all("tbody tr", place);
-    const given = new Map(parts.map((part) => [part, all("tbody tr", part)]));
+    const lines = all("tr[data-model]", place);
+    const given = new Map(parts.map((part) => [part, all("tr[data-model]", part)]));
     const options = {
       criterion: data.criteria.map((name) => [name, name]),
       metric: data.metrics.map(({ key, label }) => [key, label]),
@@ -130,11 +130,12 @@
           header.ariaSort = sort?.key === key ? (sort.descending ? "descending" : "ascending") : "none";
         }
         const kept = sorted(given.get(part));
-        table.tBodies[0].append(...kept);
-        for (const line of table.rows)
+        for (const line of kept) line.parentElement.append(line);
+        for (const line of [table.tHead.rows[0], ...kept])
           for (const [i, metric] of metrics.entries()) line.cells[i + 1].hidden = !choice.metric.has(metric);
         for (const line of kept) line.hidden = !choice.model.has(line.dataset.model) || !choice.debias.has(line.dataset.debias);
         const visible = kept.filter((line) => !line.hidden);
+        for (const group of table.tBodies) group.hidden = !visible.some((line) => line.parentElement === group);
         const columns = metrics.filter((metric) => choice.metric.has(metric));
         part.hidden = !choice.criterion.has(criterion) || !visible.length || !columns.length;
         if (part.hidden) continue;
@@ -180,6 +181,28 @@
     return restore;
   }
 
+  // ---- queries by a part of their name: rows of the tables, and their single scores
+
+  function find() {
+    const form = byId("find");
+    const box = form.querySelector("input");
+    const queries = all("[data-query]");
+    const show = () => {
+      const text = box.value.trim().toLowerCase();
+      for (const query of queries) query.hidden = !query.dataset.query.toLowerCase().includes(text);
+      for (const group of all(".heat tbody")) group.hidden = !group.querySelector("[data-query]:not([hidden])");
+      const count = (list) => new Set(list.map((query) => query.dataset.query)).size;
+      form.querySelector("[role=status]").textContent = text && `${count(queries.filter((query) => !query.hidden))} of ${count(queries)} shown, here and in “Every score”.`;
+    };
+    form.addEventListener("input", show);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.hidden = false;
+    return () => {
+      box.value = "";
+      show();
+    };
+  }
+
   // ---- published numbers, by verdict
 
   function verdicts() {
@@ -222,8 +245,12 @@
       const target = byId(id) ?? byId(location.hash.slice(1));
       const closest = target?.closest("details");
       if (!closest) return;
+      if (target.closest("[hidden]")) showAll();
       for (let element = closest; element; element = element.parentElement.closest("details")) element.open = true;
-      target.scrollIntoView({ behavior: "instant" });
+      // with what the metric asks, where both can be seen
+      const question = target.closest(".question");
+      const top = (element) => element.getBoundingClientRect().top;
+      (question && top(closest) - top(question) < innerHeight / 2 ? question : target).scrollIntoView({ behavior: "instant" });
       closest.querySelector("summary").focus({ preventScroll: true });
     }
 
@@ -297,6 +324,7 @@
   }
 
   const restore = data.rankings && byId("ranking-filters") ? ranking() : null;
+  const showAll = find();
   verdicts();
   links(restore);
   tooltips();

@@ -1,0 +1,74 @@
+"""What limits the scores of a study, or of a grid in memory, in a line for each kind of limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..caveats import ONE_WORD, is_fixed, lowest_p, shared_text, shared_words
+from ..errors import BiasgridError, join_names, quote
+from ..metrics.one_word import KEEP
+from ..results import results
+
+if TYPE_CHECKING:
+    from ..study import Study
+
+Place = tuple[str, str, str]  # metric, query, model
+
+
+def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
+    """Which queries have a word in two sets, which scores two sets of one word fix, and which p-values cannot be
+    small: a line for each that the study has.
+
+    Parameters
+    ----------
+    study
+        A study, whose cells may be missing, or a grid in memory.
+    lowest
+        Metric, query and model -> the lowest p-value that the tests of the score can give.
+    """
+    shared = list(filter(None, (shared_words(study.queries[key]) for key in _queries(study))))
+    fixed = [_name(place) for place in _fixed(study)]
+    large = [(place, text) for place, p in lowest.items() if (text := lowest_p(p))]
+    lines = []
+    if shared:
+        has = "1 query has" if len(shared) == 1 else f"{len(shared):,} queries have"
+        texts = dict.fromkeys(map(shared_text, shared))
+        lines.append(f"{has} a word in two sets: {join_names(texts)}")
+    if fixed:
+        lines.append(f"{_scores(len(fixed))} kept, where {ONE_WORD}: {join_names(fixed)}")
+    if large:
+        place, text = large[0]
+        lines.append(
+            f"{_scores(len(large))} of too few words or draws for a small p; the first: {_name(place)} ({text})"
+        )
+    return lines
+
+
+def _queries(study: Study) -> dict[str, None]:
+    return dict.fromkeys(cell.query for cell in study.cells.values())
+
+
+def _fixed(study: Study) -> Iterator[Place]:
+    """Scores whose size two sets of one word each fix, and which the study keeps."""
+    for cell in study.cells.values():
+        metric = study.metric(cell.criterion, cell.metric)
+        if not metric.one_word or cell.spec["params"].get("one_word") != KEEP:
+            continue
+        parts = {part.name: part for part in study.queries[cell.query].subqueries(metric.template)}
+        try:
+            cell_results = list(results([study.cell_file(cell)]))
+        except BiasgridError:
+            continue  # not measured yet
+        for (_, name, *_), _, result in cell_results:
+            if result["status"] == "ok" and is_fixed(metric, parts[name], result["found"]):
+                yield cell.metric, name, cell.model
+
+
+def _scores(number: int) -> str:
+    return "1 score is" if number == 1 else f"{number:,} scores are"
+
+
+def _name(place: Place) -> str:
+    metric, query, model = place
+    return f"{metric} of {quote(query)} on {quote(model)}"

@@ -1,0 +1,74 @@
+"""What limits a score's numbers, in the words that every surface has: Python, notebook, terminal, page, a run's
+warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .errors import join_names, quote
+from .numbers import NO_VALUE, p_number
+from .query import Query
+
+if TYPE_CHECKING:
+    from .metrics.registry import Metric
+
+LARGE_P = 0.05  # a test whose p-value cannot be this small cannot say anything against chance
+DEGENERATE = "degenerate"
+UNDEFINED = "the metric is undefined for these vectors"
+ONE_WORD = "two sets of one word each fix its size by construction"
+
+
+def degenerate(why: str = "") -> str:
+    """The status of a score that its metric leaves undefined; `why`, where there is a name for it."""
+    return f"{DEGENERATE}:{why}" if why else DEGENERATE
+
+
+def why_undefined(status: str) -> str:
+    """Why a score of such a status has no value, in a clause; "" for a status of another kind."""
+    kind, _, why = status.partition(":")
+    if kind != DEGENERATE:
+        return ""
+    return ONE_WORD if why == "one word" else f"{UNDEFINED} ({why.replace('_', ' ')})" if why else UNDEFINED
+
+
+def lowest_p(p_lowest: float | None) -> str:
+    """ "lowest possible p .33", of a test whose words or draws are too few for a p of .05; "" of others."""
+    cannot_be_small = p_lowest is not None and p_lowest > LARGE_P + 1e-12
+    return f"lowest possible p {p_number(p_lowest)}" if cannot_be_small else ""
+
+
+def p_with_lowest(p: float | None, p_lowest: float | None) -> str:
+    """A p-value, and beside it the lowest possible one where that is not small: ".33 (lowest possible p .33)"."""
+    note = lowest_p(p_lowest)
+    return (NO_VALUE if p is None else p_number(p)) + (f" ({note})" if note else "")
+
+
+def is_fixed(metric: Metric, query: Query, found: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
+    """Whether sets of one word each fix the size of a score: of a (sub-)query, `found` as a result has it."""
+    sides = query.target_sets, query.attribute_sets
+    return metric.is_fixed(*([sum(map(len, found[s.name].values())) for s in side] for side in sides))
+
+
+def shared_words(query: Query) -> list[tuple[str, str, list[str]]]:
+    """Words that are in two target sets, or in a target and an attribute set: both sets' names, and the words.
+
+    A query of sentences has none: one sentence may stand in several pairs.
+    """
+    if not query.attribute_sets:
+        return []
+    shared = []
+    for place, first in enumerate(query.target_sets):
+        for second in (*query.target_sets[place + 1 :], *query.attribute_sets):
+            others = set(second.words)
+            if words := list(dict.fromkeys(word for word in first.words if word in others)):
+                shared.append((first.name, second.name, words))
+    return shared
+
+
+def shared_text(shared: list[tuple[str, str, list[str]]]) -> str:
+    """What `shared_words` found, in a sentence: "'he' in Male and Female"."""
+    return "; ".join(
+        f"{join_names(map(quote, words))} in {quote(first)} and {quote(second)}"
+        for first, second, words in shared
+    )

@@ -1,0 +1,24 @@
+"""Values that sets of one word each fix by construction: a difference of two numbers, divided by their own spread, is
+2 or -2 (divisor n) or 1.41 or -1.41 (divisor n - 1), whatever the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sized
+from typing import Literal
+
+from ..errors import BiasgridError, not_allowed
+
+OneWord = Literal["nan", "keep"]
+NAN, KEEP = "nan", "keep"
+WHY = "one word"  # of a status: "degenerate:one word"
+
+
+def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:
+    """Whether a metric has no value for these sets, as each of them has one word."""
+    return one_word != KEEP and all(len(words) == 1 for words in sets)
+
+
+def check(one_word: object) -> None:
+    """Raises BiasgridError for an unknown value of the option."""
+    if one_word not in (NAN, KEEP):
+        raise BiasgridError(not_allowed("one_word", one_word, f"{NAN}, {KEEP}"))

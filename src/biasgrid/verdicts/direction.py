@@ -1,0 +1,60 @@
+"""On which queries a metric finds two models biased in opposite directions, with evidence on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ..debias import UNTOUCHED
+from .evidence import MARKS, UNTESTED
+from .text import pluralize
+
+PLACE = ["criterion", "metric", "query", "query_id"]
+READ = {*PLACE, "model", "debias", "value", "ci_low", "ci_high", "evidence"}
+MARKED = [verdict for verdict, mark in MARKS.items() if mark in ("full", "half")]
+
+
+def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, float]]) -> pd.DataFrame:
+    """The (sub-)queries on which a metric can tell directions apart, and whether models differ in direction.
+
+    Two models differ in direction where one score lies above the neutral value and one below, each with evidence: a
+    full or half mark, or an interval on its side of the neutral value. Signs of scores without evidence may be noise
+    around the neutral value, and do not count.
+
+    Parameters
+    ----------
+    scores
+        scores.csv; None, or one of older code: no rows.
+    sides
+        (criterion, metric, neutral value) of each metric whose values lie on both sides of the neutral one.
+
+    Returns
+    -------
+    DataFrame
+        A row for each metric and (sub-)query of which two or more models without debiasing have a score with a test
+        or an interval: the columns of `PLACE`, and `is_opposed`.
+    """
+    if scores is None or not set(scores) >= READ:
+        return pd.DataFrame(columns=[*PLACE, "is_opposed"])
+    neutral = pd.DataFrame(list(sides), columns=["criterion", "metric", "neutral"])
+    rows = scores[scores["value"].notna() & (scores["debias"] == UNTOUCHED)]
+    rows = rows[(rows["evidence"] != UNTESTED) | rows["ci_low"].notna()].merge(neutral)
+    is_marked = rows["evidence"].isin(MARKED)
+    rows["above"] = (rows["value"] > rows["neutral"]) & (is_marked | (rows["ci_low"] > rows["neutral"]))
+    rows["below"] = (rows["value"] < rows["neutral"]) & (is_marked | (rows["ci_high"] < rows["neutral"]))
+    places = rows.groupby(PLACE, sort=False).agg({"model": "size", "above": "any", "below": "any"})
+    places = places[places["model"] > 1].reset_index()
+    return places.assign(is_opposed=places["above"] & places["below"])[[*PLACE, "is_opposed"]]
+
+
+def of_directions(table: pd.DataFrame) -> str:
+    """On how many queries of the study models differ in direction, by any metric: a clause; empty of no rows."""
+    by_query = table.groupby(["criterion", "query_id"])["is_opposed"].any()
+    if by_query.empty:
+        return ""
+    queries = pluralize(len(by_query), "query", "queries")
+    finding = "two models biased in opposite directions"
+    if not by_query.any():
+        return f"no metric finds {finding} on any of {queries}"
+    return f"on {by_query.sum():,} of {queries}, a metric finds {finding}"

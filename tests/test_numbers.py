@@ -1,0 +1,197 @@
+"""How numbers are written. Every expected text is written by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from biasgrid.numbers import (
+    coefficient,
+    count,
+    decimal,
+    interval,
+    number,
+    p_number,
+    p_value,
+    plain,
+    share,
+    typeset,
+    typographic,
+)
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.9337773, "0.934"),
+        (-12.345, "-12.3"),
+        (1, "1.00"),
+        (2.0999, "2.10"),
+        (9.995001, "10.0"),  # one digit more before the point, one less behind it
+        (99.96, "100"),
+        (1234.4, "1,234"),
+        (999_499, "999,499"),
+        (999_999.5, "1e6"),
+        (1_234_567, "1.23e6"),
+        (-2.7e-8, "-2.7e-8"),
+        (2.6951e-8, "2.7e-8"),
+        (0.001, "0.00100"),
+        (0.000999, "9.99e-4"),
+        (0.0009996, "0.00100"),
+        (0.0005, "5e-4"),
+        (1e-12, "1e-12"),
+        (0, "0"),
+        (-0.0, "0"),
+        (-3e-17, "0"),
+        (INF, "inf"),
+        (-INF, "-inf"),
+        (NAN, "no value"),
+        (None, "no value"),
+    ],
+)
+def test_value(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.934, 2, "0.93"), (0.0346, 1, "0.03"), (12.6, 1, "13"), (0.1, 4, "0.1000"), (5e-6, 1, "5e-6")],
+)
+def test_digits(value: float, digits: int, text: str) -> None:
+    assert number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1, "1"),
+        (2.5, "2.5"),
+        (10, "10"),
+        (100 * 0.95, "95"),
+        (100 * 0.975, "97.5"),
+        (1 - 0.95, "0.05"),
+        (0.5, "0.5"),
+        (-1, "-1"),
+        (0, "0"),
+        (1000, "1,000"),
+        (5e-5, "5e-5"),
+        (INF, "inf"),
+        (NAN, "no value"),
+    ],
+)
+def test_exact_number(value: float, text: str) -> None:
+    assert plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.012, "p = .012"),
+        (0.388, "p = .39"),
+        (0.0094, "p = .0094"),
+        (0.05, "p = .050"),
+        (0.0999, "p = .10"),
+        (0.00999, "p = .010"),
+        (0.001, "p = .0010"),
+        (0.000999, "p < .001"),
+        (1e-12, "p < .001"),
+        (0, "p < .001"),
+        (0.99, "p = .99"),
+        (0.9949, "p = .99"),
+        (0.9995, "p > .99"),
+        (1, "p = 1"),
+        (NAN, "p = no value"),
+    ],
+)
+def test_p_value(p: float, text: str) -> None:
+    assert p_value(p) == text
+    assert p_number(p) == text.removeprefix("p ").removeprefix("= ")
+
+
+def test_p_value_has_a_name() -> None:
+    assert p_value(0.41, "p_groups") == "p_groups = .41"
+    assert p_value(0.0002, "adjusted p") == "adjusted p < .001"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.934, ".93"),
+        (-0.4, "-.40"),
+        (-0.001, ".00"),
+        (0, ".00"),
+        (0.999, "1.00"),
+        (-1, "-1.00"),
+        (10.04, "10.04"),
+        (-20.5, "-20.50"),
+        (NAN, "no value"),
+    ],
+)
+def test_coefficient(value: float, text: str) -> None:
+    assert coefficient(value) == text
+
+
+def test_decimals() -> None:
+    assert [decimal(value) for value in (0.934, -0.001, 1234.5)] == ["0.93", "0.00", "1,234.50"]
+    assert [decimal(-2.35, 1), decimal(NAN)] == ["-2.4", "no value"]
+
+
+def test_interval() -> None:
+    assert interval(0.4102, 3.79) == "[0.410, 3.79]"
+    assert interval(-0.25, 1, form=coefficient) == "[-.25, 1.00]"
+    assert interval(-2e-5, 1234.5, 2) == "[-2e-5, 1,234]"
+    assert interval(NAN, NAN) == "no value"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.94, "94 %"),
+        (0.056, "5.6 %"),
+        (0.05, "5 %"),
+        (0.004, "0.4 %"),
+        (0.0001, "0.01 %"),
+        (0, "0 %"),
+        (0.9949, "99 %"),
+        (0.997, "> 99 %"),
+        (1, "100 %"),
+        (1.5, "150 %"),
+        (NAN, "no value"),
+    ],
+)
+def test_share(value: float, text: str) -> None:
+    assert share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (13_013, "13,013"),
+        (10**12 - 1, "999,999,999,999"),
+        (184_756 * 10**9, "1.85e14"),
+    ],
+)
+def test_count(value: int, text: str) -> None:
+    assert count(value) == text
+
+
+def test_pages_and_figures_have_the_minus_sign_and_nothing_for_no_value() -> None:
+    assert typographic("[-0.25, 2.7e-8]") == "[−0.25, 2.7e−8]"
+    assert typographic("[-inf, inf]") == "[−∞, ∞]"
+    assert [typeset(value) for value in (-0.0301, 2, 12_345.6, -1e-7)] == [
+        "−0.0301",
+        "2.00",
+        "12,346",
+        "−1e−7",
+    ]
+    assert [typeset(-1.54, 2), typeset(0.03, form=p_value), typeset(1, form=plain)] == [
+        "−1.5",
+        "p = .030",
+        "1",
+    ]
+    assert [typeset(NAN), typeset(None), typeset(NAN, form=p_value)] == ["", "", ""]

@@ -1,0 +1,71 @@
+"""On how many queries models differ in direction: only scores with evidence on both sides count."""
+
+from math import nan
+
+import pandas as pd
+import pytest
+from tables_of_models import answered
+from test_summary import SPEC
+
+from biasgrid.verdicts.summary import summary
+
+FINDING = "two models biased in opposite directions"
+
+
+def clause(*scores, neutral=0.0, sides=("weat",)):
+    """What the first sentence says after its verdict, of scores (query, model, value, interval, evidence)."""
+    columns = ["query", "model", "value", "ci_low", "ci_high", "evidence"]
+    table = pd.DataFrame([[q, m, v, *i, e] for q, m, v, i, e in scores], columns=columns)
+    # a query's sub-queries, "q1" and "q1b", have its key
+    table = table.assign(criterion="Gender", metric="weat", debias="none", status="ok")
+    table["query_id"] = table["query"].str[:2]
+    table.loc[table["model"] == "hard", ["model", "debias"]] = "c", "hard"
+    answers = answered({"weat": {"a": 0.1, "b": 0.5}})
+    spec = SPEC | {"sides": [["Gender", metric, neutral] for metric in sides]}
+    (sentence, *_) = summary(answers, {"scores": table}, spec)
+    return sentence.removesuffix(".").partition("from all others")[2].removeprefix("; ")
+
+
+NONE = (nan, nan)
+A = ("q1", "a", 0.5, NONE, "permutation")
+
+
+@pytest.mark.parametrize(
+    ("other", "is_opposed"),
+    [
+        # a mark, half or full, or an interval on the other side
+        (("q1", "b", -0.5, NONE, "groups"), True),
+        (("q1", "b", -0.5, NONE, "all"), True),
+        (("q1", "b", -0.5, (-0.9, -0.1), "none"), True),
+        # the sign alone is noise
+        (("q1", "b", -0.5, (-0.9, 0.1), "none"), False),
+        (("q1", "b", -0.5, NONE, "out_of_reach"), False),
+        # the same side
+        (("q1", "b", 0.4, NONE, "all"), False),
+        # an interval that leaves its own score out is no evidence for the other side
+        (("q1", "b", 0.1, (-0.9, -0.1), "none"), False),
+    ],
+)
+def test_a_query_counts_with_evidence_on_both_sides(other, is_opposed):
+    expected = f"on 1 of 1 query, a metric finds {FINDING}"
+    assert clause(A, other) == (expected if is_opposed else f"no metric finds {FINDING} on any of 1 query")
+
+
+def test_queries_are_counted_and_not_their_sub_queries_or_debiased_models():
+    scores = [
+        *(A, ("q1", "b", -0.5, NONE, "all"), ("q1b", "a", 1, NONE, "all"), ("q1b", "b", -1, NONE, "all")),
+        *(("q2", "a", 1, NONE, "all"), ("q2", "b", 1, NONE, "all"), ("q2", "hard", -1, NONE, "all")),
+        # of one model, without a value, without a test or an interval
+        *(("q3", "a", 1, NONE, "all"), ("q3", "b", nan, NONE, "untested")),
+        *(("q4", "a", 1, NONE, "untested"), ("q4", "b", -1, NONE, "untested")),
+    ]
+    assert clause(*scores) == f"on 1 of 2 queries, a metric finds {FINDING}"
+    # nothing is said where nothing has evidence, and of metrics whose values lie on one side
+    assert clause(*scores[-2:]) == ""
+    assert clause(*scores, sides=()) == ""
+
+
+def test_sides_are_those_of_the_neutral_value():
+    scores = ("q1", "a", 0.9, (0.8, 0.95), "none"), ("q1", "b", 1.2, (1.1, 1.3), "none")
+    assert clause(*scores, neutral=1.0) == f"on 1 of 1 query, a metric finds {FINDING}"
+    assert clause(*scores) == f"no metric finds {FINDING} on any of 1 query"
