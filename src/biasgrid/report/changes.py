@@ -37,7 +37,8 @@ COLUMNS = {
     "pairs": (PAIR, ["difference", "p_adjusted"], []),
     "comparison": (PUBLISHED, ["published", "ours"], ["verdict"]),
 }
-# the numbers that say which model is the least biased
+# the numbers that say which model is the least biased, and the texts beside them
+TEXTS = {"rankings": ["reason"], "pairs": ["reason", "holds_for"]}
 ANSWERED = {
     "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of"],
     "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of"],
@@ -386,8 +387,8 @@ def _answers(side: Side) -> list[Answer]:
     tables = {}
     for name, columns in ANSWERED.items():
         if name in side.tables:
-            # a study of an earlier version ranked models on unlike queries: it has no such answer
-            if not {*columns, "reason"} <= {*side.tables[name]}:
+            # a study of an earlier version compared models in another way: it has no such answer
+            if not {*columns, *TEXTS[name]} <= {*side.tables[name]}:
                 return []
             numbers = {column: _number(side.tables[name][column]) for column in columns}
             tables[name] = side.tables[name].assign(**numbers)
