@@ -66,8 +66,17 @@ def pairs(rows):
             ("First", "weat", "models", a, "none", b, "none", *map(str, row), "-2", "2", "7", "7", "", "")
             for (a, b), row in rows.items()
         ],
-        columns=[*columns, "difference", "p_adjusted", "low", "high", "queries", "queries_of", "reason"]
-        + ["holds_for"],
+        columns=[
+            *columns,
+            "difference",
+            "p_adjusted",
+            "low",
+            "high",
+            "queries",
+            "queries_of",
+            "reason",
+            "holds_for",
+        ],
         dtype=str,
     )
 
