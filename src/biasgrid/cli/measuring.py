@@ -35,7 +35,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     """
     from .. import metrics
     from ..debias.transform import Transform
-    from ..measure import as_json, check_kind, split_options
+    from ..measure import as_json, check_kind, misfit, split_options
     from ..measure import measure as measure_query
     from ..query import Query
 
@@ -51,9 +51,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     parameters, words = split_options(metric, options)
     query, metric = Query.read(args.query), metric.under(parameters)
     if not query.fits(metric.template):
-        raise BiasgridError(
-            f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
-        )
+        raise BiasgridError(f"{args.query}: {misfit(metric, query)}")
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
         if args.debias:
