@@ -296,8 +296,8 @@ def misfit(metric: Metric, query: Query) -> str:
         advice = f"take its sub-queries: query.subqueries({metric.template})"
     else:
         # imported by name: no value depends on which metrics there are
-        others = importlib.import_module(f"{__package__}.metrics").REGISTRY.values()
-        names = [m.name for m in others if m.needs == metric.needs and query.exactly(m.template)]
+        registry = importlib.import_module(f"{__package__}.metrics").REGISTRY.values()
+        names = [m.name for m in registry if m.needs == metric.needs and query.exactly(m.template)]
         advice = f"metrics that take it: {join_names(names, 'biasgrid list metrics')}"
     return f"{metric.name} has template {metric.template} and query {quote(query.name)} {query.template}; {advice}"
 

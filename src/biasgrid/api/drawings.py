@@ -210,12 +210,13 @@ def show(figure: Figure) -> None:
     if _notebook() is not None:
         from IPython.display import display
 
-        display(figure)
+        display(figure)  # type: ignore[no-untyped-call]
         return
     import matplotlib.pyplot as plt
-    from matplotlib.backends import BackendFilter, backend_registry
+    from matplotlib.backends.registry import BackendFilter, backend_registry
 
-    if plt.get_backend().lower() in backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE):
+    windowless = backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE)  # type: ignore[no-untyped-call]
+    if plt.get_backend().lower() in windowless:
         warnings.warn(
             "show: no window can be opened here; plot(..., path='figure.png') writes the figure to a file",
             stacklevel=stacklevel(),

@@ -56,15 +56,15 @@ class BaseDebias:
         """The debiased model; `copy=False`: `model` itself, debiased."""
         if self._arguments is None:
             raise InputError(f"{type(self).__name__}: fit it before: .fit(model, ...)")
-        given = {"target": target, "ignore": ignore} | self._arguments | self._parameters
-        options = {name: value for name, value in given.items() if value is not None}
+        arguments = {"target": target, "ignore": ignore} | self._arguments | self._parameters
+        options = {name: value for name, value in arguments.items() if value is not None}
         transform = getattr(debias, self.method)(self._model, **options)
         name = "_".join(filter(None, (model.name, self.criterion_name, "debiased")))
-        here = untransformed(model)
-        same_size = here.dimensions == transform.dimensions
+        subject = untransformed(model)
+        same_size = subject.dimensions == transform.dimensions
         # `under` takes no transform of other vectors
         make = DebiasedModel if self.moves and same_size else Model.under
-        debiased = make(here, transform, name)
+        debiased = make(subject, transform, name)
         if copy:
             return WordEmbeddingModel(debiased, name, model.vocab_prefix)
         model.name = name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,9 @@ class BaseMetric:
 
     def _answer(self, result: Result, value: float | None = None, **details: Any) -> dict[str, Any]:
         """WEFE's dictionary: `result` is `value`, or else the metric's own."""
-        own = np.float64(result.value)
-        head = {"query_name": result.query, "result": own if value is None else np.float64(value)}
-        return {**head, self.metric_short_name.lower(): own, **details}
+        score = np.float64(result.value)
+        head = {"query_name": result.query, "result": score if value is None else np.float64(value)}
+        return {**head, self.metric_short_name.lower(): score, **details}
 
 
 class WEAT(BaseMetric):
@@ -113,8 +114,7 @@ class RND(BaseMetric):
         options = (lost_vocabulary_threshold, preprocessors, strategy, normalize, warn_not_found_words)
         result = self._measure(query, model, options, distance=distance)
         distances = _of_words(result, "distance_by_word")
-        ordered = dict(sorted(distances.items(), key=lambda entry: entry[1]))
-        return self._answer(result, distance_by_word=ordered)
+        return self._answer(result, distance_by_word=dict(sorted(distances.items(), key=itemgetter(1))))
 
 
 class RNSB(BaseMetric):

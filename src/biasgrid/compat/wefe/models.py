@@ -34,9 +34,9 @@ class WordEmbeddingModel:
             wv if isinstance(wv, Model) else load(wv, name=self.name, vocab_prefix=self.vocab_prefix or "")
         )
 
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, WordEmbeddingModel) and self.wv is other.wv
-        return same and self.name == other.name
+    def __eq__(self, model: object) -> bool:
+        is_model = isinstance(model, WordEmbeddingModel)
+        return is_model and (id(self.wv), self.name) == (id(model.wv), model.name)
 
     __hash__ = object.__hash__
 
