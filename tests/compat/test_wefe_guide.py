@@ -12,6 +12,7 @@ from conftest import DATA, ROOT
 from gensim.models import KeyedVectors
 
 from biasgrid.compat.wefe import (
+    MAC,
     RNSB,
     WEAT,
     HardDebias,
@@ -192,6 +193,19 @@ def test_rankings_correlations_and_figures(gender_queries, ethnicity_queries, mo
             assert any(axes.has_data() for axes in figure.axes)
             with pytest.warns(UserWarning, match="no window can be opened here"):
                 figure.show()
+
+
+def test_figures_say_what_is_drawn(model, gender_queries):
+    """MAC's neutral value is 1, and a matrix of Kendall's coefficients is none of Spearman's."""
+    table = run_queries(MAC, gender_queries, [model], aggregate_results=True)
+    assert table.shape == (1, 4)
+    (axes,) = plot_queries_results(table).axes
+    assert axes.get_title() == "MAC"
+    assert {tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2} == {(1.0, 1.0)}
+    ranking = create_ranking([table, table])
+    for method, label in (("kendall", "Kendall"), ("spearman", "Spearman")):
+        figure = plot_ranking_correlations(calculate_ranking_correlations(ranking, method=method))
+        assert any(label in axes.get_ylabel() for axes in figure.axes)
 
 
 def test_the_mitigation_guide(gender_queries, sets, model, tmp_path):

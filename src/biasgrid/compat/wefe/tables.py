@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ... import metrics
 from ...api.drawings import with_show
 from ...debias import UNTOUCHED
 from ...errors import InputError, unknown_name
@@ -55,6 +56,7 @@ def run_queries(
         {q.name: [metric().run_query(q, model, **options)["result"] for model in models] for q in queries},
         index=pd.Index([model.name for model in models], name="model_name"),
     ).rename_axis(columns="query_name")
+    table.attrs["metric"] = metric.metric_short_name  # for figures
     if not aggregate_results:
         return table
     if callable(aggregation_function):
@@ -67,6 +69,7 @@ def run_queries(
         aggregate = getattr(values, function)(axis=1)
     name = f"{metric.metric_short_name}: {queries_set_name} {how} score"
     only = aggregate.to_frame(name)
+    only.attrs |= table.attrs
     return only if return_only_aggregation else pd.concat([table, only], axis=1)
 
 
@@ -83,15 +86,19 @@ def create_ranking(
 
 
 def calculate_ranking_correlations(rankings: pd.DataFrame, method: str = "spearman") -> pd.DataFrame:
-    return rankings.corr(method=method)
+    correlations = rankings.corr(method=method)
+    correlations.attrs["method"] = method  # for the figure
+    return correlations
 
 
 def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Figure:
     """The values as bars, of this library's look: a figure of matplotlib, with `show()`."""
     from ...figures.bars import bars
 
-    scores = _long(results, "query", "value").assign(metric="score")
-    return with_show(bars(scores, {}, "Results", {"score": 0.0}, by))
+    metric = metrics.metric(results.attrs.get("metric", "WEAT"))
+    scores = _long(results, "query", "value").assign(metric=metric.name)
+    labels, neutral = {metric.name: metric.label}, {metric.name: metric.neutral}
+    return with_show(bars(scores, labels, "Results", neutral, by))
 
 
 def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Figure:
@@ -106,7 +113,8 @@ def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "")
 
     long = correlation_matrix.rename_axis(index="metric_a", columns="metric_b").stack()
     table = long.rename("correlation").reset_index()
-    return with_show(correlations(table.assign(criterion=title or "Correlations", method="spearman"), {}))
+    method = correlation_matrix.attrs.get("method", "spearman")
+    return with_show(correlations(table.assign(criterion=title or "Correlations", method=method), {}, method))
 
 
 def _long(table: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
