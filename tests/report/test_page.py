@@ -11,7 +11,7 @@ import pytest
 from biasgrid import open_study, tables
 from biasgrid.numbers import typeset
 from biasgrid.report.report_step import report_step
-from biasgrid.report.step import SECTIONS
+from biasgrid.report.step import SECTIONS, mark_misspellings
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 OPTIONAL = {"dt", "dd", "p", "li"}  # whose ends HTML leaves out
@@ -162,6 +162,23 @@ def test_published_numbers_have_their_verdict(page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "differs"]
     assert row[1:6] == ["First", "WEAT", "Model <one>", "q1: value", "9.5"]
     assert row[7] == "A <b>paper</b>: table 1"
+
+
+def test_published_numbers_begin_with_the_studys_sentence_and_a_folded_table(page_study):
+    text = text_of(page_study)
+    section = text[text.index('<section id="published"') :]
+    section = section[: section.index("</section>")]
+    (sentence,) = re.findall(r"<p>(.*?)</p>", section, flags=re.DOTALL)[:1]
+    assert sentence.startswith("0 of 1 published number is reproduced (1 differs). The sources that")
+    # folded, and the table is in it
+    assert section.index("<details>") < section.index('<table id="comparison"')
+
+
+def test_misspellings_of_print_are_marked_where_people_read_them():
+    link = '<a href="#Appearence">'
+    assert mark_misspellings(f"{link}wrt Appearence</a>") == f"{link}wrt Appearence [sic]</a>"
+    for part in ("<pre><b>Appearence</b></pre>", "<script>'Appearence'</script>", "Appearance > all"):
+        assert mark_misspellings(part) == part
 
 
 def test_models_say_how_many_words_they_have(page_study):

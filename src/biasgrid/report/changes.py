@@ -386,7 +386,7 @@ def _answers(side: Side) -> list[Answer]:
     tables = {}
     for name, (columns, texts) in ANSWERED.items():
         if name in side.tables:
-            # a study of an earlier version ranked models on unlike queries: it has no such answer
+            # a study of an earlier version compared models in another way: it has no such answer
             if not {*columns, *texts} <= {*side.tables[name]}:
                 return []
             numbers = {column: _number(side.tables[name][column]) for column in columns}

@@ -16,6 +16,7 @@ from .. import __version__, tables
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
+from ..labels import sic
 from ..numbers import plain
 from ..query import Query
 from ..schema import read
@@ -119,7 +120,14 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         "data": _json(data),
     }
-    return environment.get_template("page.html").render(context)
+    return mark_misspellings(environment.get_template("page.html").render(context))
+
+
+def mark_misspellings(html: str) -> str:
+    """A page with [sic] behind misspellings in what people read: not in addresses, scripts and the config."""
+    parts = re.split(r"(<(script|style|pre)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
+    # of three parts each, the text between tags, what divides it, and a tag's name
+    return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)
 
 
 def templates() -> Environment:
