@@ -28,7 +28,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
         Metric, query and model -> the lowest p-value that the tests of the score can give.
     """
     shared: dict[str, list[str]] = {}  # the words and their sets, as text -> names of queries
-    for query in map(study.queries.get, _queries(study)):
+    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.cells.values())):
         if text := shared_text(shared_words(query)):
             shared.setdefault(text, []).append(query.name)
     fixed = [_name(place) for place in _fixed(study)]
@@ -48,10 +48,6 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
             f"{_scores(len(large))} of too few words or draws for a small p; the first: {_name(place)} ({text})"
         )
     return lines
-
-
-def _queries(study: Study) -> dict[str, None]:
-    return dict.fromkeys(cell.query for cell in study.cells.values())
 
 
 def _fixed(study: Study) -> Iterator[Place]:
