@@ -1,5 +1,6 @@
 """The command line as a person reads it: on a terminal of 80 columns."""
 
+import ast
 import json
 import re
 from importlib.util import find_spec
@@ -212,3 +213,25 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     biasgrid("init", "mine", "--models", "smollm2-135m")
     assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line
     assert not (here / "none").exists()
+
+
+def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
+    """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
+    titles = {path.read_text().partition("\n")[0].removeprefix("# ") for path in (ROOT / "docs").rglob("*.md")}
+    titles.add("Contributing")
+    template = (ROOT / "src/biasgrid/cli/study.template.yaml").read_text()
+    named = re.findall(r'page\s(?:#\s)?"([^"]+)"', template)
+    assert len(named) > 8
+    assert {*named} <= titles
+    assert ".md" not in template
+    for path in (ROOT / "src" / "biasgrid").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        texts = (node for call in ast.walk(tree) if is_message(call) for node in ast.walk(call))
+        for text in (node.value for node in texts if isinstance(node, ast.Constant)):
+            assert not re.search(r"\bdocs/|\w\.md\b|\bmake (study|notebooks|\.venv)", str(text)), (path, text)
+
+
+def is_message(node):
+    """Whether it is an exception that is raised, or a call that says or warns."""
+    name = getattr(getattr(node, "func", None), "id", None) or getattr(getattr(node, "func", None), "attr", "")
+    return isinstance(node, ast.Call) and (name.endswith("Error") or name in ("unknown_name", "print", "warn", "say"))

@@ -20,6 +20,10 @@ from ..termination import tidy_termination
 from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
 from .arguments import Commands
 
+GROUPS = {
+    "for you": (running, reporting, listing, embeddings, measuring, scoring),
+    "steps of the workflow, one by one": (studies, workflows),
+}
 LONGEST = 399  # characters of a message
 WAY = """a study:
   biasgrid init my-study                  write my-study.yaml, to be edited
@@ -68,6 +72,7 @@ def commands() -> Commands:
     """All sub-commands, in the order in which a user needs them."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
-    for topic in (running, reporting, listing, embeddings, measuring, scoring, studies, workflows):
-        topic.add(commands)
+    for commands.group, topics in GROUPS.items():
+        for topic in topics:
+            topic.add(commands)
     return commands

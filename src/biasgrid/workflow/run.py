@@ -201,6 +201,6 @@ class Run:
             reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
             print(
                 f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
-                "embedded study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",
+                "embedded study: biasgrid run config/embedded.yaml",
                 file=sys.stderr,
             )
