@@ -217,7 +217,9 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
 
 def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
     """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
-    titles = {path.read_text().partition("\n")[0].removeprefix("# ") for path in (ROOT / "docs").rglob("*.md")}
+    titles = {
+        path.read_text().partition("\n")[0].removeprefix("# ") for path in (ROOT / "docs").rglob("*.md")
+    }
     titles.add("Contributing")
     template = (ROOT / "src/biasgrid/cli/study.template.yaml").read_text()
     named = re.findall(r'page\s(?:#\s)?"([^"]+)"', template)
@@ -233,5 +235,9 @@ def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
 
 def is_message(node):
     """Whether it is an exception that is raised, or a call that says or warns."""
-    name = getattr(getattr(node, "func", None), "id", None) or getattr(getattr(node, "func", None), "attr", "")
-    return isinstance(node, ast.Call) and (name.endswith("Error") or name in ("unknown_name", "print", "warn", "say"))
+    name = getattr(getattr(node, "func", None), "id", None) or getattr(
+        getattr(node, "func", None), "attr", ""
+    )
+    return isinstance(node, ast.Call) and (
+        name.endswith("Error") or name in ("unknown_name", "print", "warn", "say")
+    )

@@ -38,9 +38,7 @@ NEEDS = {
     "correlations": "a ranked criterion",
     "scores": "a ranked criterion",
 }
-DEBIASED = (
-    "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
-)
+DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
 # kinds that have a figure of all criteria together beside those of one
 ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")

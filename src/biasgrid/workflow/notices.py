@@ -15,9 +15,7 @@ from ..study import UNTOUCHED, Study
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
-SMALL_STUDY = (
-    "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
-)
+SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
