@@ -1,8 +1,13 @@
 """The command line as a person reads it: on a terminal of 80 columns."""
 
 import ast
+import contextlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -241,3 +246,30 @@ def is_message(node):
     return isinstance(node, ast.Call) and (
         name.endswith("Error") or name in ("unknown_name", "print", "warn", "say")
     )
+
+
+def test_a_terminal_gets_lines_and_a_pipe_json(here):
+    """A process on a pseudo-terminal, as a shell starts it."""
+
+    def shown(*arguments):
+        command = [sys.executable, "-m", "biasgrid", *arguments]
+        reader, writer = pty.openpty()
+        with subprocess.Popen(command, cwd=here, stdin=writer, stdout=writer, stderr=writer) as process:
+            os.close(writer)
+            text = b""
+            with contextlib.suppress(OSError):  # Linux: its other end is closed
+                while part := os.read(reader, 65536):
+                    text += part
+        os.close(reader)
+        assert process.returncode == 0, text
+        lines = text.decode().replace("\r\n", "\n").splitlines()
+        assert max(map(len, lines)) <= 80
+        return lines
+
+    assert shown("init", "mine") == [
+        "config:  mine.yaml",
+        "models:  word2vec-google-news-300-subset, glove-6b-50d",
+        "then:    biasgrid run mine.yaml",
+    ]
+    assert shown("list", "metrics")[0].split() == ["metric", "sets", "model", "sign", "tests"]
+    assert json.loads(biasgrid("init", "other").stdout)["then"] == "biasgrid run other.yaml"
