@@ -162,6 +162,14 @@ def test_warnings_of_a_run_are_counted_and_written_down(finished):
     assert [line for line in said(done) if line.startswith("biasgrid: warning: ")] == [
         f"biasgrid: warning: {line}" for line in file.read_text().splitlines() if line != "a word"
     ]
+    # what a step warned of stays as long as its results do
+    (finished.folder / "results/small/scores.csv").unlink()
+    text_before = file.read_text()
+    assert "biasgrid: warnings: 2, in logs/small/warnings.log" in finished.run().stderr
+    assert sorted(file.read_text().splitlines()) == sorted(text_before.splitlines())
+    metric.write_text(text)
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in finished.run().stderr
+    assert "a word" not in file.read_text().splitlines()
 
 
 def test_what_limits_the_scores_is_a_line_each_of_the_warnings(finished):

@@ -34,15 +34,13 @@ NEEDS = {
     "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
     "comparison": "published numbers (published=...)",
     "weat-table": "WEAT and published numbers (published=...)",
-    "quality-ranks": "benchmarks of quality, which a study evaluates (docs/quality.md)",
+    "quality-ranks": "benchmarks of quality, which a study evaluates",
     "rankings": "a ranked criterion",
     "rankings-by-criterion": "a ranked criterion",
     "correlations": "a ranked criterion",
     "scores": "a ranked criterion",
 }
-DEBIASED = (
-    "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows: docs/debias.md)"
-)
+DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
 # kinds that have a figure of all criteria together beside those of one
 ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")

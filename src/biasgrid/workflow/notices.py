@@ -17,9 +17,7 @@ from ..tables.scores import SCORES
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
-SMALL_STUDY = (
-    "The small study, on 4 models, downloads 190 MB: make study, or biasgrid run config/embedded.yaml"
-)
+SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
