@@ -128,6 +128,8 @@ RUN_QUERIES = MEASURING | {
     "warn_not_found_words": "one warning counts the lost words, and measure_grid(...).lost_words has them",
     "print_model_evaluation": "nothing is printed; frame('scalars') has the accuracy on words left out of training",
 }
+# of its `p_value_test_type`
+ALTERNATIVES = {"right-sided": "greater", "left-sided": "less"}
 # of its create_ranking and calculate_ranking_correlations, for `Grid.rank` and `Grid.correlate`
 RANKING = {
     "method": "say ties='first' (WEFE's default), 'average', 'min', 'max' or 'dense'",

@@ -14,6 +14,7 @@ from ...api.lost import LostWordsWarning, NoValueWarning
 from ...callers import stacklevel
 from ...errors import InputError, unknown_name
 from ...measure import Result
+from ...wefe_names import ALTERNATIVES
 from .models import Query, WordEmbeddingModel
 
 AS_WRITTEN = ({},)  # preprocessors: words are looked up as they are written
@@ -87,7 +88,7 @@ class WEAT(BaseMetric):
         options = (lost_vocabulary_threshold, preprocessors, strategy, normalize, warn_not_found_words)
         test: Any = None
         if calculate_p_value:
-            sides = {"left-sided": "less", "right-sided": "greater", "two-sided": "two-sided"}
+            sides = ALTERNATIVES | {"two-sided": "two-sided"}
             if p_value_test_type not in sides:
                 raise InputError(unknown_name("p_value_test_type", p_value_test_type, sides))
             test = {"alternative": sides[p_value_test_type], "draws": p_value_iterations, "stop": None}
