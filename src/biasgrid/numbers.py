@@ -68,10 +68,12 @@ def p_value(p: float | None, name: str = "p") -> str:
 
 
 def share(value: float | None) -> str:
-    """A share of 1 as a percentage: "94 %", "5.5 %", "0.4 %"; 100 % is all, and 0 % is nothing."""
+    """A share of 1 as a percentage: "94 %", "6 %", "0.4 %"; 100 % is all, and 0 % is nothing."""
     if value is None or math.isnan(value):
         return NO_VALUE
-    return "> 99 %" if 0.995 <= value < 1 else f"{plain(100 * value, 2)} %"
+    if 0.995 <= value < 1:
+        return "> 99 %"
+    return f"{plain(100 * value, 1)} %" if value < 0.01 else f"{100 * value:.0f} %"
 
 
 def count(value: int) -> str:
