@@ -130,7 +130,7 @@ def test_claims_have_a_mark_for_their_verdict():
         face = to_rgba(look.get("markerfacecolor", look.get("color")))
         assert faces.count(face) == 3 * (2 if verdict == "holds" else 1)
     texts = [text.get_text() for text in axes.texts]
-    assert [texts.count(number) for number in ("0.120", "17.6", "–")] == [4, 4, 4]
+    assert [texts.count(number) for number in ("0.123", "17.6", "–")] == [4, 4, 4]
     # what a model does stands between its kinds of vectors
     across = sorted({round(line.get_xdata()[0], 6) for line in axes.lines})
     assert across[1] == pytest.approx((across[0] + across[2]) / 2)
