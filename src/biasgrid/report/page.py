@@ -147,7 +147,8 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
         "metrics": [{"key": key, "label": names.label(key)} for key in spec["metrics"] if key in metrics],
         "models": {model: names.short(model) for model, _ in states},
         "debias": {
-            debias: "without debiasing" if debias == UNTOUCHED else names.label(debias) for _, debias in states
+            debias: "without debiasing" if debias == UNTOUCHED else names.label(debias)
+            for _, debias in states
         },
         "columns": [
             *("criterion", "metric", *STATE, "rank", "rank_low", "rank_high", "value", "p_adjusted"),
