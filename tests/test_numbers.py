@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
+import biasgrid
 from biasgrid.numbers import (
     coefficient,
     count,
@@ -198,3 +201,23 @@ def test_pages_and_figures_have_the_minus_sign_and_nothing_for_no_value() -> Non
         "1",
     ]
     assert [typeset(NAN), typeset(None), typeset(NAN, form=p_value)] == ["", "", ""]
+
+
+# an SVG's coordinate, and numbers that are rounded before they are compared
+NOT_READ = {"cell_html.py": 1, "decisive_queries.py": 1}
+
+
+@pytest.mark.parametrize("folder", ["api", "cli", "report", "verdicts", "figures", "properties"])
+def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
+    files = [
+        file
+        for file in (Path(biasgrid.__file__).parent / folder).rglob("*")
+        if file.suffix in (".py", ".html")
+    ]
+    assert len(files) > 5
+    formats = {
+        file.name: re.findall(r":z?,?\.\d+[efg%]|%\.\d[efg]|toFixed", file.read_text()) for file in files
+    }
+    assert {
+        name: len(of_file) for name, of_file in formats.items() if len(of_file) > NOT_READ.get(name, 0)
+    } == {}
