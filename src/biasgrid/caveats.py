@@ -45,7 +45,7 @@ def p_with_lowest(p: float | None, p_lowest: float | None) -> str:
 
 
 def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
-    """Whether sets of one word each fix the size of a score: of a (sub-)query; `entries` are those that a result has `found`."""
+    """Whether sets of one word each fix the size of a score of a (sub-)query; `entries` as a result has `found`."""
     sides = query.target_sets, query.attribute_sets
     return metric.is_fixed(*([sum(map(len, entries[s.name].values())) for s in side] for side in sides))
 
