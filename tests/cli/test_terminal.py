@@ -1,7 +1,13 @@
 """The command line as a person reads it: on a terminal of 80 columns."""
 
+import ast
+import contextlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -183,7 +189,7 @@ def test_a_file_that_does_not_exist_is_said_to(here, name):
 def test_a_csv_table_is_told_the_line_that_reads_it(here, head):
     (here / "v.csv").write_text(f"{head}he,1,0\nshe,0,1\nnan,1e-3,-.5\n")
     line = refusal("convert", "--input", "v.csv", "--output", "store")
-    code = re.search(r"bg\.load\((.*)\), and", line)[1]
+    code = re.search(r"bg\.load\((.*)\)$", line)[1]
     model = bg.load(eval(code, {"pd": pd}))
     assert {word: model[word].tolist() for word in ("he", "she", "nan")} == {
         "he": [1, 0],
@@ -212,3 +218,58 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     biasgrid("init", "mine", "--models", "smollm2-135m")
     assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line
     assert not (here / "none").exists()
+
+
+def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
+    """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
+    titles = {
+        path.read_text().partition("\n")[0].removeprefix("# ") for path in (ROOT / "docs").rglob("*.md")
+    }
+    titles.add("Contributing")
+    template = (ROOT / "src/biasgrid/cli/study.template.yaml").read_text()
+    named = re.findall(r'page\s(?:#\s)?"([^"]+)"', template)
+    assert len(named) > 8
+    assert {*named} <= titles
+    assert ".md" not in template
+    for path in (ROOT / "src" / "biasgrid").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        texts = (node for call in ast.walk(tree) if is_message(call) for node in ast.walk(call))
+        for text in (node.value for node in texts if isinstance(node, ast.Constant)):
+            assert not re.search(r"\bdocs/|\w\.md\b|\bmake (study|notebooks|\.venv)", str(text)), (path, text)
+
+
+def is_message(node):
+    """Whether it is an exception that is raised, or a call that says or warns."""
+    name = getattr(getattr(node, "func", None), "id", None) or getattr(
+        getattr(node, "func", None), "attr", ""
+    )
+    return isinstance(node, ast.Call) and (
+        name.endswith("Error") or name in ("unknown_name", "print", "warn", "say")
+    )
+
+
+def test_a_terminal_gets_lines_and_a_pipe_json(here):
+    """A process on a pseudo-terminal, as a shell starts it."""
+
+    def shown(*arguments):
+        command = [sys.executable, "-m", "biasgrid", *arguments]
+        reader, writer = pty.openpty()
+        with subprocess.Popen(command, cwd=here, stdin=writer, stdout=writer, stderr=writer) as process:
+            os.close(writer)
+            text = b""
+            with contextlib.suppress(OSError):  # Linux: its other end is closed
+                while part := os.read(reader, 65536):
+                    text += part
+        os.close(reader)
+        assert process.returncode == 0, text
+        lines = text.decode().replace("\r\n", "\n").splitlines()
+        assert max(map(len, lines)) <= 80
+        return lines
+
+    assert shown("init", "mine") == [
+        "config:  mine.yaml",
+        "models:  word2vec-google-news-300-subset, glove-6b-50d",
+        "then:    biasgrid run mine.yaml",
+    ]
+    assert shown("list", "metrics")[0].split() == ["metric", "sets", "model", "sign", "tests"]
+    assert json.loads(biasgrid("init", "other").stdout)["then"] == "biasgrid run other.yaml"

@@ -63,19 +63,27 @@ def pairs(rows):
     columns = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
     return pd.DataFrame(
         [
-            ("First", "weat", "models", a, "none", b, "none", *map(str, row), "-2", "2", "7", "7", "", "")
+            (
+                "First",
+                "weat",
+                "models",
+                a,
+                "none",
+                b,
+                "none",
+                *map(str, row),
+                "-2",
+                "2",
+                "7",
+                "7",
+                "",
+                "other queries",
+            )
             for (a, b), row in rows.items()
         ],
         columns=[
             *columns,
-            "difference",
-            "p_adjusted",
-            "low",
-            "high",
-            "queries",
-            "queries_of",
-            "reason",
-            "holds_for",
+            *["difference", "p_adjusted", "low", "high", "queries", "queries_of", "reason", "holds_for"],
         ],
         dtype=str,
     )

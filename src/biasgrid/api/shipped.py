@@ -58,7 +58,7 @@ def by_name(name: str, label: str | None = None) -> Model:
             return cast(Model, open_folder(folder / name, label))
         raise InputError(
             f"{name!r:.80}: no such file or folder, and "
-            f"{unknown_name('model', name, shipped_models(), 'docs/data.md')}"
+            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
         )
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, check_extra, store_of

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from typing import Any
+
+from ..numbers import count, number
 
 WIDTH = 80
 GAP = "  "
@@ -47,3 +50,27 @@ def paragraph(head: str, text: str, indent: int = 2) -> list[str]:
         break_on_hyphens=False,
     )
     return lines or [head.rstrip()]
+
+
+def text_of(record: Mapping[str, Any]) -> str | None:
+    """A record as a line for each entry; None where an entry has more than one level."""
+    try:
+        return "\n".join(columns([(f"{name}:", _entry(value)) for name, value in record.items()]))
+    except TypeError:
+        return None
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_scalar(inner)}" for name, inner in value.items()) or "none"
+    return (", ".join(map(_scalar, value)) or "none") if isinstance(value, list) else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float | None):
+        return number(value)
+    raise TypeError

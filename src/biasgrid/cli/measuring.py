@@ -42,7 +42,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..api.lost import warn_shared
     from ..debias.transform import Transform
-    from ..measure import as_json, check_kind, split_options
+    from ..measure import as_json, check_kind, misfit, split_options
     from ..measure import measure as measure_query
     from ..query import Query
 
@@ -58,13 +58,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     parameters, words = split_options(metric, options)
     query, metric = Query.read(args.query), metric.under(parameters)
     if not query.fits(metric.template):
-        suitable = [
-            m for m in metrics.REGISTRY.values() if m.needs == metric.needs and query.fits(m.template)
-        ]
-        raise BiasgridError(
-            f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}; metrics that "
-            f"take it: {join_names(m.name for m in suitable)}"
-        )
+        raise BiasgridError(f"{args.query}: {misfit(metric, query)}")
     warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}

@@ -37,11 +37,10 @@ COLUMNS = {
     "pairs": (PAIR, ["difference", "p_adjusted"], []),
     "comparison": (PUBLISHED, ["published", "ours"], ["verdict"]),
 }
-# the numbers that say which model is the least biased, and the texts beside them
-TEXTS = {"rankings": ["reason"], "pairs": ["reason", "holds_for"]}
+# the numbers, and the texts, that say which model is the least biased
 ANSWERED = {
-    "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of"],
-    "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of"],
+    "rankings": (["value", "value_shared", "rank_shared", "queries", "queries_of"], ["reason"]),
+    "pairs": (["difference", "low", "high", "p_adjusted", "queries", "queries_of"], ["reason", "holds_for"]),
 }
 GAINED, LOST, REVERSED = "gained", "lost", "reversed"
 ABSENT = object()  # of a key that a config does not have
@@ -385,13 +384,18 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
 
 def _answers(side: Side) -> list[Answer]:
     tables = {}
-    for name, columns in ANSWERED.items():
+    for name, (columns, texts) in ANSWERED.items():
         if name in side.tables:
             # a study of an earlier version compared models in another way: it has no such answer
-            if not {*columns, *TEXTS[name]} <= {*side.tables[name]}:
+            if not {*columns, *texts} <= {*side.tables[name]}:
                 return []
-            numbers = {column: _number(side.tables[name][column]) for column in columns}
-            tables[name] = side.tables[name].assign(**numbers)
+            # pairs.csv of older code does not say what a comparison holds for
+            table = (
+                side.tables[name]
+                if "holds_for" in side.tables[name]
+                else side.tables[name].assign(holds_for="")
+            )
+            tables[name] = table.assign(**{column: _number(table[column]) for column in columns})
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     draws = side.config.get("inference", {}).get("bootstrap", {}).get("draws", 0)

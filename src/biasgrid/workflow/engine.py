@@ -98,6 +98,13 @@ def jobs(workflow: Any, rule: str) -> list[Any]:
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
 
 
+def keeps(workflow: Any, log: str) -> bool:
+    """Whether a log of a former run is of a job that there still is, and that this run does not do again."""
+    if log in (str(log) for job in workflow.dag.needrun_jobs() for log in job.log):
+        return False
+    return not makes_all(workflow) or log in (str(log) for job in workflow.dag.jobs for log in job.log)
+
+
 def makes_all(workflow: Any) -> bool:
     """Whether this run was asked for all there is."""
     return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}

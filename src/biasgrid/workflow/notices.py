@@ -10,6 +10,7 @@ from ..api import study_caveats
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, read_manifest
 from ..errors import BiasgridError
+from ..numbers import number
 from ..plan.steps import model_store
 from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
@@ -17,9 +18,7 @@ from ..tables.scores import SCORES
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
-SMALL_STUDY = (
-    "The small study, on 4 models, downloads 190 MB: make study, or biasgrid run config/embedded.yaml"
-)
+SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
@@ -74,7 +73,7 @@ def lost_by_case(study: Study) -> str | None:
     models = {model: len(words) for model, words in lost.items() if words}
     if not models:
         return None
-    counts = ", ".join(f"{number} in {model}" for model, number in models.items())
+    counts = ", ".join(f"{n} in {model}" for model, n in models.items())
     return (
         f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({counts}); to look "
         f"words up in lower case, too, set {BOTH_CASES}"
@@ -92,4 +91,4 @@ def caveats(study: Study) -> list[str]:
 
 
 def size_text(megabytes: int) -> str:
-    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"
+    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes} MB"
