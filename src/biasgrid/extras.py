@@ -61,8 +61,8 @@ def require(package: str, purpose: str, extra: str = "") -> None:
         )
 
 
-def require_for(form: str, name: str) -> None:
+def require_for(form: str, name: str = "", purpose: str = "") -> None:
     """Check for the packages that a model of this name needs, where its format, or what trains it, needs any."""
     what, extra, packages = OF_MODELS.get(form, ("", "", ()))
     for package in packages:
-        require(package, f"{name}, {what},", extra)
+        require(package, purpose or f"{name}, {what},", extra)

@@ -91,6 +91,7 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
         rivals = both[(both["model_a"] == row["model"]) & (both["reason"] == "")]
         decided = (rivals["p_adjusted"] <= 0.05) & (rivals["difference"] < 0)
         assert row["decided"] == (len(rivals) > 0 and decided.all())
+        assert row["holds_for"] == ("these queries" if "these queries" in set(rivals["holds_for"]) else "")
         assert row["p_adjusted"] == pytest.approx(rivals["p_adjusted"].max(), nan_ok=True)
         undecided = {text.partition(":")[0] for text in row["undecided"].split("; ") if text}
         assert undecided == {f"Model {name}" for name in rivals.loc[~decided, "model_b"]}
@@ -107,14 +108,15 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
         "queries",
         "queries_of",
     ]
-    assert list(grid.least_biased().columns) == [*columns, "criterion", "model"]
+    assert list(grid.least_biased().columns) == [*columns, "criterion", "model", "holds_for"]
 
 
 def test_the_least_biased_models_are_printed_in_80_columns(grid):
     lines = str(grid.least_biased("Zeal")).splitlines()
     assert lines[0].split() == ["metric", "model_label", "decided", "p_adjusted", "queries"]
-    # and a line on what grows with the length of vectors
-    assert len(lines) == 3 + len(grid.metrics)
+    # and a line on what holds for two queries, and one on what grows with the length of vectors
+    assert len(lines) == 4 + len(grid.metrics)
+    assert [line.split()[0] for line in lines if "these queries" in line] == ["*"]
     assert [line.split()[0] for line in lines if "‡" in line] == ["rnd‡", "‡"]
     assert max(map(len, lines)) <= 80
 

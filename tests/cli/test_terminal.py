@@ -189,7 +189,7 @@ def test_a_file_that_does_not_exist_is_said_to(here, name):
 def test_a_csv_table_is_told_the_line_that_reads_it(here, head):
     (here / "v.csv").write_text(f"{head}he,1,0\nshe,0,1\nnan,1e-3,-.5\n")
     line = refusal("convert", "--input", "v.csv", "--output", "store")
-    code = re.search(r"bg\.load\((.*)\), and", line)[1]
+    code = re.search(r"bg\.load\((.*)\)$", line)[1]
     model = bg.load(eval(code, {"pd": pd}))
     assert {word: model[word].tolist() for word in ("he", "she", "nan")} == {
         "he": [1, 0],

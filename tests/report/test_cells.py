@@ -296,7 +296,7 @@ def test_what_limits_a_score_stands_beside_it(tmp_path):
     models = len(config["models"])
     assert parts.count("(two sets of one word each fix its size by construction)") == models
     assert parts.count("two sets of one word each fix its size by construction") == 2 * models
-    assert parts.count("p 1, lowest possible p 1") == models
+    assert parts.count("p = 1, lowest possible p 1") == models
     assert parts.count("none: a set has one word, which cannot be left out") == models
     assert parts.count(f"'{query['targets']['B'][0]}' in 'B' and 'D'") == 2
 

@@ -88,7 +88,7 @@ def _text(table: pd.DataFrame) -> str:
             f"{LENGTH_MARK} grows with the length of vectors, which differs: does not compare"
         )
     hidden_columns = ", ".join(name for name in table.columns if name not in columns)
-    return "\n".join([*lines_of_text, f"[{len(table)} rows; other columns: {hidden_columns}]"])
+    return "\n".join([*lines_of_text, f"[{len(table)} rows; also: {hidden_columns}]"])
 
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[tuple[dict[str, Any], bool]]:

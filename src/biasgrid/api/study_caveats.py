@@ -36,8 +36,8 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
     lines = []
     if shared:
         texts = (
-            f"{text} (query {quote(first)}{f' and {len(others):,} more' if others else ''})"
-            for text, (first, *others) in shared.items()
+            f"{text} (query {quote(names[0])}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''})"
+            for text, names in shared.items()
         )
         lines.append(f"a word is in two sets: {join_names(texts)}")
     if fixed:

@@ -389,8 +389,13 @@ def _answers(side: Side) -> list[Answer]:
             # a study of an earlier version compared models in another way: it has no such answer
             if not {*columns, *texts} <= {*side.tables[name]}:
                 return []
-            numbers = {column: _number(side.tables[name][column]) for column in columns}
-            tables[name] = side.tables[name].assign(**numbers)
+            # pairs.csv of older code does not say what a comparison holds for
+            table = (
+                side.tables[name]
+                if "holds_for" in side.tables[name]
+                else side.tables[name].assign(holds_for="")
+            )
+            tables[name] = table.assign(**{column: _number(table[column]) for column in columns})
     if "rankings" not in tables or tables["rankings"].empty:
         return []
     draws = side.config.get("inference", {}).get("bootstrap", {}).get("draws", 0)

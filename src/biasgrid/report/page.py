@@ -281,7 +281,7 @@ def correlation_section(
             )
             for metric in metrics
         }
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "label": labels[a],
                 "cells": [_correlation(pairs[a, b], len(models[a] & models[b])) for b in metrics[:i]],

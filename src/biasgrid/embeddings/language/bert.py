@@ -62,7 +62,7 @@ class Bert:
     """
 
     def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
-        require_for(BERT, Path(folder).name)
+        require_for(BERT, purpose=f"a BERT model ({Path(folder).name})")
         import torch
 
         self._folder = Path(folder)

@@ -153,7 +153,7 @@ def retrain(
     BiasgridError
         Weights that are none of a BERT with its head for masked words.
     """
-    require_for(BERT, name)
+    require_for(BERT, purpose=f"training {name}")
     scratch = folder.with_name(f".{folder.name}.training")
     shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
     start_folder, output = scratch / "start", scratch / "made"

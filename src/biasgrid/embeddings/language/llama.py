@@ -50,7 +50,7 @@ class Llama:
     """
 
     def __init__(self, folder: Path, metadata: dict[str, Any]) -> None:
-        require_for(LLAMA, Path(folder).name)
+        require_for(LLAMA, purpose=f"a language model ({Path(folder).name})")
         from .llama_network import LlamaNetwork
 
         file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is

@@ -164,7 +164,11 @@ def detect(source: Path) -> Reader:
             f"{source}: is neither a store (no {MODEL}) nor of a format that is a folder: {formats} ({HINT}); it has "
             f"{join_names(content) if content else 'no files'}"
         )
-    raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT})")
+    advice = ""
+    if table := CSV.match(content):
+        options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
+        advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({str(source)!r}, {options}))"
+    raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT}){advice}")
 
 
 def _check_prefix(store: Path, vocab_prefix: str) -> None:
@@ -198,12 +202,6 @@ def _reject(source: Path, sample: bytes) -> None:
         raise BiasgridError(f"{source}: is a tar archive: unpack it and give the file inside")
     if sample.startswith((b"\x93NUMPY", b"PAR1")):
         raise BiasgridError(f"{source}: is one part of npy-parquet: give the folder that holds both files")
-    if table := CSV.match(sample):
-        options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
-        raise BiasgridError(
-            f"{source}: is a CSV table, which pandas reads: bg.load(pd.read_csv({str(source)!r}, {options})), and "
-            ".save('vectors.bin') writes a model file"
-        )
 
 
 def _sample(source: Path) -> bytes:
