@@ -109,7 +109,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "of_questions": _by_metric(study_cells, spec["metrics"]),
         "cells": study_cells,
         "citation": _citation(spec, config),
-        "versions": [("biasgrid", __version__), *spec["versions"]],
+        "versions": _versions(study_cells.versions),
+        "mixed": any(len(by_version) > 1 for by_version in study_cells.versions.values()),
         "version": __version__,
         "files": spec["files"],
         "config": config,
@@ -223,6 +224,16 @@ def _question(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
         f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')} ({metrics}): "
         f"{pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
     )
+
+
+def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    """Libraries, each with the version that computed the cells and their inference, or with all and how many each."""
+    texts = []
+    for library, by_version in counts.items():
+        known = {number or "not recorded": n for number, n in sorted(by_version.items())}
+        counted = [f"{number} ({pluralize(n, 'result')})" for number, n in known.items()]
+        texts.append((library, join_names(counted) if len(known) > 1 else next(iter(known))))
+    return texts
 
 
 def _citation(spec: Mapping[str, Any], config: str) -> str:
