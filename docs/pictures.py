@@ -873,7 +873,7 @@ PICTURES = {
     "planted-claims": of_models(
         "claims",
         planted_figures.claims,
-        lambda table: [planted_figures.number(value) for value in table["value"]],
+        lambda table: [typeset(value) for value in table["value"].dropna()],
         CLAIM_TEXTS,
     ),
     "planted-downstream": of_models(
