@@ -40,8 +40,9 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
         WordOptions(**spec["words"]),
         spec["seed"],
     )
-    # of a language model, what scored its sentences
-    at_work = {**versions(), **model.metadata.get("versions", {})}
+    # of a language model, which no debias method takes, what scored its sentences
+    scored_by = {} if isinstance(model, DebiasedModel) else model.metadata.get("versions", {})
+    at_work = {**versions(), **scored_by}
     record = {**spec, "versions": at_work, "results": [as_json(result) for result in results]}
     write_text(output, dumps(with_version(record), separators=(",", ":")) + "\n")
 
