@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from biasgrid.figures.layout import blank, styled
+from biasgrid.numbers import interval, p_number, typeset, typographic
 
 WIDTH, HEIGHT = 4.6, 6.98  # inches: 11 points are 11 pixels on a phone
 INK, SOFT, BLUE, ORANGE, LIGHT = "#222222", "#666666", "#1F6F9F", "#C4571B", "#F3F5F7"
@@ -51,26 +52,25 @@ def flow(scores: pd.DataFrame) -> Figure:
 
     box(0.1, 2.88, 4.4, 1.2, "Cells: every metric, query and model")
     _grid(axes, 0.35, 3.2)
-    score = scores["value"].iloc[0]
-    axes.text(2.3, 3.25, f"one cell: the score {score:.2f},\nits words, its lost words,\nand why, if it has none",
+    score = typeset(scores["value"].iloc[0])
+    axes.text(2.3, 3.25, f"one cell: the score {score},\nits words, its lost words,\nand why, if it has none",
               va="top", size=10, color=INK, linespacing=1.35)  # fmt: skip
     arrow((2.3, 4.1), (2.3, 4.34))
 
     box(0.1, 4.36, 4.4, 1.25, "Table: scores.csv")
-    for x, align, name in ((0.25, "left", "model"), (2.0, "right", "score"), (3.05, "right", "95 % interval"),
+    for x, align, name in ((0.25, "left", "model"), (1.75, "right", "score"), (3.05, "right", "95 % interval"),
                            (4.35, "right", "permutation p")):  # fmt: skip
         axes.text(x, 4.77, name, va="center", ha=align, size=9, color=SOFT)
     for row, entry in enumerate(scores.itertuples()):
         y = 4.95 + 0.17 * row
-        interval = f"{entry.ci_low:.1f} to {entry.ci_high:.1f}"
         cells = [
             (0.25, "left", SHORT[entry.model]),
-            (2.0, "right", f"{entry.value:.2f}"),
-            (3.05, "right", interval),
-            (4.35, "right", f"{entry.p_value:.3f}"),
+            (1.75, "right", typeset(entry.value)),
+            (3.05, "right", typographic(interval(entry.ci_low, entry.ci_high))),
+            (4.35, "right", p_number(entry.p_value)),
         ]
         for x, align, text in cells:
-            axes.text(x, y, text.replace("-", "\N{MINUS SIGN}"), va="center", ha=align, size=10, color=INK)
+            axes.text(x, y, text, va="center", ha=align, size=10, color=INK)
     arrow((2.3, 5.63), (2.3, 5.87))
 
     box(0.1, 5.89, 4.4, 1.0, "Figure")

@@ -42,6 +42,7 @@ from biasgrid.figures.simulation import coverage, p_values, shares
 from biasgrid.figures.simulation_frequency import shares as frequency_shares
 from biasgrid.files import write_bytes
 from biasgrid.measure import LENGTH
+from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
 from biasgrid.properties.figures import counterexamples, matrix, ranges
 from biasgrid.simulation import Simulation
 from biasgrid.statistics.aggregation import OVERALL
@@ -245,7 +246,7 @@ def ranks_shown(found: Tables) -> list:
 
 def query_ranks_shown(found: Tables) -> list:
     ranks, correlations = found["query_ranks"], found["query_correlations"]["correlation"]
-    return [*ranks[["rank", "rank_low", "rank_high"]].to_numpy().ravel(), *map(written, correlations)]
+    return [*ranks[["rank", "rank_low", "rank_high"]].to_numpy().ravel(), *map(correlation, correlations)]
 
 
 def quality_shown(found: Tables) -> list[str]:
@@ -253,8 +254,12 @@ def quality_shown(found: Tables) -> list[str]:
     return [f"{rank:g}" for rank in ranks.dropna()]
 
 
+def correlation(value: float) -> str:
+    return typeset(value, form=coefficient)
+
+
 def correlations_shown(found: Tables) -> list[str]:
-    return [written(value) for value in found["correlations"]["correlation"].dropna()]
+    return [correlation(value) for value in found["correlations"]["correlation"].dropna()]
 
 
 def of_phenomena(study: Study, table: pd.DataFrame) -> pd.DataFrame:
@@ -296,7 +301,10 @@ def frequency_shown(found: Tables) -> list[str]:
     )
     return [
         " ".join(
-            f"{sign} = {written(row['correlation'])} [{written(row['ci_low'])}, {written(row['ci_high'])}]"
+            typographic(
+                f"{sign} = {coefficient(row['correlation'])} "
+                f"{interval(row['ci_low'], row['ci_high'], form=coefficient)}"
+            )
             for sign, row in zip("rρ", both, strict=True)
         )
         for both in pairs
@@ -341,7 +349,7 @@ def trade_off_shown(found: Tables) -> list[float]:
 
 def hidden_shown(found: Tables) -> list:
     hidden = found["mitigation"][found["mitigation"]["group"] == "hidden"]
-    return [*hidden[["before", "after"]].to_numpy().ravel(), *map(written, hidden["after"].dropna())]
+    return [*hidden[["before", "after"]].to_numpy().ravel(), *map(correlation, hidden["after"].dropna())]
 
 
 CAREER = "Male terms and Female terms wrt Career and Family"
@@ -681,7 +689,7 @@ def extremes(study: Study, records: list) -> list:
 
 def extremes_shown(found: Tables) -> list[str]:
     direct = found["evaluation"][0]["direct"]
-    return [written(value) for words in direct["projections"].values() for _, value in words[:5]]
+    return [typeset(value) for words in direct["projections"].values() for _, value in words[:5]]
 
 
 def sentiments(study: Study, cells: list) -> list:
@@ -702,7 +710,7 @@ def sentiments(study: Study, cells: list) -> list:
 
 
 def sentiments_shown(found: Tables) -> list[str]:
-    return [written(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
+    return [coefficient(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
 
 
 def pairs_of(metric: str, detail: str, digits: int) -> Callable[[Study, list], list]:
@@ -784,7 +792,7 @@ def words_of(figure: str) -> Callable[[Study, pd.DataFrame], pd.DataFrame]:
 def projections_shown(found: Tables) -> list[str]:
     """The values of the five words furthest to either side."""
     values = found["words"]["value"].sort_values()
-    return [written(abs(value)) for value in [*values[:5], *values[-5:]]]
+    return [typeset(abs(value)) for value in [*values[:5], *values[-5:]]]
 
 
 def ratings_shown(found: Tables) -> list[float]:
@@ -797,7 +805,11 @@ def ratings_shown(found: Tables) -> list[float]:
 def weat_shown(found: Tables) -> list[str]:
     """Effect sizes, as they are printed and ours."""
     table = found["comparison"][found["comparison"]["quantity"].str.endswith(": value")]
-    return [written(value) for value in table[["published", "ours"]].to_numpy().ravel() if value == value]
+    return [
+        typeset(value, form=decimal)
+        for value in table[["published", "ours"]].to_numpy().ravel()
+        if value == value
+    ]
 
 
 def drawing_of_concepts() -> Picture:
@@ -812,14 +824,10 @@ def drawing_of_concepts() -> Picture:
         return [
             *table["value"],
             *table[["ci_low", "ci_high"]].to_numpy().ravel(),
-            f"{table['value'].iloc[0]:.2f}",
+            typeset(table["value"].iloc[0]),
         ]
 
     return Picture("make study", ("scores",), take, lambda found: concepts.flow(found["scores"]), shows)
-
-
-def written(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _numbers(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -865,7 +873,7 @@ PICTURES = {
     "planted-claims": of_models(
         "claims",
         planted_figures.claims,
-        lambda table: [planted_figures.number(value) for value in table["value"]],
+        lambda table: [typeset(value) for value in table["value"].dropna()],
         CLAIM_TEXTS,
     ),
     "planted-downstream": of_models(

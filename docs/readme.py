@@ -1,10 +1,12 @@
-"""The block of README.md that says what the embedded study says: `make readme` writes it, after `make study`.
-
-`make notebooks-test` compares it with the study.
+"""The parts of README.md that are computed: the embedded study's summary, and the output of the code. `make readme`
+writes them, after `make study`; `make notebooks-test` compares the summary with the study.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
 import textwrap
 from pathlib import Path
 
@@ -14,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"
 START, END = "<!-- make readme: what results/embedded says -->", "<!-- end -->"
 WIDTH = 120
+CODE = re.compile(r"(?s)(```python\n(.*?)```\n\n```text\n)(.*?)(```)")
 
 
 def with_summary(text: str, summary: str) -> str:
@@ -31,10 +34,18 @@ def with_summary(text: str, summary: str) -> str:
     return f"{head}{START}\n{lines}\n{END}{tail}"
 
 
+def with_output(text: str) -> str:
+    """A text whose first block of Python is followed by its output; the code runs here, in the working directory."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(CODE.search(text)[2], {})
+    return CODE.sub(lambda match: match[1] + output.getvalue() + match[4], text, count=1)
+
+
 def written() -> dict[Path, str]:
-    """The file, and what is in it."""
+    """The file, and its content."""
     text = README.read_text(encoding="utf-8")
-    return {README: with_summary(text, bg.open_study(STUDY).summary())}
+    return {README: with_output(with_summary(text, bg.open_study(STUDY).summary()))}
 
 
 if __name__ == "__main__":

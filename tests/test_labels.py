@@ -2,7 +2,7 @@
 
 import pytest
 
-from biasgrid.labels import short_labels
+from biasgrid.labels import short_labels, sic
 
 EMBEDDED = {
     "w2v": "word2vec Google News 300d (subset, 13,013 words)",
@@ -39,3 +39,9 @@ def test_as_many_words_as_tell_models_apart_and_what_the_file_is():
 )
 def test_short_labels(labels, short):
     assert list(short_labels(dict(enumerate(labels))).values()) == short
+
+
+def test_a_misspelling_of_print_is_marked():
+    name = "Male terms and Female terms wrt Intelligence and Appearence"
+    assert sic(name) == f"{name} [sic]"
+    assert sic("Appearance and Family") == "Appearance and Family"

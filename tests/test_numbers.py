@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
+import biasgrid
 from biasgrid.numbers import (
     coefficient,
     count,
@@ -39,9 +42,10 @@ NAN, INF = math.nan, math.inf
         (-2.7e-8, "-2.7e-8"),
         (2.6951e-8, "2.7e-8"),
         (0.001, "0.00100"),
-        (0.000999, "9.99e-4"),
-        (0.0009996, "0.00100"),
-        (0.0005, "5e-4"),
+        (0.0001, "0.000100"),
+        (0.0000999, "9.99e-5"),
+        (0.00009996, "0.000100"),
+        (0.00005, "5e-5"),
         (1e-12, "1e-12"),
         (0, "0"),
         (-0.0, "0"),
@@ -150,10 +154,12 @@ def test_interval() -> None:
     ("value", "text"),
     [
         (0.94, "94 %"),
-        (0.056, "5.6 %"),
+        (0.056, "6 %"),
         (0.05, "5 %"),
+        (0.0149, "1 %"),
+        (0.0096, "1 %"),
         (0.004, "0.4 %"),
-        (0.0001, "0.01 %"),
+        (0.000123, "0.01 %"),
         (0, "0 %"),
         (0.9949, "99 %"),
         (0.997, "> 99 %"),
@@ -195,3 +201,23 @@ def test_pages_and_figures_have_the_minus_sign_and_nothing_for_no_value() -> Non
         "1",
     ]
     assert [typeset(NAN), typeset(None), typeset(NAN, form=p_value)] == ["", "", ""]
+
+
+# an SVG's coordinate, and numbers that are rounded before they are compared
+NOT_READ = {"cell_html.py": 1, "decisive_queries.py": 1}
+
+
+@pytest.mark.parametrize("folder", ["api", "cli", "report", "verdicts", "figures", "properties"])
+def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
+    files = [
+        file
+        for file in (Path(biasgrid.__file__).parent / folder).rglob("*")
+        if file.suffix in (".py", ".html")
+    ]
+    assert len(files) > 5
+    formats = {
+        file.name: re.findall(r":z?,?\.\d+[efg%]|%\.\d[efg]|toFixed", file.read_text()) for file in files
+    }
+    assert {
+        name: len(of_file) for name, of_file in formats.items() if len(of_file) > NOT_READ.get(name, 0)
+    } == {}

@@ -18,11 +18,14 @@ if not engine.has_config(workflow):
     configfile: "config/factory.yaml"
 
 
+# --config replace=true: results of another config file may be written over
+REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Factory.of(config, where=", ".join(engine.config_files(workflow)))
     STUDY.check_files()
 except BiasgridError as error:
     engine.stop(error)
+engine.check_results(workflow, STUDY.results, REPLACES)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
@@ -60,6 +63,7 @@ if PROGRESS is not None:
 
 onstart:
     RUN.begin(workflow, STUDY if STUDY.sources else None)
+    engine.record_config_file(workflow, STUDY.results, REPLACES)
 
 
 onsuccess:

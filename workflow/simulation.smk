@@ -20,10 +20,13 @@ if not engine.has_config(workflow):
     configfile: "config/simulation.yaml"
 
 
+# --config replace=true: results of another config file may be written over
+REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Simulation.of(config, where=", ".join(engine.config_files(workflow)))
 except BiasgridError as error:
     engine.stop(error)
+engine.check_results(workflow, STUDY.results, REPLACES)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
@@ -62,6 +65,7 @@ if PROGRESS is not None:
 
 onstart:
     RUN.begin(workflow, STUDY)
+    engine.record_config_file(workflow, STUDY.results, REPLACES)
 
 
 onsuccess:

@@ -92,7 +92,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .wefe_names import of_module
+
+        raise AttributeError(of_module(__name__, name))
     module = import_module(f".{_PUBLIC[name] or name}", __name__)
     value = getattr(module, name) if _PUBLIC[name] else module
     globals()[name] = value  # not asked for again

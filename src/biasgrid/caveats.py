@@ -44,10 +44,10 @@ def p_with_lowest(p: float | None, p_lowest: float | None) -> str:
     return (NO_VALUE if p is None else p_number(p)) + (f" ({note})" if note else "")
 
 
-def is_fixed(metric: Metric, query: Query, found: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
-    """Whether sets of one word each fix the size of a score: of a (sub-)query, `found` as a result has it."""
+def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
+    """Whether sets of one word each fix the size of a score of a (sub-)query; `entries` as a result has `found`."""
     sides = query.target_sets, query.attribute_sets
-    return metric.is_fixed(*([sum(map(len, found[s.name].values())) for s in side] for side in sides))
+    return metric.is_fixed(*([sum(map(len, entries[s.name].values())) for s in side] for side in sides))
 
 
 def shared_words(query: Query) -> list[tuple[str, str, list[str]]]:
@@ -60,8 +60,8 @@ def shared_words(query: Query) -> list[tuple[str, str, list[str]]]:
     shared = []
     for place, first in enumerate(query.target_sets):
         for second in (*query.target_sets[place + 1 :], *query.attribute_sets):
-            others = set(second.words)
-            if words := list(dict.fromkeys(word for word in first.words if word in others)):
+            members = set(second.words)
+            if words := list(dict.fromkeys(word for word in first.words if word in members)):
                 shared.append((first.name, second.name, words))
     return shared
 

@@ -15,11 +15,13 @@ from .files import write_text
 from .measure import as_json, dumps, measure
 from .query import Query
 from .schema import with_version
+from .versions import versions
 from .words import WordOptions
 
 
 def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Measure a cell and write its file: a pure function of query, store, transform and spec, to the byte.
+    """Measure a cell and write its file: a pure function of query, store, transform and spec, to the byte, within
+    the versions that the file says.
 
     Parameters
     ----------
@@ -29,15 +31,19 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
         What the file says before its results: the cell's place ("criterion", "query", "metric", "model", "debias"),
         the registered metric ("function"), its "params", how "words" are looked up, and its "seed".
     """
+    model = model_of(inputs["store"], inputs.get("transform"))
     results = measure(
         metrics.metric(spec["function"]),
         query_of(inputs["query"]),
-        model_of(inputs["store"], inputs.get("transform")),
+        model,
         spec["params"],
         WordOptions(**spec["words"]),
         spec["seed"],
     )
-    record = {**spec, "results": [as_json(result) for result in results]}
+    # of a language model, which no debias method takes, what scored its sentences
+    scored_by = {} if isinstance(model, DebiasedModel) else model.metadata.get("versions", {})
+    at_work = {**versions(), **scored_by}
+    record = {**spec, "versions": at_work, "results": [as_json(result) for result in results]}
     write_text(output, dumps(with_version(record), separators=(",", ":")) + "\n")
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from .wefe_names import WORD_SETS
+
 # what would end a line, or be taken as a command by a terminal
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SHOWN = 160  # characters of a list of names in a message
@@ -47,6 +49,8 @@ def unknown_name(what: str, name: object, choices: Iterable[object], hint: str =
     """
     names = list(map(str, choices))
     (likely_name,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
+    if isinstance(name, str) and WORD_SETS.get(name) in names:
+        likely_name = WORD_SETS[name]
     return (
         f"unknown {what} {quote(name)}; "
         + (f"did you mean {likely_name!r}? " if likely_name else "")

@@ -21,6 +21,13 @@ EXTRAS = {
     "torch": "debias",
     "wordfreq": "frequency",
 }
+# a model's format, or what trains it -> what it is, the extra that it needs, and the packages
+OF_MODELS = {
+    "llama-gguf": ("a language model", "language", ("tokenizers", "gguf", "torch")),
+    "bert": ("a language model", "language", ("safetensors", "tokenizers", "torch")),
+    "npy-parquet": ("a Parquet file", "arrow", ("pyarrow",)),
+    "gensim": ("trained by gensim", "gensim", ("gensim",)),
+}
 
 
 def has(package: str) -> bool:
@@ -31,7 +38,7 @@ def has(package: str) -> bool:
         return False
 
 
-def require(package: str, purpose: str) -> None:
+def require(package: str, purpose: str, extra: str = "") -> None:
     """Check for an optional package before it is imported.
 
     Parameters
@@ -40,6 +47,8 @@ def require(package: str, purpose: str) -> None:
         One of `EXTRAS`.
     purpose
         What needs it, as the message's first words, such as "figures".
+    extra
+        The extra that installs it, where there are several.
 
     Raises
     ------
@@ -48,5 +57,12 @@ def require(package: str, purpose: str) -> None:
     """
     if not has(package):
         raise BiasgridError(
-            f"{purpose} needs {package}; install it: pip install 'biasgrid[{EXTRAS[package]}]'"
+            f"{purpose} needs {package}; install it: pip install 'biasgrid[{extra or EXTRAS[package]}]'"
         )
+
+
+def require_for(form: str, name: str = "", purpose: str = "") -> None:
+    """Check for the packages that a model of this name needs, where its format, or what trains it, needs any."""
+    what, extra, packages = OF_MODELS.get(form, ("", "", ()))
+    for package in packages:
+        require(package, purpose or f"{name}, {what},", extra)

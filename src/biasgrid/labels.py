@@ -1,9 +1,11 @@
-"""What models are called in sentences and narrow tables: short, and still saying that a file is a part of a model."""
+"""What people read in place of keys: short names of models, and names with marked misspellings of their source."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+
+MISSPELLED = ("Appearence",)  # in names of sets that were printed so, and are kept as they were printed
 
 
 def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
@@ -32,3 +34,10 @@ def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
         short[key] = " ".join(words[:n]).rstrip(",;:") + (f" ({first_detail})" if first_detail else "")
     counts = Counter(short.values())
     return {key: label if counts[label] == 1 else labels[key] for key, label in short.items()}
+
+
+def sic(name: str) -> str:
+    """A name with [sic] behind a misspelling that is its source's."""
+    for word in MISSPELLED:
+        name = name.replace(word, f"{word} [sic]")
+    return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from .metrics.one_word import KEEP, WHY
 from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
+from .wefe_names import RESULT
 from .words import FoundSet, WordOptions, find, whole_pairs
 
 if TYPE_CHECKING:
@@ -47,19 +49,6 @@ UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evide
 
 # the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
 LENGTH = "mean_length"
-
-# of the dictionaries that WEFE's metrics return, those that are not the metric's value
-WEFE_KEYS = {
-    "query_name": "result.query",
-    "p_value": "result.p_value",
-    "effect_size": "metrics.weat_es(query, model).value",
-    "distances_by_word": "result.detail",
-    "clf_distributions": "result.detail",
-    "negative_sentiment_distribution": "result.detail",
-    "negative_sentiment_probabilities": "result.detail",
-    "targets_eval": "result.detail",
-    "word_values": "result.detail",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,7 +160,7 @@ class Result:
         def __getitem__(self, key: Any) -> Any:
             if not isinstance(key, str):
                 raise TypeError("a Result is no sequence")
-            replacement = "result.value" if key in ("result", self.metric) else WEFE_KEYS.get(key)
+            replacement = "result.value" if key in ("result", self.metric) else RESULT.get(key)
             raise InputError(
                 "a Result is no mapping: "
                 + (
@@ -323,12 +312,20 @@ def subquery(
 
 def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
     """Raises BiasgridError for a query that has not the metric's template as it is under these parameters."""
-    template = metric.under(parameters).template
-    if not query.exactly(template):
-        raise BiasgridError(
-            f"{metric.name} has template {template} and query {quote(query.name)} {query.template}; "
-            f"take its sub-queries: query.subqueries({template})"
-        )
+    if not query.exactly(metric.under(parameters).template):
+        raise BiasgridError(misfit(metric.under(parameters), query))
+
+
+def misfit(metric: Metric, query: Query) -> str:
+    """A message's text for a query that has not the metric's template: what to do about it."""
+    if query.fits(metric.template):
+        advice = f"take its sub-queries: query.subqueries({metric.template})"
+    else:
+        # imported by name: no value depends on which metrics there are
+        registry = importlib.import_module(f"{__package__}.metrics").REGISTRY.values()
+        names = [m.name for m in registry if m.needs == metric.needs and query.exactly(m.template)]
+        advice = f"metrics that take it: {join_names(names, 'biasgrid list metrics')}"
+    return f"{metric.name} has template {metric.template} and query {quote(query.name)} {query.template}; {advice}"
 
 
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:

@@ -14,7 +14,7 @@ LONGEST_COUNT = 10**12  # a count from here on is a power of ten
 def number(value: float | None, digits: int = DIGITS) -> str:
     """A value in significant digits: "0.934", "-12.3", "1,234", "2.7e-8".
 
-    Below .001 and from a million on, it is a power of ten; between, no digit before the point is rounded. Rounding
+    Below .0001 and from a million on, it is a power of ten; between, no digit before the point is rounded. Rounding
     noise (below 1e-15) is 0, and 0 has no sign. None and NaN are "no value".
     """
     if value is None or math.isnan(value):
@@ -25,7 +25,7 @@ def number(value: float | None, digits: int = DIGITS) -> str:
         return "0"
     mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
     exponent = int(power)
-    if -3 <= exponent < 6:
+    if -4 <= exponent < 6:
         return f"{value:,.{max(digits - 1 - exponent, 0)}f}"
     return f"{_without_zeros(mantissa)}e{exponent}"
 
@@ -68,10 +68,12 @@ def p_value(p: float | None, name: str = "p") -> str:
 
 
 def share(value: float | None) -> str:
-    """A share of 1 as a percentage: "94 %", "5.5 %", "0.4 %"; 100 % is all, and 0 % is nothing."""
+    """A share of 1 as a percentage: "94 %", "6 %", "0.4 %"; 100 % is all, and 0 % is nothing."""
     if value is None or math.isnan(value):
         return NO_VALUE
-    return "> 99 %" if 0.995 <= value < 1 else f"{plain(100 * value, 2)} %"
+    if 0.995 <= value < 1:
+        return "> 99 %"
+    return f"{plain(100 * value, 1)} %" if value < 0.01 else f"{100 * value:.0f} %"
 
 
 def count(value: int) -> str:

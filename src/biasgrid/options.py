@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WrapValidator
 
 from .errors import BiasgridError, unknown_name
 from .validation import Strict, field, validate
+from .wefe_names import ALTERNATIVES
 
 
 def _as_whole_number(value: Any) -> Any:
@@ -24,7 +25,7 @@ def _keep_as_written(value: Any, check: Any) -> Any:
 
 def _not_of_wefe(value: Any) -> Any:
     """Raises BiasgridError that names ours for WEFE's names: by spelling, "two-sided" would be suggested."""
-    our_name = {"right-sided": "greater", "left-sided": "less"}.get(value if isinstance(value, str) else "")
+    our_name = ALTERNATIVES.get(value if isinstance(value, str) else "")
     if our_name:
         raise BiasgridError(f"WEFE's {value!r} is {our_name!r} here")
     return value

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from .configs import read_json
 from .errors import BiasgridError, quote, unknown_name
 from .files import write_text
+from .wefe_names import QUERY, no_attribute
 from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
 Arity = (
     int | Literal["n", "k"]
 )  # 0: none; "n": any number from one on; "k": any from two on, on both sides the same
 
-# what WEFE's queries have under another name
-WEFE_NAMES = {"query_name": "name", "get_subqueries": "subqueries(template)", "dict": "to_dict()"}
 MOST_LINES = 8  # sets of one side in a repr
 
 
@@ -286,10 +285,7 @@ class Query:
     if not TYPE_CHECKING:  # type checkers should report these names, too
 
         def __getattr__(self, attribute: str) -> Any:
-            message = f"a Query has no attribute {attribute!r}"
-            if attribute in WEFE_NAMES:
-                message += f"; WEFE's {attribute!r} is {WEFE_NAMES[attribute]!r} here"
-            raise AttributeError(message, name=attribute, obj=self)
+            raise AttributeError(no_attribute("a Query", attribute, QUERY), name=attribute, obj=self)
 
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:

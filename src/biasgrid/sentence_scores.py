@@ -26,6 +26,7 @@ from .files import write_text
 from .measure import dumps, look_up, subquery
 from .query import Query
 from .schema import with_version
+from .versions import versions
 from .words import WordOptions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
@@ -83,6 +84,8 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "made_of": model_digest,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
+        # of what scores; cells say all others
+        "versions": {} if model.metadata.get(MEASURED) else _of_torch(),
     }
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
@@ -99,6 +102,10 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     _save(output, facts, scores)
     partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
+
+
+def _of_torch() -> dict[str, str]:
+    return {name: number for name, number in versions("torch").items() if name == "torch"}
 
 
 def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:

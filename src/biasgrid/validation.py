@@ -126,7 +126,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
             if isinstance(k, type) and issubclass(k, BaseModel)
             for name, info in k.model_fields.items()
         ]
-        return unknown_name("key", error["loc"][-1], keys, "docs/reference/configuration.md")
+        return unknown_name("key", error["loc"][-1], keys, 'documentation: "Configuration"')
     if kind == "missing":
         return f"key {error['loc'][-1]!r} is missing"
     if kind == "value_error":

@@ -18,8 +18,8 @@ from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
-from biasgrid.api import calls, docstrings, wefe
+from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
+from biasgrid.api import calls, docstrings
 from biasgrid.measure import Result
 from biasgrid.metrics import Metric, Score
 from biasgrid.options import PARTS
@@ -175,7 +175,7 @@ OF_DEBIAS = {
 def test_each_option_of_wefe_is_one_here_or_is_answered(random_model):
     known = {name for metric in metrics.REGISTRY.values() for name in metric.parameters}
     known |= set(vars(WordOptions()))
-    assert set(wefe.MEASURING) >= OF_RUN_QUERY - known
+    assert set(wefe_names.MEASURING) >= OF_RUN_QUERY - known
     for name in OF_RUN_QUERY - known:
         with pytest.raises(BiasgridError, match=f"^metrics.weat: {name}: ") as error:
             metrics.weat(QUERY, random_model(0), **{name: True})

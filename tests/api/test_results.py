@@ -36,8 +36,8 @@ def test_a_result_is_one_line_and_a_table_in_a_notebook(random_model):
     assert "lacks 1 of 2 words (&#x27;&lt;b&gt;&#x27;)" in lost._repr_html_()
     assert len(repr(lost).splitlines()) == 1
     small = replace(result, p_value=0.0002, p_groups=0.997)
-    assert "p_value<.001, p_groups>.99" in repr(small)
-    assert "<th>p_value</th><td>&lt; .001</td>" in small._repr_html_()
+    assert "p_value<.001 (lowest possible p .10), p_groups>.99" in repr(small)
+    assert "<th>p_value</th><td>&lt; .001 (lowest possible p .10)</td>" in small._repr_html_()
 
 
 def test_a_missing_number_has_its_reason(random_model, tmp_path):

@@ -125,6 +125,8 @@ def test_a_warning_is_shown_and_an_interrupted_run_known(tmp_path):
     shown = progress.Progress(tmp_path, stream=out)
     run(shown, 1)
     shown.handle(record(None, "a warning", logging.WARNING))
+    shown.handle(record(None, "Cannot restore raw/glove/manifest.json: no backup found.", logging.WARNING))
+    shown.handle(record(None, "Exiting because a job execution failed. Look above", logging.ERROR))
     shown.handle(record(None, "Terminating processes on user request, this might take some time."))
     shown.finish()
     assert out.getvalue() == "a warning\n"

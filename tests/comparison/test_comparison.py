@@ -10,8 +10,9 @@ from conftest import ROOT, files_in
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgrid import comparison
+from biasgrid import Query, comparison, tables
 from biasgrid.errors import BiasgridError
+from biasgrid.study import Study
 
 FOLDER = ROOT / "data" / "published"
 NAN = math.nan
@@ -106,13 +107,18 @@ def put_cell(folder, name, *results):
 
 @pytest.fixture
 def compare(tmp_path):
-    def run(*rows, published_as=None, beside=None, computed=False, **tables):
+    def run(*rows, published_as=None, beside=None, computed=False, queries=None, **tables):
         files = [write(tmp_path / "published.csv", *rows)]
         published = comparison.read((), files) if computed else comparison.read(files)
         empty = {"aggregates": aggregates(), "rankings": rankings({}), "correlations": correlations()}
         published_as = published_as or {("a", "none"): "a"}
         return comparison.compare(
-            published, **(empty | tables), cells=files_in(run.cells), published_as=published_as, beside=beside
+            published,
+            **(empty | tables),
+            cells=files_in(run.cells),
+            published_as=published_as,
+            beside=beside,
+            queries=queries,
         )
 
     run.cells = tmp_path / "cells"
@@ -356,6 +362,115 @@ def test_a_cell_of_sub_queries_is_refused(compare):
         compare({"query": "q", "metric": "rnd", "quantity": "value"})
 
 
+def of_queries(keys, words="a"):
+    """Queries as the comparison takes them: key -> a digest, which is another for other words."""
+    return {key: f"{key}-{words}" for key in keys.split()}
+
+
+OVER = {"Gender": of_queries("g1 g2"), "Religion": of_queries("r1")}
+
+
+@pytest.mark.parametrize(
+    ("queries", "note"),
+    [
+        (of_queries("g1 g2"), ""),
+        # under other keys, in any order
+        ({"y": "g2-a", "x": "g1-a"}, ""),
+        (of_queries("g1 g2 mine"), "ours is also over mine"),
+        (of_queries("g1"), "ours is not over g2"),
+        (of_queries("g1") | of_queries("g2", "b"), "ours has other words in g2"),
+        (of_queries("g1") | of_queries("more most"), "ours is also over more, most; ours is not over g2"),
+        # a query twice counts twice in a mean
+        (of_queries("g1 g2") | {"g1_again": "g1-a"}, "ours is also over g1_again"),
+    ],
+)
+def test_a_mean_over_other_queries_is_not_judged(compare, tmp_path, queries, note):
+    (tmp_path / "published_queries.json").write_text(json.dumps(OVER))
+    values = aggregates(("Gender", "weat", "a", "none", "abs_avg", 0.83))
+    measured = {("Gender", "weat"): queries, ("Gender", "rnd"): of_queries("g1")}
+    # one that agrees by luck, and one that does not
+    rows = [{"note": "printed so"}, {"table": "2", "published": "0.5"}]
+    table = compare(*rows, aggregates=values, queries=measured)
+    if note:
+        assert table["verdict"].tolist() == ["other queries"] * 2
+        assert table["note"].tolist() == [note] * 2
+    else:
+        assert table["verdict"].tolist() == ["reproduced", "differs"]
+        assert table["note"].tolist() == ["printed so", ""]
+
+
+def test_a_mean_over_all_criteria_is_over_all_their_queries(compare, tmp_path):
+    (tmp_path / "published_queries.json").write_text(json.dumps(OVER))
+    rows = [{}, {"criterion": "Religion"}, {"criterion": "Overall"}]
+    criteria = ("Gender", "Overall", "Religion")
+    values = aggregates(*[(c, "weat", "a", "none", "abs_avg", 0.83) for c in criteria])
+    measured = {(c, "weat"): queries for c, queries in OVER.items()}
+
+    def verdicts(of_all):
+        queries = measured | {("Overall", "weat"): of_queries(of_all)}
+        return compare(*rows, aggregates=values, queries=queries).set_index("criterion")["verdict"].to_dict()
+
+    assert verdicts("g1 g2 r1") == dict.fromkeys(criteria, "reproduced")
+    # a ranked criterion more
+    assert verdicts("g1 g2 r1 mine") == dict.fromkeys(criteria, "reproduced") | {"Overall": "other queries"}
+
+
+def test_ranks_and_correlations_over_other_queries_are_not_judged(compare, tmp_path):
+    (tmp_path / "published_queries.json").write_text(json.dumps(OVER))
+    ranks = rankings({"a": 1, "b": 2})
+    rho = correlations(("Gender", "spearman", "rnd", "weat", 0.5))
+    models = {(m, "none"): m for m in "ab"}
+
+    def verdicts(weat, rnd):
+        queries = {("Gender", "weat"): of_queries(weat), ("Gender", "rnd"): of_queries(rnd)}
+        table = compare(*RANKS, RHO, published_as=models, rankings=ranks, correlations=rho, queries=queries)
+        return table["verdict"].tolist()
+
+    # the correlation's metric, rnd~weat, sorts before the ranks' weat
+    assert verdicts("g1 g2", "g1 g2") == ["reproduced"] * 3
+    assert verdicts("g1 g2", "g1") == ["other queries", "reproduced", "reproduced"]
+    assert verdicts("g1", "g1 g2") == ["other queries"] * 3
+
+
+def test_a_query_of_the_same_name_with_other_words_is_another(compare, tmp_path):
+    (tmp_path / "published_queries.json").write_text(json.dumps(OVER))
+    put_cell(compare.cells, "a/none/weat/g1", {"value": 0.83, "status": "ok"})
+    row = {"query": "g1", "quantity": "value"}
+
+    def verdict(words, criterion="Gender"):
+        queries = {(criterion, "weat"): of_queries("g1", words)}
+        (found,) = compare(row, queries=queries).itertuples()
+        return found.verdict, found.note
+
+    assert verdict("a") == ("reproduced", "")
+    assert verdict("b") == ("other queries", "ours has other words in g1")
+    assert verdict("b", criterion="My gender")[0] == "other queries"
+    # numbers of which no file says the queries, as of the user's own, are judged as they are
+    assert compare(row | {"criterion": "Age"}, queries={("Age", "weat"): of_queries("g1", "b")})[
+        "verdict"
+    ].tolist() == ["reproduced"]
+
+
+def test_a_digest_is_of_words_and_not_of_names():
+    query = Query({"Men": ["he", "man"], "Women": ["she"]}, {"Work": ["job"]})
+    digest = comparison.words_digest(query)
+    assert digest == comparison.words_digest(Query([["he", "man"], ["she"]], [["job"]], name="another"))
+    for other in (
+        Query([["he"], ["she"]], [["job"]]),
+        Query([["man", "he"], ["she"]], [["job"]]),
+        Query([["she"], ["he", "man"]], [["job"]]),
+        Query([["he", "man"]], [["she"], ["job"]]),
+    ):
+        assert comparison.words_digest(other) != digest
+
+
+def test_a_file_of_published_queries_that_is_none(compare, tmp_path):
+    for text, message in (("[", "not a JSON file"), ("[1]", "expected an object"), ('{"a": 1}', "expected")):
+        (tmp_path / "published_queries.json").write_text(text)
+        with pytest.raises(BiasgridError, match=f"published_queries.json: {message}"):
+            compare({})
+
+
 EVALUATED = {"metric": "", "quantity": "direct/direct_bias", "published": "0.08", "digits": "2"}
 
 
@@ -489,6 +604,41 @@ def test_other_columns_are_refused(tmp_path):
 
 
 # --- the curated files
+
+# every study that is compared with print, with the overlay that it needs
+COMPARED = ("config", "embedded", "atlas", "caliskan", "multilingual", "same", "seat", "sweeney", "thesis4")
+COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual/english")
+
+
+@pytest.mark.filterwarnings("ignore:.*repeats")
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
+    config = {}
+    for part in name.split("+"):
+        config |= yaml.safe_load((ROOT / f"config/{part}.yaml").read_text(encoding="utf-8"))
+    study = Study.of(config, root=ROOT)
+    digests = {key: comparison.words_digest(query) for key, query in study.queries.items()}
+    compared = 0
+    for row in comparison.read(study.config["published"], study.config["computed"]).itertuples():
+        criterion = study.config["criteria"].get(row.criterion)
+        if criterion is None or not row.metric:
+            continue
+        keys = [row.query] if row.query else criterion["queries"]
+        assert row.queries == {key: digests[key] for key in keys}
+        compared += 1
+    assert compared >= 6
+
+
+def test_a_query_more_is_another_criterion():
+    config = yaml.safe_load((ROOT / "config/embedded.yaml").read_text(encoding="utf-8"))
+    query = {"targets": {"Men": ["he"], "Women": ["she"]}, "attributes": {"A": ["job"], "B": ["home"]}}
+    gender = yaml.safe_load((ROOT / "config/queries/case_study.yaml").read_text(encoding="utf-8"))
+    gender["Gender"]["queries"]["mine"] = query
+    spec = tables.REGISTRY["comparison"].spec_of(Study.of(config | {"criteria": gender}, root=ROOT))
+    measured = {(criterion, metric): keys for criterion, metric, keys in spec["measured"]}
+    assert measured["Gender", "weat"][-1] == "mine"
+    assert "mine" not in measured["Religion", "weat"]
+    assert {"mine", "gender_1", "rel_1"} <= spec["queries"].keys()
 
 
 def curated(name):

@@ -141,6 +141,8 @@ def test_what_a_metric_does_not_see_is_measured(name):
             continue
         # RNSB is examined without its random splits
         options = {"holdout": False} if name == "rnsb" else {}
+        # and effect sizes with groups of one word, too
+        options |= {"one_word": "keep"} if "one_word" in metric.parameters else {}
         groups, words = (list(sets) for sets in (setting.groups, setting.words))
         sides = (groups, words) if metric.groups == "targets" else (words, groups)
         value = metric.function(*sides, **options).value

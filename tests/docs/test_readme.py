@@ -1,12 +1,30 @@
-"""README's block of a study's summary: a command writes it; tests/notebooks compares it with the study."""
+"""README: its length, its numbers, the output of its code, and its block of a study's summary, which a command writes
+(tests/notebooks compares that block with the study)."""
 
 import re
 
+import pandas as pd
 import pytest
 import readme
 from conftest import ROOT
 
+from biasgrid import debias, metrics
+from biasgrid.study import Study
+from biasgrid.workflow.notices import SMALL_STUDY
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROSE = " ".join(README.split())
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+IMAGES = ROOT / "docs" / "images"
+
+
+def word(number):
+    return NUMBERS[number - 2]
+
+
+def test_readme_is_a_front_page():
+    assert len(README.splitlines()) <= 120
+    assert len(README.split()) <= 1000
 
 
 def test_readme_has_one_block_and_it_is_a_summary():
@@ -17,7 +35,12 @@ def test_readme_has_one_block_and_it_is_a_summary():
     assert "least bias" in text
     # the same text again changes nothing
     assert readme.with_summary(README, text) == README
-    assert len(README.splitlines()) <= 120
+
+
+def test_the_output_of_the_code_is_replaced_and_nothing_else():
+    text = "before\n```python\nprint(1 + 1)\n```\n\n```text\n3\n```\nafter\n"
+    assert readme.with_output(text) == text.replace("\n3\n", "\n2\n")
+    assert all(len(line) <= 80 for line in readme.CODE.search(README)[3].splitlines())
 
 
 def test_the_block_is_replaced_and_nothing_else():
@@ -27,3 +50,61 @@ def test_the_block_is_replaced_and_nothing_else():
     )
     with pytest.raises(ValueError, match="unpack"):
         readme.with_summary("no block", "New text.")
+
+
+def test_it_counts_metrics_methods_and_published_numbers_as_they_are():
+    of_vectors = [metric for metric in metrics.REGISTRY.values() if metric.needs == "vectors"]
+    n_tests = sum(not metric.no_test for metric in of_vectors)
+    assert f"permutation tests for {n_tests} of {len(of_vectors)} vector metrics" in PROSE
+    assert f"[{word(len(debias.REGISTRY))} methods](docs/debias.md)" in PROSE
+    rows = sum(len(pd.read_csv(file)) for file in (ROOT / "data" / "published").glob("*.csv"))
+    assert f"[{rows} numbers](docs/replications.md)" in PROSE
+    notebooks = len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert f"[{word(notebooks).capitalize()} notebooks]" in PROSE
+
+
+def test_it_says_what_make_study_runs():
+    study = Study.read(ROOT / "config" / "embedded.yaml")
+    counts = len(study.queries), word(len(study.config["metrics"])), word(len(study.config["models"]))
+    assert "# {} queries, {} metrics, {} models".format(*counts) in README
+    install, faq = ((ROOT / "docs" / name).read_text() for name in ("install.md", "faq.md"))
+    assert "installs 826 MB" in PROSE
+    assert "| 826 MB |" in install
+    assert "downloads 190 MB" in PROSE
+    assert "190 MB" in SMALL_STUDY
+    assert "| `make study` | two to five minutes on 2 cores |" in faq
+    assert "`make study` takes two to five minutes on two cores" in PROSE
+
+
+def test_its_pictures_show_what_it_says():
+    """From the tables that the pictures are drawn from, which lie beside them."""
+    pairs = pd.read_csv(IMAGES / "rank-intervals.pairs.csv")
+    ranks = pd.read_csv(IMAGES / "rank-intervals.rankings.csv").query(
+        "criterion == 'Overall' and debias == 'none'"
+    )
+    ranked = set(ranks.dropna(subset="rank_shared")["model"])
+    pairs = pairs[(pairs["criterion"] == "Overall") & (pairs["family"] == "models")]
+    pairs = pairs[pairs["model_a"].isin(ranked) & pairs["model_b"].isin(ranked)]
+    assert f"{(pairs['p_adjusted'] > 0.05).sum()} of {len(pairs)} pairs of ranked models" in PROSE
+
+    table = pd.read_csv(IMAGES / "correlations.csv").query("criterion == 'Overall'")
+    (row,) = table.query("metric_a == 'weat' and metric_b == 'ect'").itertuples()
+    low, middle, high = (
+        f"{x:.2f}".replace("-", "−").replace("0.", ".") for x in (row.ci_low, row.correlation, row.ci_high)
+    )
+    assert f"WEAT and ECT correlate by {middle}, with an interval from {low} to {high}" in PROSE
+
+    table = pd.read_csv(IMAGES / "trade-off.csv").query("model == 'glove-6b-50d' and debias == 'gender-hard'")
+    bias = table.query("group == 'metric'")
+    assert f"removes {(1 - bias['after'] / bias['before']).mean():.0%}".replace("%", " %") in PROSE
+    (accuracy,) = table.query("measure == 'cluster_accuracy'")["after"]
+    assert f"separates {100 * accuracy:.0f} %" in PROSE
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_its_code_prints_what_it_shows(monkeypatch):
+    if not (ROOT / "results" / "embedded" / "study.json").is_file():
+        pytest.skip("make study")
+    monkeypatch.chdir(ROOT)
+    assert readme.with_output(README) == README, "make readme"

@@ -99,12 +99,12 @@ def test_a_verdict_is_a_shape_and_a_model_a_colour():
     figure = draw(table(rows), LABELS, [])
     marks = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
     ours = [line for line in marks if line.get_markerfacecolor() != "none"]
-    assert len({line.get_marker() for line in ours}) == len(comparison.VERDICTS) == 7
+    assert len({line.get_marker() for line in ours}) == len(comparison.VERDICTS) == 8
     assert len({line.get_color() for line in ours}) == 3
     text = unwrapped(figure)
     assert {"Model A", "Model A + hard debias", "Model B"} <= set(text)
     # one ring for a number that stands beside three models
-    assert sum(line.get_markerfacecolor() == "none" for line in marks) == 7
+    assert sum(line.get_markerfacecolor() == "none" for line in marks) == 8
     assert_readable(figure)
 
 

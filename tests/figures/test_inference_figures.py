@@ -25,6 +25,7 @@ from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
+from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
 from biasgrid.tables.order import ORDER
@@ -211,7 +212,7 @@ def test_correlations_have_their_intervals_under_them():
     }
     keys = ["rnd", "rnsb", "weat", "weat_es"]
     expected = {
-        (row, column): "[−.50, 1]" if a < b else "[.12, 1]"
+        (row, column): "[−.50, 1.00]" if a < b else "[.12, 1.00]"
         for row, a in enumerate(keys)
         for column, b in enumerate(keys)
         if a != b and (a, b) != ("rnd", "weat")
@@ -399,7 +400,7 @@ def test_the_order_has_every_pairs_share():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
     written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
-    assert written == ["", "97", "50", "3", "", ">99", "50", "<1", ""]
+    assert written == ["", "97", "50", "3", "", "> 99", "50", "0.04", ""]
     assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == ["97", "3"]
     mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
     values = mesh.get_array().reshape(3, 3)
@@ -542,7 +543,7 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
         low, high = np.min(edges), np.max(edges)
         assert low >= tested["observed"] - 1e-9 or high <= tested["observed"] + 1e-9
         says = " ".join(texts(figure))
-        assert f"p = {tested['p_value']:.3g}" in says
+        assert p_value(tested["p_value"]) in says
         assert ("exact: all 256 permutations" if exact else "200 random permutations of") in says
     assert_readable(figure)
 
@@ -608,7 +609,7 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         added = record["method"] != "exact"
         tails = 1 + (record["alternative"] == "two-sided")
         assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
-        assert f"{NAMES[test]}: p = {record['p_value']:.3g}" in says
+        assert f"{NAMES[test]}: {p_value(record['p_value'])}" in says
     assert ("Permutation" in says) == (name == "weat")
     assert "random groups of the model's words in place of the query's" in says
     assert_readable(figure)

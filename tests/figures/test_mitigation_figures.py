@@ -263,7 +263,7 @@ def test_hidden_bias_is_where_the_table_says():
         assert dots["o"] == pytest.approx(expected, nan_ok=True)
         written = {rows[round(text.xy[1], 6)]: text.get_text() for text in axes.texts}
         assert written == {
-            key: "n/a" if np.isnan(value) else f"{value:.2f}".replace("-", "−")
+            key: "n/a" if np.isnan(value) else "−.25" if value < 0 else f"{value:.2f}".removeprefix("0")
             for key, value in expected.items()
         }
         (chance,) = [line for line in axes.lines if line.get_linestyle() != "None"]
@@ -440,7 +440,7 @@ def test_word_maps_hold_every_word():
             for point in line.get_xydata()
         )
         assert found == sorted((side, *xy) for side, xy in zip(drawn["side"], drawn["xy"], strict=True))
-        says = "no 2-means accuracy" if accuracy is None else "2-means accuracy 0.88"
+        says = "no 2-means accuracy" if accuracy is None else "2-means accuracy .88"
         assert says in texts(axes)
         # no word is outside
         points = np.array(drawn["xy"])

@@ -107,7 +107,7 @@ def test_each_panel_has_its_points_and_its_correlations(quantity):
         assert not any("$" in label.get_text() for label in axes.get_xticklabels())
         # the points keep clear of the correlations at the top of the panel
         (text,) = [t for t in axes.texts if t.get_text().startswith("r = ")]
-        assert text.get_text() == "r = 0.41 [0.11, 0.66]\nρ = −0.20 [−0.50, 0.05]"
+        assert text.get_text() == "r = .41 [.11, .66]\nρ = −.20 [−.50, .05]"
         low = text.get_window_extent().transformed(axes.transData.inverted()).ymin
         assert mine["value"].max() < low
     assert f"{LABELS['own']}: n = {N}" in unwrapped(figure)

@@ -3,9 +3,11 @@
 import json
 import random
 import warnings
+from importlib import metadata
 
 import numpy as np
 import pytest
+import tiny_llama
 from fake_models import measured
 from in_process import make, make_inputs
 from scipy import stats
@@ -142,9 +144,21 @@ def test_stereosets_file(folder):
         sentences({"file": "dev.json", "sets": sets}, "here")
 
 
+def test_cells_say_which_torch_scored_their_sentences(folder):
+    tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
+    of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
+    models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
+    made = make(study(models=models, figures=[]))
+    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    assert record["versions"]["torch"] == metadata.version("torch")
+
+
 def test_preference_in_a_study(folder):
     made = make(study())
-    cell = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())["results"][0]
+    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    # what was measured elsewhere needs no torch here
+    assert "torch" not in record["versions"]
+    (cell,) = record["results"]
     # 2 of 4 are preferred, one is a tie
     assert cell["value"] == 0.5
     assert cell["scalars"]["ties"] == 1

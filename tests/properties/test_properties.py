@@ -520,6 +520,8 @@ def measured(verdict, groups, words):
     sides = (words, groups) if metric.groups == "attributes" else (groups, words)
     name, _, given = verdict.label.partition(" (")[2].rstrip(")").partition(": ")
     parameters = {name: {"false": False}.get(given, given)} if name else {}
+    if "one_word" in metric.parameters:
+        parameters["one_word"] = "keep"
     return value(metric.name, *sides, **parameters)
 
 

@@ -131,8 +131,8 @@ class Browser:
               .map((part) => part.textContent);
             for (const part of document.querySelectorAll("#ranking-tables details")) part.open = true;
             return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
-              [...table.querySelectorAll("tr[data-model]")].filter(seen).flatMap((row) => [...row.cells].slice(1).filter(seen)
-                .map((cell) => [table.dataset.criterion, row.cells[0].textContent,
+              [...table.querySelectorAll("tr[data-model]")].filter(seen).flatMap((row) =>
+                [...row.cells].slice(1).filter(seen).map((cell) => [table.dataset.criterion, row.cells[0].textContent,
                   table.tHead.rows[0].cells[cell.cellIndex].textContent.replace("‡", ""), texts(cell)])))"""
         )
         return {tuple(key): texts for *key, texts in found}

@@ -219,3 +219,27 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
         monkeypatch.setattr(target, lambda *arguments: ["Other."])
     assert texts() == ["Other."] * 3
+
+
+def test_the_pages_correlations_leave_debiased_models_out(study):
+    rankings = pd.read_csv(study.table_file("rankings"))
+    both = {}
+    for is_of_all in (False, True):
+        rows = rankings[(rankings["criterion"] == "First") & (is_of_all | (rankings["debias"] == "none"))]
+        both[is_of_all] = rows.pivot(index=["model", "debias"], columns="metric", values="rank").corr(
+            "spearman"
+        )
+    part = page_of(study).partition('<section id="agreement"')[2].partition("</section>")[0]
+    (table,) = re.findall(r"<h3>First</h3>.*?<tbody>(.*?)</tbody>", part, re.DOTALL)
+    keys = {label: key for key, label in LABELS.items()}
+    columns, differences = list(LABELS), 0
+    for label, cells in re.findall(r'<th scope="row">([^<‡]*)‡?</th>(.*?)</tr>', table, re.DOTALL):
+        found = re.findall(r"<b>([^<]*)</b><br><small>[^<]+</small><br><small>n = (\d)</small>", cells)
+        assert len(found) == columns.index(keys[label])
+        for other, (value, n) in zip(columns, found, strict=False):
+            expected = both[False].loc[keys[label], other]
+            assert float(value.replace("−", "-")) == pytest.approx(expected, abs=0.006)
+            assert n == "4"
+            differences += abs(expected - both[True].loc[keys[label], other]) > 0.01
+    # a debiased model would change some
+    assert differences

@@ -95,11 +95,41 @@ def test_the_ranking_is_the_studys(study, page, browser):
     for row in found.itertuples():
         state = labels[row.model] if row.debias == "none" else f"{labels[row.model]}, {labels[row.debias]}"
         texts = [
-            text for text in cells[row.criterion, state, labels[row.metric]] if not text.startswith("p ")
+            text
+            for text in cells[row.criterion, state, labels[row.metric]]
+            if text != "first" and not text.startswith("p ")
         ]
         assert [text for text in texts if text != "†"] == (
             ["no value"] if np.isnan(row.rank) else [f"{row.rank:g}", typeset(row.value)]
         )
+
+
+def test_each_p_is_against_the_first_of_its_column(page, browser):
+    browser.open(page)
+    of_column = {}
+    for (criterion, state, metric), texts in browser.cells().items():
+        column = of_column.setdefault((criterion, metric), {"first": 0, "p": 0})
+        column["first"] += "first" in texts
+        p_values = [text for text in texts if text.startswith("p ")]
+        column["p"] += len(p_values)
+        assert all(text.endswith(" vs. first") for text in p_values)
+        # debiased models are compared with none
+        assert not p_values or "," not in state
+    assert all(column["first"] == 1 for column in of_column.values() if column["p"])
+    assert any(column["p"] for column in of_column.values())
+
+
+def test_debiased_models_are_rows_of_their_own_whatever_sorts_them(page, browser):
+    browser.open(page, address(criterion="First"))
+    groups = """return [...document.querySelectorAll("[data-criterion=First] [scope=rowgroup]")]
+      .map((heading) => [heading.textContent, heading.checkVisibility()])"""
+    assert browser.run(groups) == [["models without debiasing", True], ["debiased models", True]]
+    for _ in range(2):
+        browser.one("#ranking-tables table[data-criterion=First] [data-sort=mac]").click()
+        is_debiased = ["," in label for label in order(browser)]
+        assert is_debiased == sorted(is_debiased)
+    browser.go(address(criterion="First", debias="none"))
+    assert browser.run(groups)[1] == ["debiased models", False]
 
 
 def test_filters_hide_and_rank_nothing_again(study, page, browser):
@@ -260,6 +290,42 @@ def test_a_score_of_the_heatmap_leads_to_what_is_known_of_it_and_back(page, brow
     browser.open(page, f"#{target}")
     browser.run("return new Promise((done) => setTimeout(done, 100))")
     check()
+
+
+def test_a_search_shows_the_queries_whose_name_has_it(page, browser):
+    browser.open(page)
+    browser.run(
+        'for (const part of document.querySelectorAll("#heatmap details, .of-metric")) part.open = true'
+    )
+    shown = """return [...document.querySelectorAll("[data-query]")]
+      .filter((query) => query.checkVisibility()).map((query) => query.dataset.query)"""
+    everything = browser.run(shown)
+    box = browser.one("#find input")
+    box.send_keys("and d wrt a")
+    expected = [name for name in everything if "and D wrt A" in name]
+    assert 0 < len(expected) < len(everything)
+    assert browser.run(shown) == expected
+    status = browser.one("#find [role=status]").text
+    assert status == f"{len(set(expected))} of {len(set(everything))} shown, here and in “Every score”."
+    # a link to what is hidden shows all
+    hidden = browser.run("return document.querySelector('#scores .question[hidden] details dl').id")
+    browser.go(f"#{hidden}")
+    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    assert browser.run(shown) == everything
+    assert box.get_attribute("value") == ""
+    box.send_keys("no such query")
+    assert browser.run(shown) == []
+
+
+def test_a_link_to_a_score_shows_what_the_metric_asks(page, browser):
+    browser.open(page)
+    browser.one("#heatmap .heat td a").click()
+    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    tops = browser.run(
+        """const cell = document.activeElement;
+        return [cell.closest(".question").querySelector("h4"), cell].map((e) => e.getBoundingClientRect().top)"""
+    )
+    assert -5 <= tops[0] < tops[1] < 700
 
 
 def test_published_numbers_by_verdict(study, page, browser):
@@ -449,7 +515,7 @@ def test_a_study_that_ranks_nothing(browser, tmp_path):
         study = page_studies.plain_study(tmp_path)
     browser.open(study.report_file)
     assert "ranks no models" in browser.one("#ranking").text
-    assert not browser.all("form")
+    assert not browser.all("#ranking form")
     browser.one("#heatmap .heat td a").click()
     assert browser.run("return document.activeElement.tagName") == "SUMMARY"
 

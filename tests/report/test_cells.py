@@ -281,6 +281,26 @@ def shown(read, model=None):
     return str.join("", [*parts, macros.word_sets(read)])
 
 
+def test_what_limits_a_score_stands_beside_it(tmp_path):
+    """Of one word per set a permutation test has p = 1, and the words cannot be left out."""
+    config = small_config(tmp_path)
+    query = config["criteria"]["First"]["queries"]["q1"]
+    query["targets"] = {name: words[:1] for name, words in query["targets"].items()}
+    query["attributes"]["D"].append(query["targets"]["B"][0])
+    config["criteria"] = {"First": {"queries": {"q1": query}}}
+    config["metrics"] = {"weat_es": {"params": {"one_word": "keep"}}, "sc_weat": {}}
+    config["inference"] = {"permutation": {}, "bootstrap": {"draws": 20}}
+    made = in_process.make(Study.of(config))
+    read = cells.read(cells.inputs(made), cells.spec(made))
+    parts = Parts(shown(read)).text
+    models = len(config["models"])
+    assert parts.count("(two sets of one word each fix its size by construction)") == models
+    assert parts.count("two sets of one word each fix its size by construction") == 2 * models
+    assert parts.count("p = 1, lowest possible p 1") == models
+    assert parts.count("none: a set has one word, which cannot be left out") == models
+    assert parts.count(f"'{query['targets']['B'][0]}' in 'B' and 'D'") == 2
+
+
 def test_as_html_every_score_is_there_once_and_words_are_no_markup(read):
     html = shown(read)
     parts = Parts(html)

@@ -63,10 +63,28 @@ def pairs(rows):
     columns = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
     return pd.DataFrame(
         [
-            ("First", "weat", "models", a, "none", b, "none", *map(str, row), "-2", "2", "7", "7", "")
+            (
+                "First",
+                "weat",
+                "models",
+                a,
+                "none",
+                b,
+                "none",
+                *map(str, row),
+                "-2",
+                "2",
+                "7",
+                "7",
+                "",
+                "other queries",
+            )
             for (a, b), row in rows.items()
         ],
-        columns=[*columns, "difference", "p_adjusted", "low", "high", "queries", "queries_of", "reason"],
+        columns=[
+            *columns,
+            *["difference", "p_adjusted", "low", "high", "queries", "queries_of", "reason", "holds_for"],
+        ],
         dtype=str,
     )
 
@@ -77,6 +95,9 @@ def test_a_study_of_an_earlier_version_has_no_least_biased_model():
     found = changes(side(rankings=old), side(rankings=new))
     assert found.ranks["model"].tolist() == ["one", "two"]
     assert found.leaders == []
+    ranks = (rankings({"one": "1.0", "two": "2.0"}), rankings({"one": "2.0", "two": "1.0"}))
+    tests = pairs({("one", "two"): (-1, 0.01)}).drop(columns="holds_for")
+    assert changes(*(side(rankings=table, pairs=tests) for table in ranks)).leaders == []
 
 
 def side(of=None, **tables):

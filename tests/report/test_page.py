@@ -1,5 +1,6 @@
 """The page of a study: what it shows is what the tables say, and it holds whatever the study has."""
 
+import html
 import re
 import shutil
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ import pytest
 from biasgrid import open_study, tables
 from biasgrid.numbers import typeset
 from biasgrid.report.report_step import report_step
-from biasgrid.report.step import SECTIONS
+from biasgrid.report.step import SECTIONS, mark_misspellings
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 OPTIONAL = {"dt", "dd", "p", "li"}  # whose ends HTML leaves out
@@ -145,6 +146,64 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     assert (scores["status"] != "ok").any()
 
 
+def shades(text, metric):
+    """Of a metric's table: query -> the values and shades of its cells; and the distance with the full shade."""
+    (part,) = re.findall(rf'<details[^>]* id="heatmap/{metric}">.*?</details>', text, re.DOTALL)
+    rows = {
+        html.unescape(query): [
+            (float(value.split()[0].replace("−", "-")), int(shade))
+            for shade, value in re.findall(r'<td class="s(-?\d)"><a[^>]*>([^<]*)</a>', cells)
+        ]
+        for query, cells in re.findall(r'<tr data-query="([^"]*)">(.*?)</tr>', part, re.DOTALL)
+    }
+    return rows, float(re.search(r"Full shade: at least ([\d.]+)", part).group(1))
+
+
+@pytest.mark.parametrize(("metric", "neutral", "is_signed"), [("weat", 0, True), ("rnsb", 0, False)])
+def test_shades_are_proportional_to_the_distance_from_no_bias(page_study, metric, neutral, is_signed):
+    rows, full = shades(text_of(page_study), metric)
+    cells = [cell for of_query in rows.values() for cell in of_query]
+    scores = tables.read(page_study.table_file("scores")).query("metric == @metric")
+    distances = (scores["value"] - neutral).abs().dropna().sort_values()
+    low, high = distances.quantile([0.25, 0.75])
+    assert full == pytest.approx(distances[distances <= high + 1.5 * (high - low)].max(), rel=0.01)
+    assert len(cells) == len(distances)
+    for value, shade in cells:
+        # nine shades on each side, the paler one of no distance alone
+        assert abs(abs(shade) - min(9, 9 * abs(value - neutral) / full)) <= 1.1
+        assert (shade > 0) == (value > neutral or not is_signed)
+    assert {shade > 0 for _, shade in cells} == ({True, False} if is_signed else {True})
+    assert max(abs(shade) for _, shade in cells) == 9
+
+
+def test_the_sides_of_a_value_are_named_by_the_querys_own_sets(page_study):
+    text = text_of(page_study)
+
+    def sides(metric, query):
+        part = text[text.index(f'id="heatmap/{metric}"') :]
+        part = part[part.index(f'<tr data-query="{html.escape(query)}">') :]
+        row = re.search(r'<small>(.*?) nearer <b class="s4">\+ (.*?)</b> or <b class="s-4">− (.*?)</b>', part)
+        return [html.unescape(name) for name in row.groups()]
+
+    query = page_study.queries["q1"]
+    (first, second), (one, other) = query.target_sets_names, query.attribute_sets_names
+    # above 0: by WEAT, the first target set is nearer to the first attribute set
+    assert sides("weat", query.name) == [first, one, other]
+    # by RND, the attribute set is nearer to the second target set
+    assert sides("rnd", f"{first} and {second} wrt {one}") == [one, second, first]
+
+
+def test_the_agreement_of_metrics_leaves_debiased_models_out(page_study, page):
+    """Coefficient, interval and n; three models are too few for a coefficient."""
+    text = text_of(page_study)
+    part = re.sub(
+        r"<[^>]*>", " ", text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
+    )
+    assert "n = 3" in part
+    assert "none" in part
+    assert not re.search(r"\b(agree|oppose|unclear)\b(?!\?)", part.replace("Do the metrics agree?", ""))
+
+
 def test_the_ranking_has_each_rank_and_value(page_study, page):
     rankings = tables.read(page_study.table_file("rankings"))
     by_model = [row for row in page.rows if row and row[0].startswith("Model <")]
@@ -162,6 +221,23 @@ def test_published_numbers_have_their_verdict(page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "differs"]
     assert row[1:6] == ["First", "WEAT", "Model <one>", "q1: value", "9.5"]
     assert row[7] == "A <b>paper</b>: table 1"
+
+
+def test_published_numbers_begin_with_the_studys_sentence_and_a_folded_table(page_study):
+    text = text_of(page_study)
+    section = text[text.index('<section id="published"') :]
+    section = section[: section.index("</section>")]
+    (sentence,) = re.findall(r"<p>(.*?)</p>", section, flags=re.DOTALL)[:1]
+    assert sentence.startswith("0 of 1 published number is reproduced (1 differs). The sources that")
+    # folded, and the table is in it
+    assert section.index("<details>") < section.index('<table id="comparison"')
+
+
+def test_misspellings_of_print_are_marked_where_people_read_them():
+    link = '<a href="#Appearence">'
+    assert mark_misspellings(f"{link}wrt Appearence</a>") == f"{link}wrt Appearence [sic]</a>"
+    for part in ("<pre><b>Appearence</b></pre>", "<script>'Appearence'</script>", "Appearance > all"):
+        assert mark_misspellings(part) == part
 
 
 def test_models_say_how_many_words_they_have(page_study):

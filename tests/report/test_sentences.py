@@ -69,7 +69,7 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
             ["Ethnicity", "Religion"],
             [
                 "7 queries",
-                "On Ethnicity and Religion, they hold for other words, but only for these queries: fewer than five",
+                "On Ethnicity and Religion, the results hold for other words, but only for these queries",
                 "not cover other training runs",
                 "About one of 28 verdicts may be wrong.",
             ],

@@ -98,7 +98,7 @@ def test_the_last_lines_are_the_summary_in_lines(root):
         "No model can be called least biased: without a bootstrap nothing is decided. 5 of 1,005 scores are missing "
         "(3 too many words lost, 1 not defined for these vectors, 1 of a plugin), of 5 models."
     )
-    assert all(len(f"biasgrid: {line}") <= 100 for line in lines)
+    assert all(len(f"biasgrid: {line}") <= 80 for line in lines)
 
 
 def test_a_damaged_table_costs_these_lines_and_not_the_run(root):
@@ -133,7 +133,7 @@ def test_a_run_ends_with_what_came_out_also_if_there_is_nothing_to_do(finished):
     text = " ".join(line.removeprefix("biasgrid: ") for line in lines)
     assert text == " ".join(open_study(finished.folder / "results/small").summary().split())
     assert text.startswith("No model can be called least biased: ")
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert warnings == "biasgrid: warnings: none"
     assert page.split()[-1] in ("results/small/report.html", "results/small/figures")
 
@@ -161,4 +161,36 @@ def test_warnings_of_a_run_are_counted_and_written_down(finished):
     # those of the config come before the run, and only those
     assert [line for line in said(done) if line.startswith("biasgrid: warning: ")] == [
         f"biasgrid: warning: {line}" for line in file.read_text().splitlines() if line != "a word"
+    ]
+    # what a step warned of stays as long as its results do
+    (finished.folder / "results/small/scores.csv").unlink()
+    text_before = file.read_text()
+    assert "biasgrid: warnings: 2, in logs/small/warnings.log" in finished.run().stderr
+    assert sorted(file.read_text().splitlines()) == sorted(text_before.splitlines())
+    metric.write_text(text)
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in finished.run().stderr
+    assert "a word" not in file.read_text().splitlines()
+
+
+def test_what_limits_the_scores_is_a_line_each_of_the_warnings(finished):
+    """Two words deal out in six ways: a p-value of 1/3 at the least; of one word each the effect size is 2 or -2."""
+    query = finished.config["criteria"]["First"]["queries"]["q1"]
+    c, d = query["attributes"]["C"], query["attributes"]["D"]
+    few = {
+        "q1": {"targets": {"One": ["a0"], "Two": ["b0"]}, "attributes": {"C": c, "D": d}},
+        "q2": {"targets": {"A": ["a0", "a1"], "B": ["b0", "b1"]}, "attributes": {"C": c, "D": [*d, "b1"]}},
+    }
+    finished.configure(
+        finished.config
+        | {"criteria": {"First": {"queries": few}}, "figures": [], "inference": {"permutation": {}}}
+        | {"metrics": {"weat_es": {"params": {"one_word": "keep"}}, "sc_weat": {}}}
+    )
+    done = finished.run()
+    assert "biasgrid: warnings: 3, in logs/small/warnings.log" in done.stderr
+    assert (finished.folder / "logs/small/warnings.log").read_text().splitlines() == [
+        "a word is in two sets: 'b1' in 'B' and 'D' (query 'A and B wrt C and D')",
+        "2 scores are kept, where two sets of one word each fix its size by construction: weat_es of 'One and Two "
+        "wrt C and D' on 'one', weat_es of 'One and Two wrt C and D' on 'two'",
+        "6 scores are of too few words or draws for a small p; the first: sc_weat of 'A and B wrt C and D' on 'one' "
+        "(lowest possible p .33)",
     ]

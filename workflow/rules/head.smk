@@ -12,6 +12,8 @@ from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
 from biasgrid.workflow.run import Run
 
+# --config replace=true: results of another config file may be written over
+REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
     comparison.read(STUDY.config["published"], STUDY.config["computed"])
@@ -20,6 +22,7 @@ try:
             ratings.read(entry["ratings"]["file"])
 except BiasgridError as error:
     engine.stop(error)
+engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
@@ -115,6 +118,7 @@ if PROGRESS is not None:
 
 onstart:
     RUN.begin(workflow, STUDY)
+    engine.record_config_file(workflow, STUDY.results, REPLACES)
     RUN.say(schema.notice(STUDY.results))
 
 

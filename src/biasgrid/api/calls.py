@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from .. import metrics
+from .. import metrics, wefe_names
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed
 from ..measure import Result, check_template, measure, split_options
@@ -107,7 +107,7 @@ def measure_query(
     for name, value in parameters.items():
         if not _takes_anything(metric, name):
             check_plain(name, value)
-    wefe.check_names(parameters, metric.parameters, wefe.MEASURING, f"metrics.{metric.name}")
+    wefe.check_names(parameters, metric.parameters, wefe_names.MEASURING, f"metrics.{metric.name}")
     look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     parameters, words = split_options(metric, parameters | look_up)
@@ -162,6 +162,7 @@ def function_of(metric: Metric) -> Callable[..., Result]:
     function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
         "return": Result
     }
+    wefe.answer_methods(function, wefe_names.METRIC_METHODS)
     function.__doc__ = _docstring(metric, signature)
     return function
 

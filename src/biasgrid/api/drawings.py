@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import sys
 import warnings
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import figures, tables
+from ..callers import stacklevel
 from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, unknown_name
 from ..figures import Drawing
 from ..figures.rows import OVERALL
@@ -32,15 +34,13 @@ NEEDS = {
     "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
     "comparison": "published numbers (published=...)",
     "weat-table": "WEAT and published numbers (published=...)",
-    "quality-ranks": "benchmarks of quality, which a study evaluates (docs/quality.md)",
+    "quality-ranks": "benchmarks of quality, which a study evaluates",
     "rankings": "a ranked criterion",
     "rankings-by-criterion": "a ranked criterion",
     "correlations": "a ranked criterion",
     "scores": "a ranked criterion",
 }
-DEBIASED = (
-    "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows: docs/debias.md)"
-)
+DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
 # kinds that have a figure of all criteria together beside those of one
 ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
@@ -89,8 +89,7 @@ def plot_study(
             f"others: {_describe(study, matches[1:])}",
             stacklevel=3,
         )
-    figure = figures.draw(dataclasses.replace(matches[0], kind=kind))
-    shown_in_notebooks()
+    figure = with_show(figures.draw(dataclasses.replace(matches[0], kind=kind)))
     if path is not None:
         write(figure, Path(path))
     return figure
@@ -194,13 +193,46 @@ def _describe(study: Study, drawings: list[Drawing]) -> str:
     )
 
 
-def shown_in_notebooks() -> None:
-    """In a notebook, a figure that pyplot does not know of is shown once its inline backend is loaded, which does not
-    switch the backend."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and shell.get_ipython() is not None:
+def with_show(figure: Figure) -> Figure:
+    """The figure, with a `show` that needs no pyplot; a notebook shows the figure once, below its cell."""
+    if _notebook() is not None:
+        # pyplot's inline backend: loaded it shows figures, and the backend is not switched
         with contextlib.suppress(ImportError):
             import matplotlib_inline.backend_inline  # noqa: F401
+    figure.show = functools.partial(show, figure)  # type: ignore[method-assign]
+    return figure
+
+
+def show(figure: Figure) -> None:
+    """Show a figure below a notebook's cell, else in a window of pyplot: a script goes on when it is closed."""
+    if _notebook() is not None:
+        from IPython.display import display
+
+        display(figure)  # type: ignore[no-untyped-call]
+        return
+    import matplotlib.pyplot as plt
+    from matplotlib.backends.registry import BackendFilter, backend_registry
+
+    windowless = backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE)  # type: ignore[no-untyped-call]
+    if plt.get_backend().lower() in windowless:
+        warnings.warn(
+            "show: no window can be opened here; plot(..., path='figure.png') writes the figure to a file",
+            stacklevel=stacklevel(),
+        )
+        return
+    canvas, window = figure.canvas, plt.figure(figsize=figure.get_size_inches())
+    window.canvas.figure = figure
+    figure.set_canvas(window.canvas)
+    plt.show()
+    if not plt.isinteractive():
+        plt.close(window.number)
+        figure.set_canvas(canvas)
+
+
+def _notebook() -> Any:
+    """The shell of the notebook that this is run in, if any."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell if hasattr(shell, "kernel") else None
 
 
 def write(figure: Figure, path: Path) -> None:

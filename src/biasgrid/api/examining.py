@@ -107,7 +107,7 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from .drawings import shown_in_notebooks, write
+        from .drawings import with_show, write
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
@@ -120,8 +120,7 @@ class Examination:
             "counterexamples": figures.counterexamples,
             "ranges": figures.ranges,
         }
-        figure: Figure = draw[kind](self.verdicts)
-        shown_in_notebooks()
+        figure = with_show(draw[kind](self.verdicts))
         if path is not None:
             write(figure, Path(path))
         return figure

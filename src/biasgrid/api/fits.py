@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import debias
+from .. import debias, wefe_names
 from ..debias.registry import Method
 from ..debias.transform import Transform
 from ..embeddings.model import Model
@@ -53,7 +53,7 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
         )
     check_model(model, ("rows", "take", "fingerprint"))
     names = [*method.words, *method.parameters]
-    wefe.check_names(options, names, wefe.DEBIASING, f"debias.{method.name}")
+    wefe.check_names(options, names, wefe_names.DEBIASING, f"debias.{method.name}")
     for name in options:
         if name not in (*names, "seed"):
             raise InputError(unknown_name(f"{method.name} parameter", name, names))
@@ -88,6 +88,7 @@ def function_of(method: Method) -> Callable[..., Transform]:
     function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
         "return": Transform
     }
+    wefe.answer_methods(function, wefe_names.DEBIAS_METHODS)
     function.__doc__ = _docstring(method, signature)
     return function
 

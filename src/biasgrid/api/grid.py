@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from .. import wefe_names
 from ..callers import stacklevel
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, join_names, not_allowed, quote
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "measure_grid"]
 
 
-@wefe.answers(wefe.RUN_QUERIES)
+@wefe.answers(wefe_names.RUN_QUERIES)
 def measure_grid(
     metrics: Iterable[str | Metric | tuple[str | Metric, Mapping[str, Any]]]
     | Mapping[str, Mapping[str, Any]],

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from .. import metrics as registry
+from .. import wefe_names
 from ..config.check import check_subquery_names, metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
@@ -279,7 +280,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
     tests = {part: options.pop(part) for part in TESTS if part in options}
     try:
-        wefe.check_names(options, metric.parameters, wefe.MEASURING, key)
+        wefe.check_names(options, metric.parameters, wefe_names.MEASURING, key)
         metric.check_parameters(options, ["label", *LOOK_UP, *TESTS])
         WordOptions(**words)
         for part, settings in tests.items():

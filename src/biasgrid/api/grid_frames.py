@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..study import Study
 from . import wefe
@@ -164,7 +165,7 @@ class Grid:
         long = aggregates(self.scores, sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)
 
-    @wefe.answers(wefe.RANKING)
+    @wefe.answers(wefe_names.RANKING)
     def rank(
         self,
         aggregation: Aggregation | None = None,
@@ -390,7 +391,7 @@ class Grid:
         Returns
         -------
         matplotlib.figure.Figure
-            A figure of its own, which pyplot does not know of.
+            It is unknown to pyplot; its `show()` shows it: below a notebook's cell, or in a window.
 
         Raises
         ------

@@ -12,7 +12,6 @@ from ..embeddings.model import Model
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
-from ..extras import require
 from ..folders import PLACE
 from ..resources import resource
 from ..termination import tidy_termination
@@ -59,17 +58,16 @@ def by_name(name: str, label: str | None = None) -> Model:
             return cast(Model, open_folder(folder / name, label))
         raise InputError(
             f"{name!r:.80}: no such file or folder, and "
-            f"{unknown_name('model', name, shipped_models(), 'docs/data.md')}"
+            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
         )
     # imported late: to fetch takes an HTTP client
-    from ..embeddings.building import build_store, store_of
+    from ..embeddings.building import build_store, check_extra, store_of
 
     try:
         return cast(Model, open_folder(store_of(folder, name, entry).open().path, label))
     except BiasgridError:
         pass  # no store, or one of another source: it is made below
-    if entry.get("format") == "npy-parquet":
-        require("pyarrow", f"{name}, a Parquet file,")
+    check_extra(name, entry)
     is_fetched = (folder / "raw" / name / "manifest.json").is_file()
     size = f", {entry['download_mb']:,} MB" if "download_mb" in entry else ""
     what = "converting" if is_fetched else f"downloading ({entry['source']['type']}{size}) and converting"

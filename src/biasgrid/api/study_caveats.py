@@ -27,14 +27,19 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
     lowest
         Metric, query and model -> the lowest p-value that the tests of the score can give.
     """
-    shared = list(filter(None, (shared_words(study.queries[key]) for key in _queries(study))))
+    shared: dict[str, list[str]] = {}  # the words and their sets, as text -> names of queries
+    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.cells.values())):
+        if text := shared_text(shared_words(query)):
+            shared.setdefault(text, []).append(query.name)
     fixed = [_name(place) for place in _fixed(study)]
     large = [(place, text) for place, p in lowest.items() if (text := lowest_p(p))]
     lines = []
     if shared:
-        has = "1 query has" if len(shared) == 1 else f"{len(shared):,} queries have"
-        texts = dict.fromkeys(map(shared_text, shared))
-        lines.append(f"{has} a word in two sets: {join_names(texts)}")
+        texts = (
+            f"{text} (query {quote(names[0])}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''})"
+            for text, names in shared.items()
+        )
+        lines.append(f"a word is in two sets: {join_names(texts)}")
     if fixed:
         lines.append(f"{_scores(len(fixed))} kept, where {ONE_WORD}: {join_names(fixed)}")
     if large:
@@ -43,10 +48,6 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
             f"{_scores(len(large))} of too few words or draws for a small p; the first: {_name(place)} ({text})"
         )
     return lines
-
-
-def _queries(study: Study) -> dict[str, None]:
-    return dict.fromkeys(cell.query for cell in study.cells.values())
 
 
 def _fixed(study: Study) -> Iterator[Place]:

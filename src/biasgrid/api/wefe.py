@@ -13,60 +13,6 @@ from ..metrics.registry import Metric
 
 P = ParamSpec("P")
 R = TypeVar("R")
-LOST = "lost words always warn, once per query and model, and result.lost has them"
-IN_A_GRID = "a grid measures several queries: biasgrid.measure_grid(metrics, queries, models)"
-FORMS = 'say preprocessors=[{}, {"lowercase": True}], one mapping per form of a word, tried in this order'
-# of run_query of WEFE 1.0.1's metrics, of run_queries, and of WEFE before 1.0
-MEASURING = {
-    "calculate_p_value": "say permutation=True",
-    "p_value_test_type": "say permutation={'alternative': 'greater'} (WEFE's right-sided), 'less' or 'two-sided'",
-    "p_value_method": "all permutations are enumerated where there are few, else drawn: permutation={'exact': 20000}",
-    "p_value_iterations": "say permutation={'draws': 10000}",
-    "p_value_verbose": "nothing is printed; result.inference['permutation'] has the number of permutations",
-    "return_effect_size": "metrics.weat_es is WEAT's effect size",
-    "warn_not_found_words": LOST,
-    "print_model_evaluation": "nothing is printed; result.scalars has the accuracy on words left out of training",
-    "verbose": "nothing is printed",
-    "preprocessor_args": FORMS,
-    "preprocessor_options": FORMS,
-    "secondary_preprocessor_args": FORMS,
-    "secondary_preprocessor_options": FORMS,
-    "secondary_preprocessors": FORMS,
-    "metric_params": f"give the metric's parameters by name here; {IN_A_GRID}",
-    "queries_set_name": f"{IN_A_GRID}; queries may be a mapping of criterion to queries",
-    "generate_subqueries": "take them: query.subqueries(template); a grid does it by itself",
-    "aggregate_results": f"{IN_A_GRID}.aggregate()",
-    "aggregation_function": f"{IN_A_GRID}.aggregate(function)",
-    "return_only_aggregation": f"{IN_A_GRID}.aggregate()",
-}
-# of WEFE 1.0.1's run_queries, for `measure_grid`
-RUN_QUERIES = MEASURING | {
-    "metric": "say metrics=['weat', ...]: a grid measures several metrics",
-    "word_embeddings_models": "say models=[...]",
-    "models_names": "say models={name: model}",
-    "metric_params": "give parameters with the metric: metrics=[('rnd', {'distance': 'cos'})]",
-    "queries_set_name": "say queries={name: [query, ...]}, a mapping of criterion to queries",
-    "generate_subqueries": "sub-queries of the metric's template are taken where a query has more sets",
-    "aggregate_results": "say measure_grid(...).aggregate()",
-    "aggregation_function": "say aggregation='abs_avg', or measure_grid(...).aggregate(function)",
-    "return_only_aggregation": "say measure_grid(...).aggregate()",
-    "return_effect_size": "add the metric 'weat_es', WEAT's effect size",
-    "warn_not_found_words": "one warning counts the lost words, and measure_grid(...).lost_words has them",
-    "print_model_evaluation": "nothing is printed; frame('scalars') has the accuracy on words left out of training",
-}
-# of its create_ranking and calculate_ranking_correlations, for `Grid.rank` and `Grid.correlate`
-RANKING = {
-    "method": "say ties='first' (WEFE's default), 'average', 'min', 'max' or 'dense'",
-    "ascending": "say by='value', WEFE's order: the smallest value first",
-}
-# of the constructors, fit and transform of WEFE 1.0.1's debias methods
-DEBIASING = {
-    "pca_args": "say n_components=..., which hard and multiclass_hard have for the bias subspace",
-    "verbose": "nothing is printed; transform.fitted_on says what was found, lost and done",
-    "criterion_name": "name the debiased model: model.under(transform, name=...)",
-    "incremental_pca": "say variant='wefe', which has WEFE's incremental PCA",
-    "copy": "the model stays as it is: model.under(transform) is the debiased one",
-}
 
 
 def check_names(
@@ -96,6 +42,20 @@ def answers(names: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, 
         return answer
 
     return decorate
+
+
+def answer_methods(function: Callable[..., Any], names: Mapping[str, str]) -> None:
+    """Give a function the methods of WEFE's class that it stands for: each raises InputError with what to say."""
+    for method, answer in names.items():
+        message = f"{function.__module__.rpartition('.')[2]}.{function.__name__}.{method}: "
+        setattr(function, method, _raiser(message + answer.format(name=function.__name__)))
+
+
+def _raiser(message: str) -> Callable[..., Any]:
+    def method(*_: Any, **__: Any) -> Any:
+        raise InputError(message)
+
+    return method
 
 
 def replacement_of_metric(metric: Metric, name: str) -> str:

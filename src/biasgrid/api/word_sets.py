@@ -152,8 +152,7 @@ def _check(year: object, number: object) -> None:
     if isinstance(year, bool) or year != YEAR:
         raise BiasgridError(
             not_allowed("occupations_year", year, f"{YEAR}")
-            + ", the census of which the occupations are in eds.json; the tables of other years state no licence "
-            "(data/word_sets/README.md)"
+            + ", the census of which the occupations are in eds.json; the tables of other years state no licence"
         )
     if number is not None and (
         isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST

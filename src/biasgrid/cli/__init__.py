@@ -1,8 +1,8 @@
 """The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
 
-Each prints JSON on standard output (`measure` on a terminal: a short table); progress and warnings go to standard
-error. Exit code 0, or 2 with one line that says what is wrong with the input; `run` has Snakemake's, 1 for a run that
-failed.
+Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
+and warnings go to standard error. Exit code 0, or 2 with one line that says what is wrong with the input; `run` has
+Snakemake's, 1 for a run that failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from ..processes import end_with_starter
 from ..termination import tidy_termination
 from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
 from .arguments import Commands
+from .layout import text_of
 
+GROUPS = {
+    "for you": (running, reporting, listing, embeddings, measuring, scoring),
+    "steps of the workflow, one by one": (studies, workflows),
+}
 LONGEST = 399  # characters of a message
 WAY = """a study:
   biasgrid init my-study                  write my-study.yaml, to be edited
@@ -46,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
+            if isinstance(record, dict) and sys.stdout.isatty():
+                record = text_of(record) or record
             print(record if isinstance(record, str) else dumps(record, indent=1), flush=True)
         except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -68,6 +75,7 @@ def commands() -> Commands:
     """All sub-commands, in the order in which a user needs them."""
     commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
-    for topic in (running, reporting, listing, embeddings, measuring, scoring, studies, workflows):
-        topic.add(commands)
+    for commands.group, topics in GROUPS.items():
+        for topic in topics:
+            topic.add(commands)
     return commands

@@ -44,7 +44,20 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """Help that leaves lines of examples as they are."""
+    """Help that leaves lines of examples as they are, and has commands in groups."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        groups: dict[str, list[argparse.Action]] = {}
+        for command in self._iter_indented_subactions(action):
+            groups.setdefault(command.group, []).append(command)
+        self._indent()
+        parts = [
+            f"  {group}:\n{''.join(map(self._format_action, commands))}" for group, commands in groups.items()
+        ]
+        self._dedent()
+        return "".join(parts)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text:
@@ -62,6 +75,7 @@ class Commands:
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
         )
         self._shape = shape
+        self.group = ""  # of the commands that are added next
 
     def add(
         self,
@@ -85,6 +99,7 @@ class Commands:
         command = self._commands.add_parser(
             name or function.__name__, help=doc, description=doc, epilog=epilog, **self._shape
         )
+        self._commands._choices_actions[-1].group = self.group
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
         command.set_defaults(run=function, takes_extra_arguments=takes_extra_arguments)

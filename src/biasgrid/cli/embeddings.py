@@ -1,4 +1,4 @@
-"""Models: fetched, converted, trained."""
+"""Models: fetched and converted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import BiasgridError, unknown_name
 from ..resources import find_file
-from .arguments import FILE, STUDY, Commands, read_study
+from .arguments import FILE, Commands
 
 
 def convert(args: argparse.Namespace) -> dict[str, Any]:
@@ -54,22 +54,6 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     return {"store": str(store.path), **store.metadata}
 
 
-def train(args: argparse.Namespace) -> dict[str, Any]:
-    """Train a model of a study on its corpus, or encode the study's words.
-
-    biasgrid train --study config/text8.yaml --model text8-word2vec-sg
-    """
-    from ..workflow.stores import make_store
-
-    study = read_study(args.study)
-    if args.model not in study.trained_models:
-        raise BiasgridError(
-            f"{args.study}: {unknown_name('trained model', args.model, study.trained_models)}"
-        )
-    store = make_store(study, args.model)
-    return {"store": str(store.path), **store.metadata}
-
-
 def add(commands: Commands) -> None:
     commands.add(
         convert,
@@ -88,4 +72,3 @@ def add(commands: Commands) -> None:
         model={"required": True, "help": "the model's key in the config"},
         config={"required": True, "type": find_file, "help": "the study's config"},
     )
-    commands.add(train, study=STUDY, model={"required": True, "help": "the model's key"})

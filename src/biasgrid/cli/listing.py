@@ -8,9 +8,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..resources import find_file
 from .arguments import Commands, read_study
+from .layout import add_forms, columns, paragraph, wants_table
 
 # topic -> the package whose registry has it
 REGISTRIES = {
@@ -23,22 +25,141 @@ REGISTRIES = {
     "sources": "biasgrid.embeddings.sources",
     "kinds": "biasgrid.embeddings.kinds",
 }
+TOPICS = {
+    "metrics": "what bias is measured with",
+    "models": "models that can be named, and are fetched when they are missing",
+    "word-sets": "word sets for queries and debias methods",
+    "queries": "the queries of a study",
+    "debias": "methods that remove bias from vectors",
+    "evaluations": "what debiasing costs and hides, and how good vectors are",
+    "tables": "tables of a study's results",
+    "figures": "figures of a study",
+    "formats": "formats of files that models are read from",
+    "sources": "places that models are fetched from",
+    "kinds": "kinds of models",
+}
 DEFAULT = Path("config/config.yaml")
+# type of a model's source -> what a reader knows it by; of others it is the host
+PLACES = {"pypi": "PyPI", "npm": "npm", "gensim-data": "GitHub", "file": "a file"}
 Entries = Iterator[tuple[str, str]]
 
 
-def show(args: argparse.Namespace) -> list[dict[str, str]]:
-    """List metrics, models, word sets and the like, with a sentence about each.
+def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
+    """List metrics, models, word sets and the like, with a sentence about each; without a topic, the topics.
 
+    biasgrid list
     biasgrid list metrics
     biasgrid list queries --study my-study.yaml
     """
+    records = _records(args)
+    return _table(args.topic, records) if wants_table(args) else records
+
+
+def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
     # what a study's plugins hold is listed, too
     study = read_study(args.study) if args.study else _default() if args.topic in OF_STUDY else None
-    entries = (
-        OF_STUDY[args.topic](study) if args.topic in OF_STUDY else _registry_entries(REGISTRIES[args.topic])
+    entries: Entries = iter(TOPICS.items())
+    if args.topic in OF_STUDY:
+        entries = OF_STUDY[args.topic](study)
+    elif args.topic:
+        entries = _registry_entries(REGISTRIES[args.topic])
+    facts = {"metrics": _metric_facts, "models": lambda name: _model_facts(study, name)}.get(args.topic)
+    return [
+        {"name": name, "description": description, **(facts(name) if facts else {})}
+        for name, description in entries
+    ]
+
+
+def _table(topic: str | None, records: list[dict[str, Any]]) -> str:
+    """The records to read: of metrics and models what each is in columns, and below it the sentence about it."""
+    if topic == "metrics":
+        head, rows = ("metric", "sets", "model", "sign", "tests"), map(_metric_row, records)
+    elif topic == "models":
+        head, rows = ("model", "kind", "size", "source"), map(_model_row, records)
+    else:
+        lines = columns([(record["name"], record["description"]) for record in records])
+        return "\n".join([*lines, *([] if topic else ["", "biasgrid list TOPIC lists what a topic has"])])
+    lines = columns([head, *rows], ["", *map(_description, records)])
+    return "\n".join([*lines, *(METRICS if topic == "metrics" else [])])
+
+
+TEST_NAMES = {
+    "permutation of words": "permutation",
+    "permutation of labels": "labels",
+    "random groups": "groups",
+}
+METRICS = [
+    "",
+    *paragraph(
+        "",
+        "sets: how many target + attribute sets (n: any number, k: two or more). sign: whether values lie on both "
+        "sides of no bias; --json says what each side means. tests: by permutation of words, of a classifier's "
+        "labels, and against random groups.",
+        0,
+    ),
+]
+
+
+def _metric_facts(name: str) -> dict[str, Any]:
+    from ..embeddings.kinds import REGISTRY as KINDS
+    from ..metrics import REGISTRY
+
+    metric = REGISTRY[name]
+    permutation = [] if metric.no_test else [f"permutation of {metric.test_of}"]
+    return {
+        "template": list(metric.template),
+        "kind": metric.needs,
+        "neutral": metric.neutral,
+        "sign": metric.sign,
+        "has_sign": metric.bias == "two-sided",
+        "tests": permutation + ["random groups"] * KINDS[metric.needs].random_groups,
+    }
+
+
+def _metric_row(record: dict[str, Any]) -> tuple[str, ...]:
+    tests = [TEST_NAMES[test] for test in record["tests"]]
+    return (
+        record["name"],
+        " + ".join(map(str, record["template"])),
+        record["kind"].replace("_", " "),
+        "yes" if record["has_sign"] else "no",
+        ", ".join(tests) or "none",
     )
-    return [{"name": name, "description": description} for name, description in entries]
+
+
+def _model_facts(study: Any, name: str) -> dict[str, Any]:
+    from ..embeddings.building import extra_of
+
+    model = study.models[name]
+    source = model["source"]
+    place = PLACES.get(source["type"]) or urlsplit(source.get("url", "")).hostname or source["type"]
+    return {
+        "kind": study.kind(name).name,
+        "download_mb": model.get("download_mb"),
+        "licence": model.get("licence", "not stated"),
+        "source": place,
+        "needs": extra_of(model),
+    }
+
+
+def _model_row(record: dict[str, Any]) -> tuple[str, ...]:
+    from ..workflow.notices import size_text
+
+    size = record["download_mb"]
+    return (
+        record["name"],
+        record["kind"].replace("_", " "),
+        "-" if size is None else size_text(size),
+        ".".join(record["source"].split(".")[-2:]),  # of a host: amazonaws.com
+    )
+
+
+def _description(record: dict[str, Any]) -> str:
+    text = record["description"]
+    if "licence" in record:
+        text += f" Licence: {record['licence']}."
+        text += f" Needs the extra {record['needs']}." if record["needs"] else ""
+    return text
 
 
 def _registry_entries(package: str) -> Entries:
@@ -109,5 +230,7 @@ def add(commands: Commands) -> None:
             "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
         },
     )
-    topics = [*REGISTRIES, *OF_STUDY]
-    command.add_argument("topic", choices=topics, metavar="TOPIC", help=f"one of {', '.join(topics)}")
+    command.add_argument(
+        "topic", choices=list(TOPICS), metavar="TOPIC", nargs="?", help=f"one of {', '.join(TOPICS)}"
+    )
+    add_forms(command)

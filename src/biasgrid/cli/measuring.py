@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+from ..caveats import lowest_p
 from ..errors import BiasgridError, join_names, quote
-from ..numbers import NO_VALUE, interval, plain
+from ..numbers import count, interval, p_value, plain, share
 from ..options import INTERVALS, P_VALUES, PARTS, complete_options
 from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
+from .layout import add_forms, paragraph, wants_table
 
 if TYPE_CHECKING:
     from ..measure import Result
     from ..metrics import Metric
+    from ..query import Query
 
-LOST = 30  # characters of a table's lost words
-
-# heads of p-values in a table
-P_SHOWN = ("p", "p (groups)", "p (bands)", "p (controls)")
+# number of a result -> the test that it is of, and what it is called where it is missing
+TESTS = {
+    "p_value": "permutation",
+    "p_groups": "random groups",
+    "p_bands": "permutation within bands of frequency",
+    "p_controls": "control words",
+}
+NUMBERS = {name: f"test ({test})" for name, test in TESTS.items()}
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
@@ -37,7 +42,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..api.lost import warn_shared
     from ..debias.transform import Transform
-    from ..measure import as_json, check_kind, split_options
+    from ..measure import as_json, check_kind, misfit, split_options
     from ..measure import measure as measure_query
     from ..query import Query
 
@@ -53,9 +58,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     parameters, words = split_options(metric, options)
     query, metric = Query.read(args.query), metric.under(parameters)
     if not query.fits(metric.template):
-        raise BiasgridError(
-            f"{args.query}: {metric.name} has template {metric.template}, the query {query.template}"
-        )
+        raise BiasgridError(f"{args.query}: {misfit(metric, query)}")
     warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
@@ -76,53 +79,71 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
             )
             level = parts.get("bootstrap", {}).get("level", LEVEL)
             results = [replace(result, evidence=evidence_of(result, metric, level)) for result in results]
-    if args.table or (not args.json and sys.stdout.isatty()):
-        return table(record, metric, results)
+    if wants_table(args):
+        return table(record, metric, query, results)
     if len(results) == 1 and query.exactly(metric.template):
         return record | as_json(results[0])
     return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
 
 
-def table(record: dict[str, Any], metric: Metric, results: Iterable[Result]) -> str:
-    """What was measured as a table to read: one row per query."""
-    from ..measure import UNTESTED
-
+def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterable[Result]) -> str:
+    """What was measured, to read: of each query a line with the value, and sentences about it."""
     note = f" under {record['debias']}" if "debias" in record else ""
-    low, high = metric.range
-    has_inference = "asked" in record
-    of_units = "interval (sentences)"
-    of_tests = [*P_SHOWN, "interval", "evidence (unadjusted)"] * has_inference
-    rows = [["query", "value", of_units, *of_tests, "lost words", "status"]]
-    for result in results:
-        facts = result.facts()
-        numbers = [
-            *(facts.get(name, "-") for name in (*P_VALUES, "interval")),
-            "-" if result.evidence == UNTESTED else result.evidence.replace("_", " "),
+    title = f"{metric.label} of {record['model']}{note}: no bias is {plain(metric.neutral)}, {_range(metric)}"
+    results = list(results)
+    width = min(max(len(result.query) for result in results), 50)
+    lines = paragraph("", title)
+    for result, part in zip(results, query.subqueries(metric.template), strict=True):
+        lines += ["", f"{result.query:{width}}  {result.facts()['value']}"]
+        lines += [
+            line for text in _sentences(record, metric, part, result) for line in paragraph("  ", text, 4)
         ]
-        lost = [word for words in result.lost.values() for word in words]
-        rows.append(
-            [
-                result.query,
-                facts["value"],
-                interval(*(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
-                *numbers * has_inference,
-                f"{len(lost)}: {shorten(', '.join(lost), LOST, placeholder=' ...')}" if lost else "-",
-                result.status,
-            ]
-        )
-    # a column that says nothing is left out, but for the values
-    columns = [
-        column
-        for column in zip(*rows, strict=True)
-        if column[0] == "value" or {*column[1:]} - {"-", NO_VALUE}
-    ]
-    widths = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
-    title = (
-        f"{metric.label} of {record['model']}{note}: no bias is {plain(metric.neutral)}, "
-        f"range {plain(low)} to {plain(high)}"
-    )
-    return "\n".join([title, "", *lines])
+    return "\n".join(lines)
+
+
+def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Result) -> Iterator[str]:
+    """What a result says, a sentence each."""
+    from ..verdicts.evidence import reading
+
+    side = "above" if result.value > metric.neutral else "below"
+    if result.value != metric.neutral and (meaning := getattr(metric, side)) and not math.isnan(result.value):
+        names = ([s.name for s in sets] for sets in (query.target_sets, query.attribute_sets))
+        yield f"{side.capitalize()} {plain(metric.neutral)}: {metric.sentence(meaning, *names)}."
+    level = record.get("asked", {}).get("bootstrap", {}).get("level", 0.95)
+    for units, low, high in (
+        ("words", result.ci_low, result.ci_high),
+        ("sentences", *(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
+    ):
+        if not math.isnan(low):
+            yield f"{share(level)} interval over {units}: {interval(low, high)}."
+    names = TESTS | {"p_value": f"permutation of {metric.test_of}"}
+    if tests := [
+        f"{names[name]}, {p_value(p)}{_limit(result, part)}"
+        for name, part in P_VALUES.items()
+        if not math.isnan(p := getattr(result, name))
+    ]:
+        yield f"Tests: {'; '.join(tests)}."
+    yield from reading(result, metric)
+    for name, reason in result.reasons.items():
+        yield f"No {NUMBERS.get(name, name)}: {reason}."
+    if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):
+        yield f"Lost words ({count(len(lost))}): {join_names(lost)}."
+
+
+def _limit(result: Result, part: str) -> str:
+    """What limits the p-value of a test, in brackets."""
+    note = lowest_p((result.inference or {}).get(part, {}).get("p_lowest"))
+    return f" ({note})" if note else ""
+
+
+def _range(metric: Metric) -> str:
+    """The values that a metric can have, in words."""
+    low, high = metric.range
+    if math.isinf(low) and math.isinf(high):
+        return "any number is possible"
+    if math.isinf(high):
+        return f"values are {plain(low)} or more"
+    return f"values are from {plain(low)} to {plain(high)}"
 
 
 def debias(args: argparse.Namespace) -> dict[str, Any]:
@@ -233,7 +254,12 @@ def add(commands: Commands) -> None:
         measure,
         metric={"required": True, "help": "its name, such as weat (biasgrid list metrics)"},
         model=MODEL,
-        query={"required": True, "type": Path, "help": "a query file (JSON)"},
+        query={
+            "required": True,
+            "type": Path,
+            "help": 'a JSON file: {"target_sets": [{"name": "Male", "words": ["he", ...]}, ...], '
+            '"attribute_sets": [{"name": "Career", "words": ["office", ...]}, ...]}',
+        },
         param=parameter
         | {
             "help": "a parameter of the metric or the look-up (preprocessors, strategy, normalize, "
@@ -260,9 +286,7 @@ def add(commands: Commands) -> None:
         debias=transform | {"help": "measure the model under this transform"},
         **FILE,
     )
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--table", action="store_true", help="print a short table (default on a terminal)")
-    form.add_argument("--json", action="store_true", help="print JSON (default where output is no terminal)")
+    add_forms(command)
     commands.add(
         debias,
         method={"required": True, "help": "its name, such as hard (biasgrid list debias)"},

@@ -24,9 +24,16 @@ WORKFLOWS = {
     "factory": ("workflow/factory.smk", "biasgrid.factory", "Factory"),
 }
 # Snakemake's options that change the config, or the folder that its paths are relative to
-CHANGING = ("--config", "-C", "--configfile", "--configfiles", "--directory", "-d")
+CONFIG = ("--config", "-C")
+CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
+# kind of model -> the metrics of a first study, and the figures that they have
+METRICS = {
+    "vectors": {"weat": {}, "rnd": {}, "ripa": {}},
+    "language_model": {"lpbs": {}, "lpbs_es": {}},
+    "corpus": {"pmi": {"params": {"smoothing": 0.5}}, "pair_frequency": {}},
+}
 
 
 def init(args: argparse.Namespace) -> dict[str, Any]:
@@ -34,6 +41,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid init my-study
     biasgrid init my-study --models glove-6b-50d my-vectors.bin
+    biasgrid init my-study --models smollm2-135m
     """
     import yaml
 
@@ -43,17 +51,20 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
-    keys = list(merge_part(args.models, "models", "init", Path(".")))
-    models = yaml.safe_dump(args.models, allow_unicode=True, width=110)
+    models = merge_part(args.models, "models", "init", Path("."))
+    kinds = dict.fromkeys(model.get("kind", "vectors") for model in models.values())
+    parts = {"models": args.models, "metrics": {k: v for kind in kinds for k, v in METRICS[kind].items()}}
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
-    config = config.replace("  @models@\n", re.sub(r"(?m)^(?=.)", "  ", models))
+    for part, value in parts.items():
+        text = yaml.safe_dump(value, allow_unicode=True, width=110, sort_keys=False)
+        config = config.replace(f"  @{part}@\n", re.sub(r"(?m)^(?=.)", "  ", text))
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         with output.open("x", encoding="utf-8") as file:
             file.write(config)
     except FileExistsError:
         raise BiasgridError(f"{output}: exists already; give a different name, or edit it") from None
-    return {"config": str(output), "models": keys, "then": f"biasgrid run {output}"}
+    return {"config": str(output), "models": list(models), "then": f"biasgrid run {output}"}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -89,11 +100,17 @@ def _command(args: argparse.Namespace) -> list[str]:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
     if not any(option.partition("=")[0] in CHANGING for option in args.extra_arguments):
         getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+    options = list(args.extra_arguments)
+    if args.replace:
+        # of several --config, Snakemake takes the last
+        if not (place := next((i for i, option in enumerate(options, 1) if option in CONFIG), 0)):
+            options += ["--config"]
+        options.insert(place or len(options), "replace=true")
     profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource(snakefile))]
-    command += ["--cores", str(args.cores), *args.extra_arguments]
+    command += ["--cores", str(args.cores), *options]
     if args.extra_arguments:
         _check_options(command[3:])
     return command
@@ -152,6 +169,9 @@ def add(commands: Commands) -> None:
         default="all",
         metavar="N",
         help="how many steps at a time (default: all cores)",
+    )
+    command.add_argument(
+        "--replace", action="store_true", help="write over the results that another config file has made"
     )
 
 

@@ -206,6 +206,22 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"{args.study}: {error}") from None
 
 
+def train(args: argparse.Namespace) -> dict[str, Any]:
+    """Train a model of a study on its corpus, or encode the study's words.
+
+    biasgrid train --study config/text8.yaml --model text8-word2vec-sg
+    """
+    from ..workflow.stores import make_store
+
+    study = read_study(args.study)
+    if args.model not in study.trained_models:
+        raise BiasgridError(
+            f"{args.study}: {unknown_name('trained model', args.model, study.trained_models)}"
+        )
+    store = make_store(study, args.model)
+    return {"store": str(store.path), **store.metadata}
+
+
 def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:
     if name not in things:
         raise BiasgridError(f"{args.study}: {unknown_name(what, name, things, MORE.get(what, ''))}")
@@ -242,6 +258,7 @@ def add(commands: Commands) -> None:
         model={"required": True, "help": "the model's key"},
         debias={"required": True, "help": "the debias method's key"},
     )
+    commands.add(train, study=STUDY, model={"required": True, "help": "the model's key"})
     commands.add(
         evaluate,
         study=STUDY,

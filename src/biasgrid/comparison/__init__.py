@@ -2,8 +2,9 @@
 
 from .compare import COMPARISON, compare
 from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read
+from .queries import words_digest
 from .study_values import LOWEST, number_at
-from .verdict import NO_VALUE, NOT_ASKED, OTHER_VECTORS, UNJUDGED, VERDICTS, verdict
+from .verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED, VERDICTS, verdict
 
 __all__ = [
     "COMPARISON",
@@ -12,6 +13,7 @@ __all__ = [
     "LOWEST",
     "NOT_ASKED",
     "NO_VALUE",
+    "OTHER_QUERIES",
     "OTHER_VECTORS",
     "PRINTED",
     "PUBLISHED",
@@ -23,4 +25,5 @@ __all__ = [
     "number_at",
     "read",
     "verdict",
+    "words_digest",
 ]

@@ -14,8 +14,18 @@ import pandas as pd
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from .published import HALVED, MEASURE, RATED, TESTED
+from .queries import Queries, difference
 from .study_values import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
-from .verdict import MISSES, NO_VALUE, NOT_ASKED, OTHER_VECTORS, WITHIN, rounding_error, verdict
+from .verdict import (
+    MISSES,
+    NO_VALUE,
+    NOT_ASKED,
+    OTHER_QUERIES,
+    OTHER_VECTORS,
+    WITHIN,
+    rounding_error,
+    verdict,
+)
 
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note", "origin", "runs", "sd", "test"]
@@ -34,6 +44,7 @@ def compare(
     beside: Mapping[str, str | Sequence[str]] | None = None,
     rating_correlations: Mapping[tuple, float] | None = None,
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
+    queries: Mapping[tuple[str, str], Queries] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
@@ -42,6 +53,7 @@ def compare(
     - "not asked": the study leaves the number out (no such metric, cell, test or measure);
     - "no value": it has no value for it, and the note says why;
     - "other vectors": the number was printed for vectors that ours does not claim to be;
+    - "other queries": it was printed for other queries, or for other words of the query (where that is known);
     - "reproduced", "compatible", "explained", "differs": see `verdict`.
 
     `quantity` starts with the query's id; `query_id` is that id where `cells` have the query. Ranks and their
@@ -71,8 +83,12 @@ def compare(
     run_sds : mapping
         Of aggregates of random runs, by criterion, metric, model and quantity: the standard deviation of one run,
         and how many runs the study's number is the mean of.
+    queries : mapping
+        Criterion (and "Overall") and metric -> the study's queries (`comparison.queries`). Left out: not compared.
     """
     other_models = {m: [names] if isinstance(names, str) else names for m, names in (beside or {}).items()}
+    queries = queries or {}
+    words = {key: digest for of_metric in queries.values() for key, digest in of_metric.items()}
     values = numbers(aggregates, rankings, correlations)
     measures = read_measures(evaluations)
     # a model under a debias method ranks beside the others, so its presence counts
@@ -93,6 +109,7 @@ def compare(
             )
         # what "Overall" is made of
         criteria = set(part.loc[part["query"] == "", "criterion"]) - {OVERALL}
+        overall = _of_all_criteria(part, criteria)
         for row in part.itertuples(index=False):
             if row.quantity == "correlation":
                 units = [("", UNTOUCHED)] if same_models else []
@@ -134,14 +151,39 @@ def compare(
                             study_value.value, study_value.reason, run_sd=chance[0], runs=chance[1]
                         )
                 other_vectors = debias == UNTOUCHED and row.model in other_models.get(model, ())
-                rows.append(_comparison_row(row, name, study_value, other_vectors))
+                over = overall if row.criterion == OVERALL else row.queries
+                if row.query:
+                    ours = [{row.query: words[row.query]}] if row.query in words else []
+                else:  # a correlation is of two metrics
+                    ours = [
+                        queries[row.criterion, m]
+                        for m in row.metric.split("~")
+                        if (row.criterion, m) in queries
+                    ]
+                other_queries = (
+                    "" if over is None else next(filter(None, (difference(q, over) for q in ours)), "")
+                )
+                rows.append(_comparison_row(row, name, study_value, other_vectors, other_queries))
     table = pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
     measured_queries = {cell.rpartition("/")[2] for cell in cells}
     table["query_id"] = table["query_id"].where(table["query_id"].isin(measured_queries), "")
     return table
 
 
-def _comparison_row(row: Any, model: str, study_value: StudyValue, other_vectors: bool) -> tuple:
+def _of_all_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] | None:
+    """The queries of the criteria that a source prints numbers over; None where those of one are not known."""
+    by_criterion = part[(part["query"] == "") & part["criterion"].isin(criteria)].groupby("criterion")[
+        "queries"
+    ]
+    queries = [of_criterion for of_criterion in by_criterion.first() if of_criterion is not None]
+    if len(queries) < len(criteria):
+        return None
+    return {key: digest for of_criterion in queries for key, digest in of_criterion.items()}
+
+
+def _comparison_row(
+    row: Any, model: str, study_value: StudyValue, other_vectors: bool, other_queries: str
+) -> tuple:
     """The row of the comparison."""
     notes, sd = [study_value.reason], math.nan
     if not study_value.in_study:
@@ -150,6 +192,9 @@ def _comparison_row(row: Any, model: str, study_value: StudyValue, other_vectors
         outcome = NO_VALUE
     elif other_vectors:
         outcome = OTHER_VECTORS
+    elif other_queries:
+        outcome = OTHER_QUERIES
+        notes.append(other_queries)
     else:
         if row.runs is not None:
             sd, note = _chance(row, study_value)
@@ -158,9 +203,13 @@ def _comparison_row(row: Any, model: str, study_value: StudyValue, other_vectors
         if outcome == "differs" and study_value.words_lost:
             notes.append(f"ours lacks {study_value.words_lost} of the query's words")
     notes.append(f"printed for {row.model}" if model not in (row.model, "") else "")
-    # note and test are about the printed vectors, and do not apply to other ones
+    # note and test are about the printed vectors and queries, and do not apply to other ones
     test = row.test if outcome == "explained" else ""
-    notes += [] if outcome == OTHER_VECTORS else [row.note, f"recomputed by {test}" if test else ""]
+    notes += (
+        []
+        if outcome in (OTHER_VECTORS, OTHER_QUERIES)
+        else [row.note, f"recomputed by {test}" if test else ""]
+    )
     quantity = f"{row.query}: {row.quantity}" if row.query else row.quantity
     place = (row.source, row.table, row.criterion, row.metric, model, quantity)
     runs = math.nan if row.runs is None else row.runs

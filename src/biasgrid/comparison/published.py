@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -15,6 +15,7 @@ from ..errors import BiasgridError
 from ..in_memory import File, InMemory
 from ..resources import find_file
 from ..statistics.aggregation import AGGREGATIONS
+from .queries import Queries, read_queries
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
@@ -42,8 +43,9 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        The columns `PUBLISHED`, text as it stands, numbers as float (`runs`: None if empty, `run_sd`: NaN), and
-        `origin`: "printed" or "computed by other code".
+        The columns `PUBLISHED`, text as it stands, numbers as float (`runs`: None if empty, `run_sd`: NaN);
+        `origin`: "printed" or "computed by other code"; `queries`: the queries that the number is over, by key
+        (`comparison.queries`), None where no file says which.
 
     Raises
     ------
@@ -53,9 +55,11 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
     """
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
+        queries: dict[str, dict[str, str]] = {}
         if isinstance(path, InMemory):
             lines, path = _lines(path.content), path.parts[-1]
         else:
+            queries = read_queries(find_file(path))
             try:
                 with open(find_file(path), encoding="utf-8", newline="") as file:
                     lines = list(csv.reader(file))
@@ -63,11 +67,19 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
                 raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None
         if not lines or lines[0] != PUBLISHED:
             raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
-        rows += [
-            [*_parse_line(line, f"{path}: line {number}"), origin] for number, line in enumerate(lines[1:], 2)
-        ]
+        for number, line in enumerate(lines[1:], 2):
+            row = _parse_line(line, f"{path}: line {number}")
+            rows.append([*row, origin, _queries_of(dict(zip(PUBLISHED, row, strict=True)), queries)])
     # dtype object: None must not become NaN
-    return pd.DataFrame(rows, columns=[*PUBLISHED, "origin"], dtype=object)
+    return pd.DataFrame(rows, columns=[*PUBLISHED, "origin", "queries"], dtype=object)
+
+
+def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queries | None:
+    """The queries that a number is over: one, or those of its criterion; None where that is not known."""
+    of_criterion, query = queries.get(row["criterion"]), row["query"]
+    if of_criterion is None or not query:
+        return of_criterion
+    return {query: of_criterion[query]} if query in of_criterion else None
 
 
 def _lines(frame: pd.DataFrame) -> list[list[str]]:

@@ -7,7 +7,12 @@ import math
 from .published import POWER
 
 # in order of precedence
-NOT_ASKED, NO_VALUE, OTHER_VECTORS = UNJUDGED = ("not asked", "no value", "other vectors")
+NOT_ASKED, NO_VALUE, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
+    "not asked",
+    "no value",
+    "other vectors",
+    "other queries",
+)
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
 # what each verdict means, and why a number has none
 MEANINGS = {
@@ -16,6 +21,7 @@ MEANINGS = {
     "explained": "a test recomputes the published number from the cause of the difference",
     "differs": "none of these",
     OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
+    OTHER_QUERIES: "it was published for other queries, or for other words of this query, and `note` says which",
     NO_VALUE: "the study has none, and `note` says why",
     NOT_ASKED: "the study leaves it out",
 }

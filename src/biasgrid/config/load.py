@@ -269,6 +269,10 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
     if name in shipped_models():
         return {name: copy_config(shipped_models()[name], name)}
     if not (root / Path(name).expanduser()).exists():
+        if "/" in name or re.search(r"\.[A-Za-z]\w*$", name):
+            raise BiasgridError(
+                f"{where}: {name}: no such file, and no model of that name (biasgrid list models)"
+            )
         raise BiasgridError(
             f"{where}: {unknown_name('model', name, shipped_models(), 'biasgrid list models')}; or the path of a "
             "file of vectors"

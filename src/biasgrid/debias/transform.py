@@ -17,6 +17,7 @@ from ..bounded import read_npz
 from ..errors import BiasgridError, join_names, quote
 from ..files import write_bytes
 from ..geometry import unit_or_zero
+from ..wefe_names import TRANSFORM, no_attribute
 
 if TYPE_CHECKING:
     from ..embeddings.model import Model
@@ -74,6 +75,11 @@ class Transform:
             array = getattr(self, name)
             if array is not None and not np.isfinite(array).all():
                 raise BiasgridError(f"{self.method}: {name} of the fitted transform is not finite")
+
+    if not TYPE_CHECKING:  # type checkers should report these names, too
+
+        def __getattr__(self, attribute: str) -> Any:
+            raise AttributeError(no_attribute("a Transform", attribute, TRANSFORM), name=attribute, obj=self)
 
     def __repr__(self) -> str:
         facts = (f"{name} {text}" for name, text in self._facts().items() if text)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, DiskError
+from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
 from .corpus.shuffled import Shuffled
 from .corpus.text import Sentences
@@ -41,6 +42,8 @@ def build_store(
 
     folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
     raw = folder / "raw"
+    if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
+        check_extra(name, model)
     archives = {
         archive: fetch(archive, source, raw, shared=shared)
         for archive, source in archives_of(name, model).items()
@@ -81,6 +84,34 @@ def build_store(
             )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+
+
+def extra_of(model: Mapping[str, Any]) -> str:
+    """The extra that a model needs, such as "language"; empty where it needs none."""
+    return OF_MODELS.get(_form(model), ("", "", ()))[1]
+
+
+def check_extra(name: str, model: Mapping[str, Any]) -> None:
+    """Check for the packages that a model needs, before it is downloaded. Raises BiasgridError."""
+    require_for(_form(model), name)
+
+
+def _form(model: Mapping[str, Any]) -> str:
+    source = model["source"]
+    if source["type"] == "encoded":
+        return "bert"
+    if source["type"] == "trained":
+        from . import training
+
+        algorithm = source["algorithm"]
+        return (
+            "bert"
+            if algorithm in training.LANGUAGE_MODELS
+            else ""
+            if algorithm in training.MODULES
+            else "gensim"
+        )
+    return str(model.get("format", ""))
 
 
 def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, WordError, not_allowed, quote
+from ..wefe_names import MODEL, no_attribute
 from .kinds.kind import VECTORS
 
 if TYPE_CHECKING:
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
     from .store import DebiasedModel
 
 BLOCK = 8192  # rows that are in memory at a time
-# what WEFE's and gensim's models have, and what to say in its place
-WEFE_NAMES = {
-    "wv": "model.vectors(words) and model.most_similar(...) do what it is mostly used for",
-    "get": "say model[word] if word in model else default",
-    "normalize": "say normalize=True in a measurement: a model is never changed",
-    "update": "a model is never changed: change what it was loaded from, and load it again",
-    "batch_update": "a model is never changed: change what it was loaded from, and load it again",
-    "key_to_index": "say word in model, and list(model) for all words",
-    "index_to_key": "say list(model)",
-    "similarity": "say model.most_similar(...), or take the cosine of model[a] and model[b]",
-}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -276,10 +266,9 @@ class Model(ABC):
     if not TYPE_CHECKING:  # hidden from type checkers, so that they report these names
 
         def __getattr__(self, attribute: str) -> Any:
-            message = f"{type(self).__name__} has no attribute {attribute!r}"
-            if attribute in WEFE_NAMES:
-                message += f"; {WEFE_NAMES[attribute]}"
-            raise AttributeError(message, name=attribute, obj=self)
+            raise AttributeError(
+                no_attribute(type(self).__name__, attribute, MODEL), name=attribute, obj=self
+            )
 
     def __repr__(self) -> str:
         facts = [f"{len(self):,} words", f"{self.dimensions} dimensions", *self._facts().values()]

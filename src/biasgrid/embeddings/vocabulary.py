@@ -70,7 +70,8 @@ class Vocabulary:
                 except UnicodeEncodeError:  # half a surrogate pair is in no vocabulary
                     continue
                 if row:
-                    rows[place] = self.checked_row(word, row[0])
+                    # of NumPy's arrays, words are of a class of their own
+                    rows[place] = self.checked_row(str(word), row[0])
         return rows
 
     def words(self) -> list[str]:

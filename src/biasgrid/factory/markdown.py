@@ -117,7 +117,7 @@ def claims_markdown(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """claims.csv as a table to read, in Markdown."""
     rows = []
     for row in claims.itertuples(index=False):
-        ends = "" if np.isnan(row.low) else typographic(f" {interval(row.low, row.high, 2)}")
+        ends = "" if np.isnan(row.low) else typographic(f" {interval(row.low, row.high)}")
         models = f"{labels.get(row.trainer, row.trainer)}, {VECTORS[row.vectors]}"
         against = ACT_LABELS.get(row.against, row.against)
         metric, text = row.claim.removeprefix("errors_"), row.text
@@ -130,7 +130,7 @@ def claims_markdown(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
                 row.paper,
                 models,
                 against,
-                (typeset(row.value, 2) or "–") + ends,
+                (typeset(row.value) or "–") + ends,
                 row.verdict,
             ]
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
+from ..labels import sic
 from .figure import (
     Drawing,
     Figure,
@@ -160,7 +161,7 @@ def _bars_of(by: str, units: Sequence[Unit], queries: Sequence[str], labels: Map
     if by == "query":
         return _Bars("query", "unit", {query: query_label(query) for query in queries}, models)
     rows = {unit: wrap_text(name, 34) for unit, name in models.items()}
-    return _Bars("unit", "query", rows, {query: query for query in queries})
+    return _Bars("unit", "query", rows, {query: sic(query) for query in queries})
 
 
 def _head(metric: str, labels: Mapping[str, str]) -> str:

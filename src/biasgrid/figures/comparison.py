@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
 from ..numbers import plain, typographic
 from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
@@ -27,7 +28,6 @@ PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
 # of other code, a square
 OTHER_CODE = PRINTED | {"marker": "s", "markersize": 6.0}
 COMPUTED = "computed by other code"
-OTHER_VECTORS, NO_VALUE, NOT_ASKED = "other vectors", "no value", "not asked"
 # the verdicts of comparison.csv; ours fit into the printed number's ring
 SHAPES = {
     "reproduced": ("o", 3.4),
@@ -35,6 +35,7 @@ SHAPES = {
     "explained": ("D", 4.0),
     "differs": ("X", 6.0),
     OTHER_VECTORS: ("^", 4.0),
+    OTHER_QUERIES: (">", 4.0),
     NO_VALUE: ("v", 4.0),
     NOT_ASKED: ("<", 4.0),
 }
@@ -44,6 +45,7 @@ MEANINGS = {
     "explained": "ours, explained: a test recomputes the printed number from the cause (see the table)",
     "differs": "ours, differs",
     OTHER_VECTORS: "ours, on other vectors (not judged)",
+    OTHER_QUERIES: "ours, for other queries (not judged; the table says which)",
     NO_VALUE: "no value of ours (on the margin; the table has the reason)",
     NOT_ASKED: "left out by the study (on the margin)",
 }
@@ -342,7 +344,7 @@ def _set_scale(axes: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
 
 
 def _count_judged(part: pd.DataFrame) -> int:
-    return int((~part["verdict"].isin([OTHER_VECTORS, NO_VALUE, NOT_ASKED])).sum())
+    return int((~part["verdict"].isin(UNJUDGED)).sum())
 
 
 def _mark(verdict: str, colour: str) -> dict:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..labels import sic
 from ..numbers import typeset
 from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
@@ -63,7 +64,7 @@ def influence(
     rows = list(farthest[names].itertuples(index=False, name=None))
     part = finite_rows[finite_rows[names].apply(tuple, axis=1).isin(rows)]
     drawn_units = units_of(part)
-    texts = [f"{word} ({set_name})\n{fit_text(query, NAME, SMALL)}" for query, set_name, word in rows]
+    texts = [f"{word} ({sic(name)})\n{fit_text(sic(query), NAME, SMALL)}" for query, name, word in rows]
     height = max(max(map(line_count, texts)) * 0.115, len(drawn_units) * LANE) + 0.08
     height = min(height, LONGEST / len(rows))
     left = max(text_width(text, SMALL) for text in texts) + 0.1

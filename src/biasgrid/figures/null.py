@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from .figure import Drawing, Figure, Files, level
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
@@ -74,7 +75,7 @@ def null_distribution(
     is_single = boxes * len(null.results) == 1
     width, height, gap, foot = 6.5 if is_single else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
     block_width = boxes * (width + gap)
-    names = [fit_text(result["query"], block_width - gap, NORMAL) for result in null.results]
+    names = [fit_text(sic(result["query"]), block_width - gap, NORMAL) for result in null.results]
     panel_texts = {
         (i, part): "\n".join(
             fit_text(line, width, SMALL) for line in _panel_text(metric, result, part, interval, level)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..numbers import share
+from ..numbers import plain, share
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
@@ -76,7 +76,7 @@ def order(
         f"Percentage of bootstrap resamples of {resampled_units} in which the row's model is less biased than the "
         f"column's; a tie counts half. Letters name the models; they are no ranks. Bold: the order is "
         f"decided{for_these(of_metrics, labels)} (p at "
-        f"most {1 - level:.2g}, adjusted over all pairs). n/a: a model is not ranked, as it lost too many queries."
+        f"most {plain(1 - level)}, adjusted over all pairs). n/a: a model is not ranked, as it lost too many queries."
     )
     shades = colour_map("order", SHADES)
     legend = [

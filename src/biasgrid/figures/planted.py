@@ -296,7 +296,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for row in cells:
             x = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
             axes.plot([x], [middle], linestyle="", **VERDICTS[row.verdict])
-            axes.text(x + 0.09, middle, typeset(row.value, 2) or "–", size=SMALL, va="center")
+            axes.text(x + 0.09, middle, typeset(row.value) or "–", size=SMALL, va="center")
         y += space
     return figure
 

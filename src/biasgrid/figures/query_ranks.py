@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .correlations import readable_on, strength_of
 from .figure import Drawing, Figure, labels, level, page_name, pages, tables
@@ -87,7 +88,7 @@ def query_ranks(
     order = order[number * part[0] // part[1] : number * (part[0] + 1) // part[1]]
     first = part[0] == 0
     names = {column: f"{ascii_uppercase[i]}  {_name(column, labels)}" for i, column in enumerate(column_keys)}
-    texts = {query: fit_text(query, NAMES, SMALL) for query in order}
+    texts = {query: fit_text(sic(query), NAMES, SMALL) for query in order}
     column_texts = {column: fit_text(name, NAMES, SMALL) for column, name in names.items()}
     left = 0.1 + max(
         text_width(text, SMALL) for text in [*texts.values(), *(column_texts.values() if first else ())]

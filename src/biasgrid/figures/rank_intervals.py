@@ -11,6 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
+from ..numbers import plain
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import RankedState
 from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
@@ -109,8 +110,8 @@ def rank_intervals(
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
     note = (
         f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided"
-        f"{for_these(of_metrics, labels)}: the difference of the two has an adjusted p above {1 - level:.2g} (over "
-        f"all pairs of models)."
+        f"{for_these(of_metrics, labels)}: the difference of the two has an adjusted p above {plain(1 - level)} "
+        "(over all pairs of models)."
     )
     figure, top = page(title, note, legend, *extent(columns))
     for i, metric in enumerate(metrics):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
+from ..numbers import share
 from .layout import MARGIN, PAGE, add_axes, legend_line, page, styled
 from .palette import DASHED, MODEL_COLOURS, ZEBRA
 from .simulation import SMALL_P, share_mark
@@ -100,7 +101,7 @@ def _head(row: pd.Series) -> str:
     """What a column is of."""
     target, attribute = (_ratio(row[f"{side}_ratio"]) for side in ("target", "attribute"))
     ratios = f"T {target}\nA {attribute}"
-    return f"{ratios}\nbias {100 * row['share']:.0f} %" if row["share"] else ratios
+    return f"{ratios}\nbias {share(row['share'])}" if row["share"] else ratios
 
 
 def _ratio(value: float) -> str:

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
 
+from ..labels import sic
+
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
 DAGGER = "\N{DAGGER}"
@@ -25,7 +27,7 @@ def wrap_text(text: str, width: int) -> str:
 
 def query_label(query: str) -> str:
     """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
-    halves = query.replace(" wrt ", "\nwrt ", 1).split("\n")
+    halves = sic(query).replace(" wrt ", "\nwrt ", 1).split("\n")
     return "\n".join(wrap_text(half, 42) for half in halves)
 
 

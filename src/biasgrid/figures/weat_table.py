@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # a mark and a shade for each verdict: the table reads the same without colour
-MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗", "other vectors": "△"}
+MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗"}
+MARKS |= {"other vectors": "△", "other queries": "□"}
 SHADES = {
     "reproduced": "#D6E9F5",
     "compatible": "#DDEBD3",
     "explained": "#F6EBD0",
     "differs": "#F3C9C0",
     "other vectors": "#EBEBEB",
+    "other queries": "#EBEBEB",
 }
 MEANINGS = {
     "reproduced": "reproduced as printed",
@@ -44,6 +46,7 @@ MEANINGS = {
     "explained": "not as printed; a test recomputes what was printed (see comparison.csv)",
     "differs": "not as printed",
     "other vectors": "printed for other vectors, not judged",
+    "other queries": "printed for other words, not judged",
 }
 MISSING = "–"
 # heads of what was computed

@@ -19,6 +19,7 @@ from ..files import hold_lock, write_bytes, write_text
 from ..measure import dumps
 from ..results import cells as cell_results
 from ..schema import with_version
+from ..versions import versions
 from ..words import WordOptions
 from .infer import infer_query
 from .pool import stored_pool
@@ -66,7 +67,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
                 values=_cell_values(cell_file) if metric.seeded else None,
                 pool=pool,
             )
-            entries[digest] = {**cell, "made_of": digest, "results": results}, values
+            entries[digest] = {**cell, "made_of": digest, "versions": versions(), "results": results}, values
         record, values = entries[digest]
         records.append(record)
         samples.append(values)

@@ -22,6 +22,7 @@ from ..figures.layout import (
 )
 from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
 from ..figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
+from .numbers import number
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
 from .search import CATALOGUE
 from .settings import Setting
@@ -240,11 +241,11 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
                 continue
             kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
         (value,) = v.example.values[0]
-        number = "" if isnan(value) else f" {_short(value)}"
+        value_text = "" if isnan(value) else f" {number(value)}"
         # of an option, its value says enough: "RND (cos)"
         label = v.label.replace("direction: ", "").replace("distance: ", "")
         panels_by_setting.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
-            f"{label}{number}".replace(" ", "\N{NO-BREAK SPACE}")
+            f"{label}{value_text}".replace(" ", "\N{NO-BREAK SPACE}")
         )
     order = {setting.name: i for i, setting in enumerate(CATALOGUE)}
     return [
@@ -256,10 +257,6 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
             panels_by_setting.values(), key=lambda panel: order.get(panel[0].name, len(order))
         )
     ]
-
-
-def _short(value: float) -> str:
-    return f"{value if abs(value) > 1e-9 else 0.0:.2g}".replace("-", "−")
 
 
 def _draw(axes: Axes, setting: Setting) -> None:
@@ -354,7 +351,7 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
     bar = min(0.3, (PAGE[1] - 1.6) / len(incomparable))
     labels = [fit_text(v.label, 1.3, SMALL) for v in incomparable]
     ends = [
-        f"{_short(low)} to {_short(high)}: {setting.name}"
+        f"{number(low)} to {number(high)}: {setting.name}"
         for v in incomparable
         for setting, (low, high) in zip(v.example.settings, v.example.values, strict=True)
     ]

@@ -1,10 +1,8 @@
 """Numbers as sentences and tables show them."""
 
-import math
+from ..numbers import plain, typographic
 
 
 def number(value: float) -> str:
-    if math.isnan(value):
-        return "no value"
-    # rounding noise is 0, and 0 has no sign
-    return f"{value if abs(value) > 1e-12 else 0.0:.3g}".replace("-", "−")
+    """Constructions are of round numbers, and so are most values; what rounding leaves of 0 is 0."""
+    return typographic(plain(round(value, 12), 3))

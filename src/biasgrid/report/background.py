@@ -12,6 +12,7 @@ from ..numbers import p_number, plain, share, typeset
 from ..statistics.aggregation import OVERALL
 from ..tables.pairs import STATES
 from ..verdicts.comparability import incomparable
+from ..verdicts.summary import reproduced
 from ..verdicts.text import join_names
 from .names import Names
 from .page import LENGTH_MARK
@@ -146,6 +147,7 @@ def comparison_section(tables: Tables, spec: Mapping[str, Any], names: Names) ->
             for verdict, meaning in MEANINGS.items()
             if verdict in counts
         ],
+        "sentence": reproduced(table),
         "total": len(table),
         "rows": [
             {

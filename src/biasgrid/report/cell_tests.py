@@ -30,8 +30,8 @@ PERMUTED = {
 }
 # the same of a test that permutes labels
 LABELS = (
-    "does it matter to the classifier which attribute set a word that it learns from is in? It says nothing about "
-    "the words of the target sets."
+    "does it matter to the classifier which attribute set a training word is in? It says nothing about the words of "
+    "the target sets."
 )
 GROUPS = (
     "is the score more biased than with random groups of words of this model, as coherent and as frequent, in place "
@@ -39,9 +39,9 @@ GROUPS = (
 )
 
 
-BANDS = "the permutation test, where words change places only with words that are about as frequent."
+BANDS = "the permutation test, but words change places only with words of similar frequency."
 CONTROLS = (
-    "is the score more biased than with other words of the model, of no topic and as frequent, in place of those of "
+    "is the score more biased than with control words, as frequent and without a topic, in place of the words of "
     "the {} sets?"
 )
 # of a metric that draws at random

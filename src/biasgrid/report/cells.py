@@ -28,6 +28,7 @@ from ..results import KEYS, cells
 from ..tables.comparison import COMPARISON
 from ..tables.inputs import cell_files, inference_files
 from ..tables.scores import SCORES
+from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import interval_of, interval_of_units, number, test_questions, tests_of
@@ -150,12 +151,13 @@ class Record:
 @dataclass(frozen=True)
 class Cells:
     """The scores of a study in the order of scores.csv, what they answer, what models have of the sets of words, and
-    the sets: name, words."""
+    the sets: name, words; and which versions computed the cells and their inference (`versions.count_versions`)."""
 
     sets: list[tuple[str, list[str]]]
     found: list[FoundSet]
     questions: list[Question]
     records: list[Record]
+    versions: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
         """The scores by question, in order."""
@@ -217,14 +219,17 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     scores = SCORES.read(files["scores"])
     rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
     queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
+    inferred = list(cells(files["inferences"]))
     inferences = {
         (_key(cell, result), cell["query"]): (cell["inference"], result)
-        for cell, results in cells(files["inferences"])
+        for cell, results in inferred
         for result in results
     }
+    made = [cell for cell, _ in inferred]
     study = _Study(spec, _read_published(files.get("comparison")), _Words())
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
+        made.append({"versions": cell.get("versions")})  # and no values, which may be many
         for result in results:
             # as in scores.csv, a sub-query that several queries have counts for the first one
             if (key := _key(cell, result)) in rows and key not in records:
@@ -237,8 +242,13 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
             raise BiasgridError(
                 f"{files['scores']}: no cell has {' / '.join(key)}; make it again: biasgrid table --table scores"
             )
-    records_in_order = [records[key] for key in rows]
-    return Cells(study.words.sets, study.words.found_sets, list(study.questions.values()), records_in_order)
+    return Cells(
+        study.words.sets,
+        study.words.found_sets,
+        list(study.questions.values()),
+        [records[key] for key in rows],
+        count_versions(made),
+    )
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,10 @@ COLUMNS = {
     "pairs": (PAIR, ["difference", "p_adjusted"], []),
     "comparison": (PUBLISHED, ["published", "ours"], ["verdict"]),
 }
-# the numbers that say which model is the least biased
+# the numbers, and the texts, that say which model is the least biased
 ANSWERED = {
-    "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of"],
-    "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of"],
+    "rankings": (["value", "value_shared", "rank_shared", "queries", "queries_of"], ["reason"]),
+    "pairs": (["difference", "low", "high", "p_adjusted", "queries", "queries_of"], ["reason", "holds_for"]),
 }
 GAINED, LOST, REVERSED = "gained", "lost", "reversed"
 ABSENT = object()  # of a key that a config does not have
@@ -384,10 +384,10 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
 
 def _answers(side: Side) -> list[Answer]:
     tables = {}
-    for name, columns in ANSWERED.items():
+    for name, (columns, texts) in ANSWERED.items():
         if name in side.tables:
-            # a study of an earlier version ranked models on unlike queries: it has no such answer
-            if not {*columns, "reason"} <= {*side.tables[name]}:
+            # a study of an earlier version compared models in another way: it has no such answer
+            if not {*columns, *texts} <= {*side.tables[name]}:
                 return []
             # pairs.csv of older code does not say what a comparison holds for
             table = (

@@ -23,7 +23,7 @@ from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
 from .names import Names
-from .step import first_words, templates
+from .step import first_words, mark_misspellings, templates
 
 # rows of the page, so that it stays below 4 MB; the command's --json has all
 MOST = {"scores": 5000, "uncertainty": 1500, "ranks": 1500, "pairs": 1500, "verdicts": 500, "others": 300}
@@ -289,7 +289,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
             "".join(environment.get_template(name).render() for name in ("report.css", "changes.css"))
         ),
     }
-    return environment.get_template("changes.html").render(context)
+    return mark_misspellings(environment.get_template("changes.html").render(context))
 
 
 def _scores(changes: Changes, names: Names) -> list[dict[str, Any]]:

@@ -147,7 +147,8 @@ def script_data(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[s
         "metrics": [{"key": key, "label": names.label(key)} for key in spec["metrics"] if key in metrics],
         "models": {model: names.short(model) for model, _ in states},
         "debias": {
-            debias: "as it is" if debias == UNTOUCHED else names.label(debias) for _, debias in states
+            debias: "without debiasing" if debias == UNTOUCHED else names.label(debias)
+            for _, debias in states
         },
         "columns": [
             *("criterion", "metric", *STATE, "rank", "rank_low", "rank_high", "value", "p_adjusted"),
@@ -280,7 +281,7 @@ def correlation_section(
             )
             for metric in metrics
         }
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "label": labels[a],
                 "cells": [_correlation(pairs[a, b], len(models[a] & models[b])) for b in metrics[:i]],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import tables
@@ -32,8 +31,6 @@ SHOWN = (
 )
 SHOWN += ("lost_words", "inference", "scalars", "aggregates")
 CONFIG = "study.json"
-# whose versions a number may depend on
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
 def report_step(study: Study) -> Step:
@@ -92,7 +89,6 @@ def spec_of(study: Study) -> dict[str, Any]:
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now
         "cells": {**cells.spec(study), "study": f"{study.config['results']}/{study.name}/{CONFIG}"},
-        "versions": [[name, _version(name)] for name in LIBRARIES],
         "templates": hashlib.sha256(b"\0".join(file.read_bytes() for file in template_files())).hexdigest()[
             :16
         ],
@@ -174,10 +170,3 @@ def _collections(study: Any) -> list[dict[str, str]]:
             }
         )
     return collections
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"

@@ -158,8 +158,8 @@ def of_coverage(
     ]
     if of_these:
         sentences.append(
-            f"On {join_names(of_these)}, they hold for other words, but only for these queries: fewer than five, if "
-            "queries that share attribute sets count as one."
+            f"On {join_names(of_these)}, the results hold for other words, but only for these queries: they are "
+            "fewer than five if queries that share attribute sets count as one."
         )
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")

@@ -16,6 +16,7 @@ from .. import __version__, tables
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
+from ..labels import sic
 from ..numbers import plain
 from ..query import Query
 from ..schema import read
@@ -108,7 +109,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "of_questions": _by_metric(study_cells, spec["metrics"]),
         "cells": study_cells,
         "citation": _citation(spec, config),
-        "versions": [("biasgrid", __version__), *spec["versions"]],
+        "versions": _versions(study_cells.versions),
+        "mixed": any(len(by_version) > 1 for by_version in study_cells.versions.values()),
         "version": __version__,
         "files": spec["files"],
         "config": config,
@@ -119,7 +121,14 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         "data": _json(data),
     }
-    return environment.get_template("page.html").render(context)
+    return mark_misspellings(environment.get_template("page.html").render(context))
+
+
+def mark_misspellings(html: str) -> str:
+    """A page with [sic] behind misspellings in what people read: not in addresses, scripts and the config."""
+    parts = re.split(r"(<(script|style|pre)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
+    # of three parts each, the text between tags, what divides it, and a tag's name
+    return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)
 
 
 def templates() -> Environment:
@@ -215,6 +224,16 @@ def _question(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
         f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')} ({metrics}): "
         f"{pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
     )
+
+
+def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    """Libraries, each with the version that computed the cells and their inference, or with all and how many each."""
+    texts = []
+    for library, by_version in counts.items():
+        known = {number or "not recorded": n for number, n in sorted(by_version.items())}
+        counted = [f"{number} ({pluralize(n, 'result')})" for number, n in known.items()]
+        texts.append((library, join_names(counted) if len(known) > 1 else next(iter(known))))
+    return texts
 
 
 def _citation(spec: Mapping[str, Any], config: str) -> str:

@@ -47,8 +47,13 @@ def aggregate_rows(values: np.ndarray, aggregation: Aggregation) -> np.ndarray:
 
 
 def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> float:
-    """What a user's function says of arrays. Raises BiasgridError where that is no number."""
-    value = function(*arrays)
+    """What a user's function says of arrays. Raises BiasgridError where that is no number, or it takes no arrays."""
+    try:
+        value = function(*arrays)
+    except (AttributeError, TypeError) as error:  # WEFE's take data frames
+        raise BiasgridError(
+            f"{what}: {name_of(function)} takes no {'array' if len(arrays) == 1 else 'two arrays'}: {error}"
+        ) from error
     try:
         if np.ndim(value) == 0 and not isinstance(value, (str, bytes)):
             return float(value)

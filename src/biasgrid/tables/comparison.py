@@ -12,11 +12,13 @@ import pandas as pd
 
 from ..comparison.compare import compare
 from ..comparison.published import COMPUTED, PRINTED, read
+from ..comparison.queries import FILE, Queries, words_digest
 from ..comparison.study_values import run_deviations, unit
 from ..comparison.verdict import MEANINGS, VERDICTS
 from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
 from ..resources import find_file
+from ..statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
@@ -46,6 +48,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if "ratings" in inputs
         else None,
         run_sds=run_deviations(random_cells, spec["ranked"]),
+        queries=_queries(spec),
     )
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
@@ -53,6 +56,17 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
     """Files by the last parts of their paths, which are model/debias/metric(/query)."""
     return {"/".join(parts_of(file)[-parts:]): file for file in files}
+
+
+def _queries(spec: Mapping[str, Any]) -> dict[tuple[str, str], Queries]:
+    """The queries of each criterion, and of the ranked ones together, that each metric is measured on."""
+    queries: dict[tuple[str, str], dict[str, str]] = {}
+    for criterion, metric, keys in spec["measured"]:
+        of_criterion = {key: spec["queries"][key] for key in keys}
+        queries[criterion, metric] = of_criterion
+        if criterion in spec["ranked"]:
+            queries.setdefault((OVERALL, metric), {}).update(of_criterion)
+    return queries
 
 
 def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
@@ -68,6 +82,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
     if not published and not computed:
         return {}
     ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
+    numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
+    files = {find_file(file).with_name(FILE) for file in numbers}
     return {
         **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
         "cells": cell_files(grid),
@@ -75,6 +91,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
         "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
+        # `read` finds them beside the numbers
+        "published_queries": sorted(str(file) for file in files if file.is_file()),
         **ratings,
     }
 
@@ -89,8 +107,13 @@ def _spec(grid: Any) -> dict[str, Any]:
         unit(model, debias): grid.labels[model] + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
         for model, debias in grid.published_as
     }
+    measured: dict[tuple[str, str], dict[str, None]] = {}
+    for cell in grid.cells.values():
+        measured.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
     return {
         "labels": labels,
+        "queries": {key: words_digest(query) for key, query in grid.queries.items()},
+        "measured": [[*place, list(keys)] for place, keys in measured.items()],
         "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
         "beside": grid.config["beside"],
         "ranked": sorted(grid.ranked_criteria),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..embeddings.kinds import REGISTRY as KINDS
-from ..measure import Result
+from ..measure import UNADJUSTED, Result
 from ..metrics.registry import Metric
 from ..statistics.adjustment import METHODS
 
@@ -37,6 +37,16 @@ MEANINGS = {
     NONE: "no test is significant",
     OUT_OF_REACH: "not significant, and with these words and draws no score could be, among so many tests",
     UNTESTED: "no test of words was made",
+}
+
+
+# what the tests of one score, together, say beyond that
+READINGS = {
+    ALL: "",
+    PERMUTATION: "The sets differ, but random groups of this model's words may differ as much.",
+    GROUPS: "The groups differ more than random groups do, but not more than the query's words dealt out anew may.",
+    NONE: "That is no proof that there is no bias.",
+    OUT_OF_REACH: "More words or more draws could say more.",
 }
 
 
@@ -79,6 +89,21 @@ def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
         p_values = [[record.get(key)] for key in ("p_value", "p_lowest")]
         tests[name] = Test(*np.array(p_values, dtype=float), [()], [()])
     return str(judge(tests, np.array([len(tests)]), [()], "holm", level).verdict[0])
+
+
+def reading(result: Result, metric: Metric) -> list[str]:
+    """What the tests of a single result say, in sentences; none where no test was made."""
+    if result.evidence == UNTESTED:
+        return []
+    untested = [name for name in tests_of(metric) if PARTS_OF_TESTS[name] not in (result.inference or {})]
+    meaning = MEANINGS[result.evidence]
+    sentences = [f"Evidence, {UNADJUSTED} for other tests that you make: {meaning}."]
+    if untested and result.evidence in TESTS:
+        return [
+            *sentences,
+            f"That is no evidence of bias without the other test, {PARTS_OF_TESTS[untested[0]]}.",
+        ]
+    return [*sentences, *filter(None, [READINGS[result.evidence]])]
 
 
 def judge(

@@ -195,12 +195,13 @@ def _print(
     labels: Mapping[str, str],
 ) -> str:
     """How many published numbers are reproduced, and what does not compare."""
-    parts = [_reproduced(comparison), _lengthy(answers, criteria, lengths, labels)]
+    parts = [reproduced(comparison), _lengthy(answers, criteria, lengths, labels)]
     text = "; ".join(part for part in parts if part)
     return f"{text}." if text else ""
 
 
-def _reproduced(comparison: pd.DataFrame | None) -> str:
+def reproduced(comparison: pd.DataFrame | None) -> str:
+    """How many published numbers are reproduced; empty where none is of these models."""
     if comparison is None or comparison.empty:
         return ""
     counts = comparison["verdict"].value_counts()
@@ -220,7 +221,7 @@ def _reproduced(comparison: pd.DataFrame | None) -> str:
             else "The one published number is reproduced"
         )
     else:
-        verb = "is" if same_count == 1 else "are"
+        verb = "is" if 1 in (total, same_count) else "are"
         text = f"{same_count:,} of {total:,} {numbers} {verb} reproduced ({join_names(other_rows)})"
     if rest and total:
         return f"{text}, and {sum(int(counts[n]) for n in UNJUDGED if n in counts.index):,} could not be compared"

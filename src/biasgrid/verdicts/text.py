@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..numbers import count
 from .least_biased import Answer, RankedState
 
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -11,12 +12,12 @@ NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 def count_name(number: int) -> str:
     """A small number in letters."""
-    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+    return NUMBERS[number] if number < len(NUMBERS) else count(number)
 
 
-def pluralize(count: int, noun: str, plural: str = "") -> str:
+def pluralize(n: int, noun: str, plural: str = "") -> str:
     """A number of things: "1 model", "2 models"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count(n)} {noun if n == 1 else plural or noun + 's'}"
 
 
 def join_names(names: Iterable[str], last: str = "and") -> str:

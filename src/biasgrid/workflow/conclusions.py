@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import BiasgridError
 from ..study import Study
 
-WIDTH = 90  # characters of a line; "biasgrid: " stands before it
+WIDTH = 70  # characters of a line; "biasgrid: " stands before it
 
 
 def conclusions(study: Study) -> list[str]:

@@ -15,6 +15,7 @@ from snakemake.logging import logger
 
 from ..configs import read_yaml
 from ..errors import BiasgridError, quote
+from . import config_file
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
@@ -43,6 +44,21 @@ def check_configs(workflow: Any, default: str) -> None:
                 raise BiasgridError(f"{path}: {quote(record)} is not a mapping")
     except BiasgridError as error:
         stop(error)
+
+
+def check_results(workflow: Any, results: Path, replaces: bool, config: str = "") -> None:
+    """End the run whose config file is another one than that of the results that it would write over."""
+    if files := [] if replaces or workflow.remote_exec else config_files(workflow):
+        try:
+            config_file.check(results, files[0], config)
+        except BiasgridError as error:
+            stop(error)
+
+
+def record_config_file(workflow: Any, results: Path, replaces: bool) -> None:
+    """Write down which config file the results are of (`config_file.record`)."""
+    for file in config_files(workflow)[:1]:
+        config_file.record(results, file, replaces)
 
 
 def cores(workflow: Any) -> int | None:
@@ -80,6 +96,13 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
 def jobs(workflow: Any, rule: str) -> list[Any]:
     """The wildcards of the jobs of a rule that this run is about to do."""
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
+
+
+def keeps(workflow: Any, log: str) -> bool:
+    """Whether a log of a former run is of a job that there still is, and that this run does not do again."""
+    if log in (str(log) for job in workflow.dag.needrun_jobs() for log in job.log):
+        return False
+    return not makes_all(workflow) or log in (str(log) for job in workflow.dag.jobs for log in job.log)
 
 
 def makes_all(workflow: Any) -> bool:

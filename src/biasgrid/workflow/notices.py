@@ -10,6 +10,7 @@ from ..api import study_caveats
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, read_manifest
 from ..errors import BiasgridError
+from ..numbers import number
 from ..plan.steps import model_store
 from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
@@ -17,9 +18,7 @@ from ..tables.scores import SCORES
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
-SMALL_STUDY = (
-    "The small study, on 4 models, downloads 190 MB: make study, or biasgrid run config/embedded.yaml"
-)
+SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
@@ -40,11 +39,11 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
         return None
     known_sizes = [size for size in sizes.values() if size is not None]
     total = (
-        f"{'at least ' * (len(known_sizes) < len(sizes))}{_text(sum(known_sizes))}"
+        f"{'at least ' * (len(known_sizes) < len(sizes))}{size_text(sum(known_sizes))}"
         if known_sizes
         else "size not known"
     )
-    texts = ", ".join(name if size is None else f"{name} {_text(size)}" for name, size in sizes.items())
+    texts = ", ".join(name if size is None else f"{name} {size_text(size)}" for name, size in sizes.items())
     line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {texts}"
     return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
 
@@ -74,7 +73,7 @@ def lost_by_case(study: Study) -> str | None:
     models = {model: len(words) for model, words in lost.items() if words}
     if not models:
         return None
-    counts = ", ".join(f"{number} in {model}" for model, number in models.items())
+    counts = ", ".join(f"{n} in {model}" for model, n in models.items())
     return (
         f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({counts}); to look "
         f"words up in lower case, too, set {BOTH_CASES}"
@@ -91,5 +90,5 @@ def caveats(study: Study) -> list[str]:
     return study_caveats.caveats(study, lowest)
 
 
-def _text(megabytes: int) -> str:
-    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"
+def size_text(megabytes: int) -> str:
+    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes} MB"

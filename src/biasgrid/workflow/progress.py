@@ -18,6 +18,8 @@ from tqdm import tqdm
 FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at least
 SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
+# how Snakemake comments on a step that failed; the run's report says what failed
+ON_FAILURE = ("Cannot restore ", "Exiting because a job execution failed")
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
@@ -69,7 +71,7 @@ class Progress(logging.Handler):
             self.errors.append(self.format(record))
         elif "on user request" in record.getMessage():
             self.stopped = True
-        elif self._over.is_set():
+        elif self._over.is_set() or record.getMessage().startswith(ON_FAILURE):
             pass
         elif record.levelno >= logging.WARNING or event == "error":
             self._print(self.format(record))

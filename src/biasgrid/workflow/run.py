@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,15 +91,17 @@ class Run:
         if self._study:
             write_text(self.study_file, self._study)
         if self._warning_log is not None:
-            self._warning_log.begin(self._warnings)
+            self._warning_log.begin(self._warnings, partial(engine.keeps, workflow))
         engine.start_at_once(workflow)
         if study is not None:
             try:
                 stores.make_folder(study)
+                downloads = [job.name for job in engine.jobs(workflow, "archive")]
+                stores.check_extras(study, downloads)
             except BiasgridError as error:
                 self.end()
                 engine.stop(error)
-            sizes = notices.download_sizes(study, [job.name for job in engine.jobs(workflow, "archive")])
+            sizes = notices.download_sizes(study, downloads)
             self.say(notices.downloads(study, sizes))
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
@@ -111,6 +114,8 @@ class Run:
     def call(self, name: str, log: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function for a job; why it failed goes to the job's log and to the report at the end."""
         Path(log).unlink(missing_ok=True)  # of a former try
+        if self._warning_log is not None:
+            self._warning_log.begin_step(log)
         try:
             return function(*arguments)
         except Exception as error:
@@ -135,6 +140,7 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
@@ -152,12 +158,14 @@ class Run:
             self.say(conclusions.tables_and_figures(study.results))
 
     def _warning_line(self) -> str | None:
-        """How many warnings the last run that made something had, and their file; None where it had none."""
+        """How many warnings there are of the last run that made something and of steps that it found done, and their
+        file; None where there are none."""
         if self._warning_log is not None and self._warning_log.file is not None:
             for rule, name, text in self._logs():
+                log = str(self.logs / rule / f"{name}.txt")
                 for line in text.splitlines():
                     if line.startswith(WARNING):
-                        self._warning_log.note(f"{rule} {name}: {line.removeprefix(WARNING)}")
+                        self._warning_log.note(f"{rule} {name}: {line.removeprefix(WARNING)}", log)
         count = (
             len(self._warnings.read_text(encoding="utf-8").splitlines()) if self._warnings.is_file() else 0
         )
@@ -202,6 +210,6 @@ class Run:
             reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
             print(
                 f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
-                "embedded study: make study, or snakemake --cores 2 --configfile config/embedded.yaml",
+                "embedded study: biasgrid run config/embedded.yaml",
                 file=sys.stderr,
             )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import archives_of
+from ..embeddings.building import archives_of, check_extra
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import fetch
@@ -30,6 +30,13 @@ def make_folder(study: Study | Simulation) -> None:
         raise BiasgridError(
             f"{set_by}: {study.embeddings} is no folder for embeddings: {error.strerror}"
         ) from None
+
+
+def check_extras(study: Study | Simulation, downloads: Collection[str]) -> None:
+    """Check for the packages that the models of these archives need. Raises BiasgridError."""
+    for key, model in study.models.items():
+        if not set(archives(study, key)).isdisjoint(downloads):
+            check_extra(key, model)
 
 
 # whether a download shows by itself how far it is; a run that shows it sets this to False. No argument of

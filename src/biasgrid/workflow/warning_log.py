@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+
+from ..files import write_text
 
 
 class WarningLog(logging.Handler):
     """Takes every warning of this process, and what the package logs, as one line each and once.
 
-    Until a run begins, a warning is shown at once. From then on it is written to the run's file.
+    Until a run begins, a warning is shown at once. From then on it is written to the run's file. What a step warned
+    of stays there as long as the step is not run again: its results are the same.
     """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.file: Path | None = None
-        self._texts: dict[str, None] = {}
+        self._texts: dict[str, str] = {}  # text -> the log of the step that it is of; "": of no step
+        self._thread = threading.local()  # steps are threads
         warnings.showwarning = lambda message, *_: self.note(str(message))
         log = logging.getLogger(__name__.partition(".")[0])
         log.addHandler(self)
@@ -25,25 +32,46 @@ class WarningLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take what the package logs, such as a download that is tried again."""
-        self.note(record.getMessage())
+        self.note(record.getMessage(), "")
 
-    def note(self, text: str) -> None:
-        """Take a warning: where in the code it came from says nothing to a user."""
+    def begin_step(self, log: str) -> None:
+        """Warnings of this thread are from now on those of the step that has this log."""
+        self._thread.log = log
+
+    def note(self, text: str, log: str | None = None) -> None:
+        """Take a warning, by default of this thread's step: where in the code it came from says nothing to a user."""
         text = " ".join(text.split())
-        self.acquire()  # steps are threads
+        self.acquire()
         try:
             if text in self._texts:
                 return
-            self._texts[text] = None
+            self._texts[text] = getattr(self._thread, "log", "") if log is None else log
             if self.file is None:
                 print(f"biasgrid: warning: {text}", file=sys.stderr, flush=True)
             else:
-                with self.file.open("a", encoding="utf-8") as file:
-                    file.write(f"{text}\n")
+                self._write()
         finally:
             self.release()
 
-    def begin(self, file: Path) -> None:
-        """From now on, warnings are written to a file of this run; those that were shown before are in it, too."""
-        file.write_text("".join(f"{text}\n" for text in self._texts), encoding="utf-8")
+    def begin(self, file: Path, stays: Callable[[str], bool] = lambda log: False) -> None:
+        """From now on, warnings are written to a file of this run; those that were shown before are in it, too, and
+        those of former runs whose step's log `stays`."""
         self.file = file
+        former_texts = {text: log for text, log in self._former().items() if log and stays(log)}
+        self._texts |= {text: log for text, log in former_texts.items() if text not in self._texts}
+        self._write()
+
+    @property
+    def _steps(self) -> Path:
+        return self.file.with_name(".warnings.json")
+
+    def _former(self) -> dict[str, str]:
+        try:
+            texts = json.loads(self._steps.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return texts if isinstance(texts, dict) else {}
+
+    def _write(self) -> None:
+        write_text(self.file, "".join(f"{text}\n" for text in self._texts))
+        write_text(self._steps, json.dumps(self._texts, ensure_ascii=False))

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, quote
-from ...extras import require
+from ...extras import require_for
 from .bert_network import WEIGHTS, Shape, head, layers, read_shape, read_weights
+from .formats import BERT
 from .sentence import Sentence, Span
 from .threads import map_on_threads, one_thread
 from .word_pieces import MASK, read_pieces
@@ -61,7 +62,7 @@ class Bert:
     """
 
     def __init__(self, folder: Path, metadata: Mapping[str, Any]) -> None:
-        require_packages(f"a BERT model ({Path(folder).name})")
+        require_for(BERT, purpose=f"a BERT model ({Path(folder).name})")
         import torch
 
         self._folder = Path(folder)
@@ -247,12 +248,6 @@ class Bert:
             states = layers(self._weights, self.shape, batch.to(self._device))[rows, columns]
             logits = head(self._weights, self.shape, states).double()
             return float(logits.log_softmax(-1).gather(1, true_ids.to(self._device)[:, None]).sum())
-
-
-def require_packages(purpose: str) -> None:
-    """Check for the packages that BERT needs. Raises BiasgridError."""
-    for package in ("safetensors", "tokenizers", "torch"):
-        require(package, purpose)
 
 
 def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError
+from ...extras import require_for
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert import require_packages
 from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
 from .building import make_language_model
 from .formats import BERT
@@ -153,7 +153,7 @@ def retrain(
     BiasgridError
         Weights that are none of a BERT with its head for masked words.
     """
-    require_packages(f"training {name}")
+    require_for(BERT, purpose=f"training {name}")
     scratch = folder.with_name(f".{folder.name}.training")
     shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
     start_folder, output = scratch / "start", scratch / "made"

@@ -18,7 +18,7 @@ FORMATS = {
     LLAMA: "a causal model of Llama's shape in a .gguf file, with its tokenizer (needs the extra `language`)",
     BERT: "a BERT encoder: model.safetensors, config.json and tokenizer.json; with its head for masked words it is a "
     "masked language model (needs the extra `language`)",
-    SCORES: "a table of sentences and the scores that somebody measured (docs/language_models.md)",
+    SCORES: "a table of sentences and the scores that somebody measured",
 }
 # what reads a folder of each, as "module:class", so that torch is imported when a text is scored, and not before
 NETWORKS = {

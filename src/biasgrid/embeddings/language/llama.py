@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, quote
-from ...extras import require
+from ...extras import require_for
 from .building import GGUF
 from .byte_pairs import MODEL, SENTENCE_PIECES, BytePairs
+from .formats import LLAMA
 from .gguf_file import GgufFile
 from .llama_sizes import Sizes
 from .sentence import Sentence
@@ -49,8 +50,7 @@ class Llama:
     """
 
     def __init__(self, folder: Path, metadata: dict[str, Any]) -> None:
-        for package in ("tokenizers", "gguf", "torch"):
-            require(package, f"a language model ({Path(folder).name})")
+        require_for(LLAMA, purpose=f"a language model ({Path(folder).name})")
         from .llama_network import LlamaNetwork
 
         file = GgufFile.open((folder / GGUF).resolve())  # which errors name: a user's file, where it is

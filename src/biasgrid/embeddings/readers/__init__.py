@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ __all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_mode
 REGISTRY: Registry[Reader] = Registry(__name__, "READERS", "format", "formats")
 SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
+# a line of a word and numbers between commas, at the beginning or after a head
+CSV = re.compile(rb"([^\n]*\n)??[^,\n]*(?:,-?\d*\.?\d+(?:[eE][+-]?\d+)?){2,}\r?(?:\n|\Z)")
 
 
 def convert(
@@ -161,7 +164,11 @@ def detect(source: Path) -> Reader:
             f"{source}: is neither a store (no {MODEL}) nor of a format that is a folder: {formats} ({HINT}); it has "
             f"{join_names(content) if content else 'no files'}"
         )
-    raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT})")
+    advice = ""
+    if table := CSV.match(content):
+        options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
+        advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({str(source)!r}, {options}))"
+    raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT}){advice}")
 
 
 def _check_prefix(store: Path, vocab_prefix: str) -> None:

@@ -250,7 +250,7 @@
       // with what the metric asks, where both can be seen
       const question = target.closest(".question");
       const top = (element) => element.getBoundingClientRect().top;
-      (question && top(closest) - top(question) < innerHeight / 2 ? question : target).scrollIntoView({ behavior: "instant" });
+      (question && top(closest) - top(question) < 0.7 * innerHeight ? question : target).scrollIntoView({ behavior: "instant" });
       closest.querySelector("summary").focus({ preventScroll: true });
     }
 

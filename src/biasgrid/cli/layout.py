@@ -1,0 +1,76 @@
+"""What commands print on a terminal: lines of at most 80 characters, where a script reads JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from ..numbers import count, number
+
+WIDTH = 80
+GAP = "  "
+
+
+def add_forms(command: argparse.ArgumentParser) -> None:
+    """Add the options --table and --json, of which `wants_table` reads one."""
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--table", action="store_true", help="print a short table (default on a terminal)")
+    form.add_argument("--json", action="store_true", help="print JSON (default where output is no terminal)")
+
+
+def wants_table(args: argparse.Namespace) -> bool:
+    """Whether a person reads what the command prints."""
+    return args.table or (not args.json and sys.stdout.isatty())
+
+
+def columns(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> list[str]:
+    """Rows of texts as lines, in columns, each with its note below it; the last column is wrapped where it is too
+    long for the line."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    indent = min(sum(widths) + len(GAP) * len(widths), WIDTH // 2)
+    lines = []
+    for row, note in zip_longest(rows, notes, fillvalue=""):
+        lines += paragraph(GAP.join([*map(str.ljust, row[:-1], widths), ""]), row[-1], indent)
+        lines += paragraph("    ", note, 4) if note else []
+    return lines
+
+
+def paragraph(head: str, text: str, indent: int = 2) -> list[str]:
+    """A text after its head in lines, all but the first indented. No word is broken."""
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [head.rstrip()]
+
+
+def text_of(record: Mapping[str, Any]) -> str | None:
+    """A record as a line for each entry; None where an entry has more than one level."""
+    try:
+        return "\n".join(columns([(f"{name}:", _entry(value)) for name, value in record.items()]))
+    except TypeError:
+        return None
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_scalar(inner)}" for name, inner in value.items()) or "none"
+    return (", ".join(map(_scalar, value)) or "none") if isinstance(value, list) else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float | None):
+        return number(value)
+    raise TypeError

@@ -1,0 +1,62 @@
+"""Which queries published numbers are over: the same words, whatever the sets are called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..configs import read_json
+from ..errors import BiasgridError
+from ..query import Query
+from ..word_set import first_words
+
+FILE = "published_queries.json"  # beside the files of numbers whose queries it lists
+Queries = Mapping[str, str]  # key of a query -> `words_digest`
+
+
+def words_digest(query: Query) -> str:
+    """Changes exactly when a word of the query does, the order of words, or the order of sets."""
+    sides = [
+        [list(word_set.words) for word_set in side] for side in (query.target_sets, query.attribute_sets)
+    ]
+    return hashlib.sha256(json.dumps(sides).encode()).hexdigest()[:16]
+
+
+def read_queries(numbers: Path) -> dict[str, dict[str, str]]:
+    """Criterion -> the queries that the published numbers of a file are over; nothing where no file says so.
+
+    Raises BiasgridError for a file of another form.
+    """
+    path = numbers.with_name(FILE)
+    if not path.is_file():
+        return {}
+    queries = read_json(path)
+    if not isinstance(queries, dict) or not all(isinstance(keys, dict) for keys in queries.values()):
+        raise BiasgridError(f"{path}: expected an object: criterion -> query -> digest of its words")
+    return queries
+
+
+def difference(ours: Queries, published: Queries) -> str:
+    """How the queries of ours differ from the published ones; empty where they are the same under any keys."""
+    added, missing = _lacking(ours, published), _lacking(published, ours)
+    changed = [key for key in added if key in missing]
+    parts = {
+        "ours has other words in": changed,
+        "ours is also over": [key for key in added if key not in changed],
+        "ours is not over": [key for key in missing if key not in changed],
+    }
+    return "; ".join(f"{what} {first_words(keys)}" for what, keys in parts.items() if keys)
+
+
+def _lacking(queries: Queries, others: Queries) -> list[str]:
+    """The queries whose words no other query has."""
+    left = Counter(others.values())
+    lacking = []
+    for key, digest in queries.items():
+        left[digest] -= 1
+        if left[digest] < 0:
+            lacking.append(key)
+    return lacking

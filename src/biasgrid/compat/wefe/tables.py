@@ -1,0 +1,123 @@
+"""WEFE's tables of many queries and models, its rankings and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ... import metrics
+from ...api.drawings import with_show
+from ...debias import UNTOUCHED
+from ...errors import InputError, unknown_name
+from .metrics import BaseMetric
+from .models import Query, WordEmbeddingModel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# aggregation -> what pandas calls it, what the column is called
+AGGREGATIONS = {
+    "sum": ("sum", "sum"),
+    "abs_sum": ("sum", "sum of abs values"),
+    "avg": ("mean", "average"),
+    "abs_avg": ("mean", "average of abs values"),
+}
+
+
+def generate_subqueries_from_queries_list(metric: type[BaseMetric], queries: Sequence[Query]) -> list[Query]:
+    parts = (part for query in queries for part in query.get_subqueries(metric.metric_template))
+    return list({part.name: part for part in parts}.values())
+
+
+def run_queries(
+    metric: type[BaseMetric],
+    queries: Sequence[Query],
+    models: Sequence[WordEmbeddingModel],
+    queries_set_name: str = "Unnamed queries set",
+    lost_vocabulary_threshold: float = 0.2,
+    metric_params: dict[str, Any] | None = None,
+    generate_subqueries: bool = False,
+    aggregate_results: bool = False,
+    aggregation_function: str | Callable[[pd.DataFrame], Any] = "abs_avg",
+    return_only_aggregation: bool = False,
+    warn_not_found_words: bool = False,
+) -> pd.DataFrame:
+    """A metric on queries on models: a row per model, a column per query, and one of their aggregate.
+
+    An `aggregation_function` of one's own takes the data frame, as in WEFE.
+    """
+    if generate_subqueries:
+        queries = generate_subqueries_from_queries_list(metric, queries)
+    common = {"lost_vocabulary_threshold": lost_vocabulary_threshold}
+    options = common | {"warn_not_found_words": warn_not_found_words} | (metric_params or {})
+    table = pd.DataFrame(
+        {q.name: [metric().run_query(q, model, **options)["result"] for model in models] for q in queries},
+        index=pd.Index([model.name for model in models], name="model_name"),
+    ).rename_axis(columns="query_name")
+    table.attrs["metric"] = metric.metric_short_name  # for figures
+    if not aggregate_results:
+        return table
+    if callable(aggregation_function):
+        aggregate, how = aggregation_function(table), "custom aggregation"
+    elif aggregation_function not in AGGREGATIONS:
+        raise InputError(unknown_name("aggregation_function", aggregation_function, AGGREGATIONS))
+    else:
+        function, how = AGGREGATIONS[aggregation_function]
+        values = table.abs() if aggregation_function.startswith("abs_") else table
+        aggregate = getattr(values, function)(axis=1)
+    name = f"{metric.metric_short_name}: {queries_set_name} {how} score"
+    only = aggregate.to_frame(name)
+    only.attrs |= table.attrs
+    return only if return_only_aggregation else pd.concat([table, only], axis=1)
+
+
+def create_ranking(
+    results_dataframes: Sequence[pd.DataFrame], method: str = "first", ascending: bool = True
+) -> pd.DataFrame:
+    """The models' ranks by the last column of each table; 1 is the smallest value."""
+    columns = [table.iloc[:, -1].rank(method=method, ascending=ascending) for table in results_dataframes]
+    names = [str(column.name) for column in columns]
+    for place, column in enumerate(columns):
+        if names.count(name := names[place]) > 1:
+            column.name = f"{name} ({names[: place + 1].count(name)})"
+    return pd.concat(columns, axis=1)
+
+
+def calculate_ranking_correlations(rankings: pd.DataFrame, method: str = "spearman") -> pd.DataFrame:
+    correlations = rankings.corr(method=method)
+    correlations.attrs["method"] = method  # for the figure
+    return correlations
+
+
+def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Figure:
+    """The values as bars, of this library's look: a figure of matplotlib, with `show()`."""
+    from ...figures.bars import bars
+
+    metric = metrics.metric(results.attrs.get("metric", "WEAT"))
+    scores = _long(results, "query", "value").assign(metric=metric.name)
+    labels, neutral = {metric.name: metric.label}, {metric.name: metric.neutral}
+    return with_show(bars(scores, labels, "Results", neutral, by))
+
+
+def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Figure:
+    """The ranks as stacked bars. `use_metric_as_facet` changes nothing: each rank is written in its bar."""
+    from ...figures.rankings import rankings
+
+    return with_show(rankings(_long(ranking, "metric", "rank"), {}, "Results"))
+
+
+def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "") -> Figure:
+    from ...figures.correlations import correlations
+
+    long = correlation_matrix.rename_axis(index="metric_a", columns="metric_b").stack()
+    table = long.rename("correlation").reset_index()
+    method = correlation_matrix.attrs.get("method", "spearman")
+    return with_show(correlations(table.assign(criterion=title or "Correlations", method=method), {}, method))
+
+
+def _long(table: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
+    """A table of models by queries or metrics as figures take it."""
+    long = table.rename_axis(index="model", columns=column).stack(future_stack=True).rename(value)
+    return long.reset_index().assign(criterion="Results", debias=UNTOUCHED, cells_nan=0, status="no value")

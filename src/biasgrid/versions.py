@@ -1,0 +1,38 @@
+"""Which versions computed a file of results. The file says it, also after an upgrade: that makes no step stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Any
+
+from . import __version__
+
+# every score may depend on these; of a language model also on torch (`sentence_scores`)
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+@cache
+def versions(*libraries: str) -> dict[str, str]:
+    """The versions at work here: of biasgrid, Python, `LIBRARIES` and further libraries that are installed."""
+    found = {"biasgrid": __version__, "python": python_version()}
+    for name in (*LIBRARIES, *libraries):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def count_versions(records: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Library -> version -> how many of the records it computed; the version is "" where they do not say it."""
+    counts: dict[str, dict[str, int]] = {}
+    for record in records:
+        of_record = record.get("versions")
+        names = of_record if isinstance(of_record, Mapping) and of_record else {"biasgrid": ""}
+        for name, number in names.items():
+            of_library = counts.setdefault(str(name), {})
+            of_library[str(number)] = of_library.get(str(number), 0) + 1
+    return counts

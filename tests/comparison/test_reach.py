@@ -1,0 +1,82 @@
+"""How many published numbers the studies that come with biasgrid reach, on models that a package registry or the
+checkout has: README says it."""
+
+from collections import Counter
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from biasgrid import comparison
+from biasgrid.comparison.study_values import unit
+from biasgrid.study import Study
+
+FILES = sorted((ROOT / "data" / "published").glob("*.csv"))
+STUDIES = (
+    "embedded",
+    "caliskan",
+    "sweeney+with_npm",
+    "wefe_documentation",
+    "bolukbasi",
+    "thesis4",
+    "same",
+    "seat",
+)
+STUDIES += ("multilingual",)
+
+
+def reached_by(name):
+    """The file's name and the row of each number that a study compares with a number of its own, or finds no value
+    for; what stands beside other vectors is not judged."""
+    config = {}
+    for part in name.split("+"):
+        config |= yaml.safe_load((ROOT / f"config/{part}.yaml").read_text(encoding="utf-8"))
+    study = Study.of(config, root=ROOT)
+    models = Counter(study.published_as.values())
+    for path in study.config["published"]:
+        for place, row in enumerate(comparison.read([path]).itertuples(index=False)):
+            states = [s for s, other in study.published_as.items() if row.model in (other, unit(*s))]
+            if row.quantity in ("rank", "correlation"):  # of all models at once
+                if models.keys() == set(comparison.read([path]).query("quantity == 'rank'")["model"]):
+                    yield path.rpartition("/")[2], place, row
+            elif row.query:
+                cells = [f"{model}/{debias}/{row.metric}/{row.query}" for model, debias in states]
+                known = study.inferences if row.quantity in comparison.TESTED else study.cells
+                if any(cell in known for cell in cells):
+                    yield path.rpartition("/")[2], place, row
+            elif row.metric:
+                cells = {(c.model, c.debias) for c in study.cells.values() if c.metric == row.metric}
+                if cells.intersection(states) and row.criterion in (*study.config["criteria"], "Overall"):
+                    yield path.rpartition("/")[2], place, row
+            elif any(
+                (e.criterion, e.model, e.debias) == (row.criterion, *state)
+                for e in study.evaluations.values()
+                for state in states
+            ):
+                yield path.rpartition("/")[2], place, row
+
+
+@pytest.mark.filterwarnings("ignore:.*repeats", "ignore:.*a word in two sets")
+def test_what_is_reached_is_as_readme_says():
+    numbers = {path.name: len(comparison.read([path])) for path in FILES}
+    assert sum(numbers.values()) == 940
+    reached = {(file, place): row for name in STUDIES for file, place, row in reached_by(name)}
+    assert Counter(file for file, _ in reached) == {
+        "wefe_documentation.csv": 331,
+        "maddalozzo.csv": 53,
+        "caliskan.csv": 40,
+        "case_study.csv": 32,
+        "rnsb_notebook.csv": 15,
+        "weat_notebook.csv": 10,
+        "sweeney.csv": 6,
+        "bolukbasi.csv": 5,
+    }
+    assert len(reached) == 492
+    # the case study: two of its seven models, and none of its ranks and correlations
+    case_study = comparison.read([path for path in FILES if path.name.startswith("case_study")])
+    assert len(set(case_study["model"]) - {""}) == 7
+    assert {row.model for (file, _), row in reached.items() if file == "case_study.csv"} == {
+        "word2vec-google-news-300",
+        "word2vec-gender-hard-debiased",
+    }
+    assert int(case_study["quantity"].isin(["rank", "correlation"]).sum()) == 136

@@ -1,0 +1,84 @@
+"""Results are of one config file: a copy of it under the same study name writes over none of them unasked."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+RECORD = "results/small/config_file.txt"
+
+
+@pytest.fixture
+def copied(finished):
+    """A finished project with an edited copy of its config: what a run of the copy gives."""
+    write(finished, "mine.yaml", seed=5)
+    return lambda *options, config="mine.yaml": finished.snakemake(
+        "--cores", "1", "--configfile", config, *options
+    )
+
+
+def write(project, name, **changes):
+    path = project.folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump(project.config | changes, sort_keys=False))
+
+
+def test_a_copy_of_the_config_writes_over_no_results(finished, copied):
+    before = finished.results()
+    done = copied()
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
+    assert lines == [
+        "biasgrid: results/small was made by config/config.yaml, and this is mine.yaml: give the study in it another "
+        "name, or replace those results: biasgrid run mine.yaml --replace (snakemake: --config replace=true)"
+    ]
+    command = [sys.executable, "-m", "biasgrid", "run", "mine.yaml", "--cores", "1"]
+    run = subprocess.run(
+        command, cwd=finished.folder, env=finished.environment, capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert lines[0] in run.stderr.splitlines()
+    assert finished.results() == before
+    replaced = subprocess.run(
+        [*command, "--replace", "--until", "study"],
+        cwd=finished.folder,
+        env=finished.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert replaced.returncode == 0, replaced.stderr
+    assert (finished.folder / RECORD).read_text() == "../../mine.yaml\n"
+    assert finished.snakemake("--cores", "1").returncode == 2  # that is the other one now
+    assert copied("--dry-run").returncode == 0
+
+
+def test_a_copy_that_says_the_same_is_the_same_study(finished, copied):
+    write(finished, "mine.yaml")
+    assert "Nothing to be done" in copied().stderr
+    assert (finished.folder / RECORD).read_text() == "../../config/config.yaml\n"
+
+
+def test_the_same_file_is_the_same_study(finished, copied, tmp_path):
+    """Edited, with an overlay, and moved: alone, with its folder, with everything."""
+    finished.configure(finished.config | {"seed": 5})
+    write(finished, "overlay.yaml", figures=[])
+    assert copied("overlay.yaml", "--dry-run", config="config/config.yaml").returncode == 0
+    shutil.move(finished.folder / "config", finished.folder / "studies")
+    assert copied("--dry-run", config="studies/config.yaml").returncode == 0
+    (finished.folder / "config").mkdir()
+    shutil.move(finished.folder / "studies/config.yaml", finished.folder / "config")
+    shutil.move(finished.folder, tmp_path / "elsewhere")
+    finished.folder = tmp_path / "elsewhere"
+    assert copied("--dry-run", config=str(finished.folder / "config/config.yaml")).returncode == 0
+    assert copied("--dry-run").returncode == 2
+
+
+def test_results_without_a_record_are_taken(finished, copied):
+    (finished.folder / RECORD).unlink()
+    assert "Nothing to be done" in finished.run().stderr
+    assert (finished.folder / RECORD).read_text() == "../../config/config.yaml\n"
+    (finished.folder / RECORD).unlink()
+    assert copied("--until", "study").returncode == 0
+    assert (finished.folder / RECORD).read_text() == "../../mine.yaml\n"
