@@ -205,7 +205,7 @@ def test_queries_that_share_attribute_sets_count_as_one(attributes):
         assert ("for these queries" in grid.summary()) == (grid is three)
 
 
-def test_attribute_sets_are_shared_through_others_within_a_criterion():
+def test_attribute_sets_are_shared_through_others_and_by_criteria():
     """q0 and q1 share x, q1 and q2 share y: one cluster. Sets count by their words, not by their names."""
     x, y, z = ([f"attrx{i}_{k}" for k in range(WORDS)] for i in range(3))
     sets = [(x, z), (x[::-1], y), (y, ["attrx3_0", "attrx3_1"])]
@@ -221,10 +221,16 @@ def test_attribute_sets_are_shared_through_others_within_a_criterion():
     ] + [query(i, 2) for i in range(4, 8)]
     loaded = {name: load(model(seed, attributes=2)) for seed, name in enumerate("ab")}
     options = {"progress": False, "bootstrap": {"draws": DRAWS}}
-    grid = measure_grid({"weat": {}}, {"C": queries, "D": queries[:6]}, loaded, **options)
-    kinds = grid.frame("pairs").set_index("criterion")["holds_for"].to_dict()
-    # five clusters of seven queries; four of six; nine of both, as criteria are apart
-    assert kinds == {"C": "other queries", "D": "these queries", "Overall": "other queries"}
+
+    def kinds(**criteria):
+        grid = measure_grid({"weat": {}}, criteria, loaded, **options)
+        return grid.frame("pairs").set_index("criterion")["holds_for"].to_dict()
+
+    # five clusters of seven queries; four of six; both together have the first's five
+    of_seven = kinds(C=queries, D=queries[:6])
+    assert of_seven == {"C": "other queries", "D": "these queries", "Overall": "other queries"}
+    # four and three, which are four together
+    assert kinds(C=queries[:6], D=queries[:5]) == dict.fromkeys(["C", "D", "Overall"], "these queries")
 
 
 def test_nobody_is_ranked_where_there_is_too_little_to_compare():

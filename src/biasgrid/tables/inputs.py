@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-Parts = dict[
-    str, dict[str, list[list[str]]]
-]  # criterion -> metric -> names of (sub-)queries that belong together
+# criterion -> metric -> the names of the sub-queries of each query
+Parts = dict[str, dict[str, list[list[str]]]]
+# metric -> criterion and name of the (sub-)queries of each cluster
+Clusters = dict[str, list[list[tuple[str, str]]]]
 
 
 def inference_files(grid: Any) -> dict[str, list[Path]]:
@@ -37,40 +38,47 @@ def interval_agreement_cells(grid: Any) -> list[Any]:
 def parts_of(grid: Any) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""
-    return _by_metric(grid, lambda queries: [[part.name for part in parts] for parts in queries])
-
-
-def clusters_of(grid: Any) -> Parts:
-    """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
-    `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
-    or a sub-query, directly or through others."""
-    return _by_metric(grid, _clusters)
-
-
-def _clusters(queries: Iterable[Sequence[Any]]) -> list[list[str]]:
-    clusters: list[tuple[dict[str, None], set[frozenset[str]]]] = []
-    for parts in queries:
-        names = {part.name: None for part in parts}
-        sets = {frozenset(s.words) for part in parts for s in part.attribute_sets}
-        for other in [other for other in clusters if other[0].keys() & names or other[1] & sets]:
-            clusters.remove(other)
-            names, sets = other[0] | names, other[1] | sets
-        clusters.append((names, sets))
-    return [list(names) for names, _ in clusters]
-
-
-def _by_metric(grid: Any, members: Callable[[list[Sequence[Any]]], list[list[str]]]) -> Parts:
-    """What `members` says of the queries of a criterion, each as its sub-queries, where some have several."""
     parts: Parts = {}
     for criterion in sorted(grid.ranked_criteria):
-        queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
-        by_template: dict[Any, list[list[str]]] = {}
-        for key in sorted(grid.metrics(criterion)):
-            template = grid.metric(criterion, key).template
-            if template not in by_template:
-                by_template[template] = members(
-                    [query.subqueries(template) for query in queries if query.fits(template)]
-                )
-            if any(len(names) > 1 for names in by_template[template]):
-                parts.setdefault(criterion, {})[key] = by_template[template]
+        for key, queries in _subqueries(grid, criterion).items():
+            if any(len(of_query) > 1 for of_query in queries):
+                names = [[part.name for part in of_query] for of_query in queries]
+                parts.setdefault(criterion, {})[key] = names
     return parts
+
+
+def clusters_of(grid: Any) -> Clusters:
+    """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
+    `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
+    or a sub-query, directly or through others, also of several criteria."""
+    queries: dict[str, list[tuple[str, Sequence[Any]]]] = {}
+    for criterion in sorted(grid.ranked_criteria):
+        for key, of_criterion in _subqueries(grid, criterion).items():
+            queries.setdefault(key, []).extend((criterion, parts) for parts in of_criterion)
+    clusters = {key: [c for c in _clusters(of_metric) if len(c) > 1] for key, of_metric in queries.items()}
+    return {key: of_metric for key, of_metric in clusters.items() if of_metric}
+
+
+def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[str, str]]]:
+    clusters: list[tuple[dict[tuple[str, str], None], set[frozenset[str]]]] = []
+    for criterion, parts in queries:
+        rows = {(criterion, part.name): None for part in parts}
+        sets = {frozenset(s.words) for part in parts for s in part.attribute_sets}
+        for other in [other for other in clusters if other[0].keys() & rows or other[1] & sets]:
+            clusters.remove(other)
+            rows, sets = other[0] | rows, other[1] | sets
+        clusters.append((rows, sets))
+    return [list(rows) for rows, _ in clusters]
+
+
+def _subqueries(grid: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
+    """The queries of a criterion by metric, each as its sub-queries."""
+    queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
+    by_template: dict[Any, list[Sequence[Any]]] = {}
+    of_metric = {}
+    for key in sorted(grid.metrics(criterion)):
+        template = grid.metric(criterion, key).template
+        if template not in by_template:
+            by_template[template] = [query.subqueries(template) for query in queries if query.fits(template)]
+        of_metric[key] = by_template[template]
+    return of_metric

@@ -115,16 +115,18 @@ def _numbers(
                     values[places], samples[places], cluster_of_row[pair.rows], len(place.clusters), *options
                 )
     sides = [[units[tuple(pair.places[side])] for pair in pairs] for side in (0, 1)]
-    first_row = place.clusters.argmax(axis=1)
     criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
     sizes = spec["words"]
     words = [
         sizes[criteria[row]][place.metric].get(place.names[row], math.inf) for row in range(len(criteria))
     ]
+    first_row = place.clusters.argmax(axis=1)
+    is_apart = all(len(set(criteria[cluster])) == 1 for cluster in place.clusters)
     outcome = compare_pairs(
         *(Parts(*map(np.stack, zip(*side, strict=True))) for side in sides),
         words=float(np.mean(words)),
-        strata=criteria[first_row],
+        # criteria that share attribute sets are no samples of their own
+        strata=criteria[first_row] if is_apart else None,
         of_queries=np.array([pair.holds_for == OTHER_QUERIES for pair in pairs]),
         sizes=np.array([place.sizes(pair.rows) for pair in pairs]),
         level=spec["level"],

@@ -30,7 +30,7 @@ from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resa
 from ..statistics.shared import COVERAGE, THESE_QUERIES
 from .inputs import clusters_of
 from .scores import read_ranked
-from .shared import Parts, places_of
+from .shared import Clusters, Parts, places_of
 from .table import Files
 
 NAME = "rank_samples"
@@ -142,7 +142,7 @@ def rank_samples(
     ties: str = "average",
     coverage: float = COVERAGE,
     parts: Parts | None = None,
-    clusters: Parts | None = None,
+    clusters: Clusters | None = None,
 ) -> np.ndarray:
     """The ranks of `tables.rankings` in each resample: float32 (RANKS, RESAMPLED, rows of the rankings, draws), NaN
     where a model has none; `statistics.ranks` says how absolute values of resamples are avoided.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,10 @@ from ..statistics.aggregation import groups
 from ..statistics.shared import COVERAGE, Shared, count_complete, holds_for, shared_rows
 
 State = tuple[str, str]  # a model's key and a debias method's
-# criterion -> metric -> the (sub-)queries of each query, of metrics that divide queries; or of each cluster
+# criterion -> metric -> the sub-queries of each query, of metrics that divide queries
 Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+# metric -> criterion and name of the (sub-)queries of each cluster
+Clusters = Mapping[str, Sequence[Sequence[tuple[str, str]]]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def places_of(
     criteria: Sequence[str],
     coverage: float = COVERAGE,
     parts: Parts | None = None,
-    clusters: Parts | None = None,
+    clusters: Clusters | None = None,
 ) -> Iterator[Place]:
     """The rows on which models are compared, for each metric on each criterion and on all together.
 
@@ -99,7 +101,8 @@ def places_of(
     parts
         The sub-queries of queries; a row that stands in none is a query of its own.
     clusters
-        The (sub-)queries of queries that share attribute sets; a row that stands in none is a cluster of its own.
+        The (sub-)queries of queries that share attribute sets, also of several criteria; a row that stands in none is
+        a cluster of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
     for (criterion, metric, *state), places in groups(scores, criteria):
@@ -118,23 +121,25 @@ def places_of(
         has_score = (places >= 0) & has_value[places]
         untouched = np.array([debias == UNTOUCHED for _, debias in states])
         shared = shared_rows(has_score & untouched, coverage)
-        of_rows = (_members(rows, metric, members or {}) for members in (parts, clusters))
         sub_queries = tuple(name for _, name in rows)
+        of_queries = [
+            [(of_criterion, name) for name in names]
+            for of_criterion in dict.fromkeys(of_criterion for of_criterion, _ in rows)
+            for names in (parts or {}).get(of_criterion, {}).get(metric, ())
+        ]
+        of_rows = (_members(rows, members) for members in (of_queries, (clusters or {}).get(metric, ())))
         yield Place(criterion, metric, states, sub_queries, places, has_score, *of_rows, shared)
 
 
-def _members(rows: Mapping[tuple[str, str], int], metric: str, parts: Parts) -> np.ndarray:
-    """Which rows each query has, or each cluster, (queries, rows)."""
+def _members(rows: Mapping[tuple[str, str], int], groups: Iterable[Sequence[tuple[str, str]]]) -> np.ndarray:
+    """Which rows each query has, or each cluster, (queries, rows); a row of none is one of its own."""
     members: dict[tuple[int, ...], None] = {}
-    in_parts = set()
-    for criterion in dict.fromkeys(criterion for criterion, _ in rows):
-        for names in parts.get(criterion, {}).get(metric, ()):
-            of_query = tuple(rows[criterion, name] for name in names if (criterion, name) in rows)
-            in_parts.update(of_query)
-            if of_query:
-                members[of_query] = None
-    members |= {(row,): None for row in rows.values() if row not in in_parts}
-    queries = np.zeros((len(members), len(rows)), dtype=bool)
-    for i, of_query in enumerate(members):
-        queries[i, list(of_query)] = True
-    return queries
+    for keys in groups:
+        if of_group := tuple(rows[key] for key in keys if key in rows):
+            members[of_group] = None
+    in_groups = {row for of_group in members for row in of_group}
+    members |= {(row,): None for row in rows.values() if row not in in_groups}
+    is_member = np.zeros((len(members), len(rows)), dtype=bool)
+    for i, of_group in enumerate(members):
+        is_member[i, list(of_group)] = True
+    return is_member
