@@ -332,7 +332,7 @@ def wrong(tiny):
             [{"rnd": {"distanse": "cos"}}, [COOK], tiny],
             "metrics: rnd: unknown rnd parameter 'distanse'; did you mean",
         ),
-        ([{"rnd": {"permutation": {"draws": 9}}}, [COOK], tiny], "the grid has no permutation"),
+        ([{"rnd": {"permutation": {"draws": 9}}}, [COOK], tiny], "the grid makes no permutation"),
         ([[3], [COOK], tiny], "metrics: 3: expected a metric's name"),
     ]
 

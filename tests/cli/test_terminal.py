@@ -129,7 +129,8 @@ def test_too_small_a_query_is_told_which_metrics_take_it(tmp_path):
         *("measure", "--metric", "weat", "--model", tmp_path / "store", "--query", tmp_path / "query.json")
     )
     assert done.returncode == 2
-    assert "weat has template (2, 2), the query (2, 1); metrics that take it: " in done.stderr
+    named = "'Target set 0 and Target set 1 wrt Attribute set 0'"
+    assert f"weat has template (2, 2) and query {named} (2, 1); metrics that take it: " in done.stderr
     names = done.stderr.rstrip().partition("take it: ")[2].split(", ")
     assert {"rnd", "ripa", "ect", "mac"} <= {*names}
     assert "weat" not in names

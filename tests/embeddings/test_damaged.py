@@ -333,7 +333,7 @@ def wink(vectors: str = '"a":[1,2,3,0],"b":[4,5,6,1]', end: str = ',"unkVector":
         (wink('"a":[1 2,3,0,0],"b":[4,5,6,1]'), "after 0 words"),
         (wink('"a":[1,2,3,0],"b":[4,5,6,1.5]'), "does not count from 0 to 1"),
         (wink('"a":[1,2,3,0],"b":[4,5,6,7]'), "does not count from 0 to 1"),
-        (wink('"a":[1,2,3,0],"c":[4,5,6,1]'), 'not those of its "words"'),
+        (wink('"a":[1,2,3,0],"c":[4,5,6,1]'), 'the words of its "vectors" differ from its "words"'),
         (wink('"a":[],"b":[4,5,6,1]'), "1 numbers"),
         (wink(end="} junk"), "is not JSON"),
         (wink(end="}}"), "is not JSON"),

@@ -1106,8 +1106,11 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
         ({**URL, "sha256": "a" * 63}, "sha256 must be 64 lower-case hex digits"),
         ({**URL, "md5": "A" * 32}, "md5 must be 32 lower-case hex digits"),
         ({**URL, "filename": "../a"}, "filename must be"),
-        ({**URL, "filename": "manifest.json"}, "as its filename"),
-        ({**URL, "url": "http://127.0.0.1/"}, "as its filename"),
+        (
+            {**URL, "filename": "manifest.json"},
+            "cannot be kept as 'manifest.json': give a different filename",
+        ),
+        ({**URL, "url": "http://127.0.0.1/"}, "cannot be kept as '': give a different filename"),
         ({**URL, "url": "file:///etc/passwd"}, "url must be an http or https address"),
         ({**PYPI, "version": 1.0}, "version must be a text"),
         ({**PYPI, "version": "1 --index-url=x"}, "version must be one exact version"),

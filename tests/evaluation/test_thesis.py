@@ -494,8 +494,11 @@ def test_a_weat_of_single_words_is_always_2_and_tests_nothing(random_model, seed
     query = Query.of([[x], [y]], [[a], [b]])
     weat_es = metric("weat_es")
     asked = {"permutation": {"draws": 10, "exact": 100, "alternative": "greater"}}
-    results = measure(weat_es, query, model, {}, {}, 0)
-    (result,) = add_inference(results, weat_es, query, model, {}, {}, 0, asked, "jackknife")
+    (undefined,) = measure(weat_es, query, model, {}, {}, 0)
+    assert (math.isnan(undefined.value), undefined.status) == (True, "degenerate:one word")
+    keep = {"one_word": "keep"}
+    results = measure(weat_es, query, model, keep, {}, 0)
+    (result,) = add_inference(results, weat_es, query, model, keep, {}, 0, asked, "jackknife")
     assert abs(result.value) == pytest.approx(2)
     # two partitions: a strict > gives 0 or .5, and the 0 is no evidence
     assert result.inference["permutation"]["partitions"] == 2

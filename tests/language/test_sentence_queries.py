@@ -256,7 +256,7 @@ def test_what_a_config_may_say(folder):
 
     wrong({"attributes": {"A": ["x"]}}, "targets")
     wrong({"file": "pairs.csv"}, "sets")
-    wrong({"file": "pairs.csv", "sets": SETS, "targets": {"A": ["b"]}}, "leave one of them out")
+    wrong({"file": "pairs.csv", "sets": SETS, "targets": {"A": ["b"]}}, "leave out one of them")
     wrong({"targets": {"A": ["b"]}, "attributes": {"B": ["c"]}, "where": {"a": "b"}}, "of a file")
     # words are asked of language models by other metrics
     wrong({"targets": {"A": ["b"], "C": ["d"]}, "attributes": {"B": ["c"]}}, "template")
@@ -342,5 +342,5 @@ def test_scores_in_another_models_place_are_not_taken(folder):
     step = steps.cell_step(made, made.cells["tiny/none/pll_preference/all"])
     path = made.sentence_scores_file("tiny", "file.pairs")
     path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))
-    with pytest.raises(BiasgridError, match="made from another source"):
+    with pytest.raises(BiasgridError, match="made from a different source"):
         step.run()

@@ -120,7 +120,10 @@ def test_the_seed_is_that_of_a_classifier_that_draws(random_model):
         ({"estimator": GaussianNB, "estimator_params": {"C": 1}}, "estimator_params: GaussianNB: "),
         ({"estimator": GaussianNB(), "estimator_params": {"C": 1}}, "estimator_params: GaussianNB: "),
         ({"estimator": GaussianNB, "estimator_params": [1]}, "estimator_params: \\[1\\] is not allowed"),
-        ({"estimator_params": {"C": 1}}, "estimator_params: are those of an estimator; say one"),
+        (
+            {"estimator_params": {"C": 1}},
+            "estimator_params: needs an estimator, such as estimator='LogisticRegression'",
+        ),
         ({"estimator": GaussianNB, "solver": "liblinear"}, "solver: 'liblinear' is not allowed"),
         (
             {"estimator": KNeighborsClassifier, "estimator_params": {"n_neighbors": 15}},

@@ -156,7 +156,12 @@ def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.n
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, variance: str = "effect_size", ddof: int = 1, **_: object
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    variance: str = "effect_size",
+    ddof: int = 1,
+    one_word: OneWord = of_one_word.NAN,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
 
@@ -177,7 +182,8 @@ def _resampled(
             spreads.append(np.broadcast_to(spread, sizes[-1].shape))
         effect_sizes, spread = np.stack(sizes, axis=-1), np.stack(spreads, axis=-1)
         m, n = (weights.sum(axis=1)[:, None] for weights in targets)
-        return combine_effect_sizes(effect_sizes, _variances(effect_sizes, spread, m, n, variance))[0]
+        value = combine_effect_sizes(effect_sizes, _variances(effect_sizes, spread, m, n, variance))[0]
+        return np.where(of_one_word.undefined_samples(x, y, one_word), np.nan, value)
 
     return statistic
 

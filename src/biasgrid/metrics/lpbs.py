@@ -204,6 +204,7 @@ def _es_resampled(
     attributes: np.ndarray,
     *,
     associations: np.ndarray,
+    one_word: OneWord = of_one_word.NAN,
     **_: Any,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     mean = associations.mean(axis=0)
@@ -213,7 +214,8 @@ def _es_resampled(
         s, all_weights = a - b, targets[0] + targets[1]
         spread = np.sqrt(weighted_mean(all_weights, (s - weighted_mean(all_weights, s)[:, None]) ** 2))
         difference = weighted_mean(targets[0], s) - weighted_mean(targets[1], s)
-        return np.where(spread > FLAT, difference / spread, np.nan)
+        undefined = (spread <= FLAT) | of_one_word.undefined_samples(*targets, one_word)
+        return np.where(undefined, np.nan, difference / spread)
 
     return statistic
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 from typing import Literal
 
+import numpy as np
+
 from ..errors import BiasgridError, not_allowed
 
 OneWord = Literal["nan", "keep"]
@@ -16,6 +18,11 @@ WHY = "one word"  # of a status: "degenerate:one word"
 def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:
     """Whether a metric has no value for these sets, as each of them has one word."""
     return one_word != KEEP and all(len(words) == 1 for words in sets)
+
+
+def undefined_samples(first: np.ndarray, second: np.ndarray, one_word: str) -> np.ndarray:
+    """Whether a metric has no value of samples of two sets, from how often each has each word: (samples, words)."""
+    return (one_word != KEEP) & (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
 
 
 def check(one_word: object) -> None:

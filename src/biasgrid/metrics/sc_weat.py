@@ -155,6 +155,7 @@ def _resampled(
     *,
     orientation: roles.Orientation = roles.PAPER,
     ddof: int = 1,
+    one_word: OneWord = of_one_word.NAN,
     **_: Any,
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
@@ -172,7 +173,8 @@ def _resampled(
         divisor = np.where(count > ddof, count - ddof, np.nan)
         spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
-        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), effect)
+        value = weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), effect)
+        return np.where(of_one_word.undefined_samples(first, second, one_word), np.nan, value)
 
     return statistic
 

@@ -138,7 +138,13 @@ def weat_es(
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, return_effect_size: bool = False, ddof: int = 0, **_: Any
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    return_effect_size: bool = False,
+    ddof: int = 0,
+    one_word: OneWord = of_one_word.NAN,
+    **_: Any,
 ) -> Callable:
     """Statistic or effect size of many samples: where only target words change, it is a product with one vector."""
     cosine = cosines(words, attributes)
@@ -153,13 +159,14 @@ def _resampled(
         words_used = all_weights.sum(axis=1)
         spread = np.sqrt(weighted_sum(all_weights, variation) / (words_used - ddof))
         difference = weighted_mean(x, association) - weighted_mean(y, association)
-        return np.where((spread > FLAT) & (words_used > ddof), difference / spread, np.nan)
+        undefined = (spread <= FLAT) | (words_used <= ddof) | of_one_word.undefined_samples(x, y, one_word)
+        return np.where(undefined, np.nan, difference / spread)
 
     return statistic
 
 
-def _es_resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 0, **_: Any) -> Callable:
-    return _resampled(words, attributes, return_effect_size=True, ddof=ddof)
+def _es_resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
+    return _resampled(words, attributes, return_effect_size=True, **parameters)
 
 
 def _redrawn(
