@@ -121,7 +121,7 @@ def changed(path, value):
             "'raw' is the archives'",
         ),
         (("models", "two", "label"), "Model one", "another model has the label 'Model one'"),
-        (("criteria", "Second", "metrics"), {"weat": {"metric": "mac"}}, "in another ranked criterion"),
+        (("criteria", "Second", "metrics"), {"weat": {"metric": "mac"}}, "in a second ranked criterion"),
         (("study",), "small\n", "study: 'small\\n' is no key"),
     ],
 )

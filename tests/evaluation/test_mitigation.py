@@ -379,6 +379,8 @@ def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
         make_all(Study.of(engine_config()))
     made = here.results()
     assert {"small/debias/one/hard.npz", "small/mitigation.csv", "small/quality.csv"} <= set(made)
+    # the engine alone records which config file the results are of
+    made["small/config_file.txt"] = b"../../config/config.yaml\n"
     assert {path: content for path, content in engine.results().items() if path not in figures} == made
 
     append(engine.folder / "src" / "biasgrid" / "debias" / "hard.py")

@@ -240,7 +240,7 @@ def test_the_figure_has_both_ranks_of_every_model_in_one_order():
     assert "Quality: 1 = best on the benchmark" in shown
     bias_means = [np.mean(PUBLISHED[m]) for m in order]
     rho = np.corrcoef(rankdata(bias_means), rankdata(wanted.loc[order].mean(axis=1).to_numpy()))[0, 1]
-    said = f"is {rho:.2f} over the 7 models".replace("-", "\N{MINUS SIGN}")
+    said = f"is {rho:.2f} over the 7 models".replace("0.", ".").replace("-", "\N{MINUS SIGN}")
     assert any(said in text for text in shown)
     assert_readable(figure)
 

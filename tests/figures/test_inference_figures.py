@@ -686,7 +686,8 @@ def test_null_distributions_are_planned_where_a_config_lists_them(small):
     config = small.config | {"null_distributions": ["two/none/rnd/q3"], "figures": []}
     listed = small.folder / "config" / "listed.yaml"
     listed.write_text(json.dumps(config))
-    plan = small.snakemake("-n", "--configfile", "config/listed.yaml")
+    # the results are of the other file: in place of them
+    plan = small.snakemake("-n", "--configfile", "config/listed.yaml", "--config", "replace=true")
     assert plan.returncode == 0, plan.stdout + plan.stderr
     # that cell's, and no other's
     assert plan.stdout.count("rule null_distribution:") == plan.stdout.count("rule null_figure:") == 1

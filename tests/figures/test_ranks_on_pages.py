@@ -61,7 +61,14 @@ def tables(study):
         ),
         "order": pd.DataFrame(pairs, columns=[*of_pairs, "share_of_resamples"]),
         "pairs": pd.DataFrame(pairs, columns=[*of_pairs, "p_adjusted"]).assign(
-            family="models", difference=-1.0, low=-2.0, high=0.0, queries=7, queries_of=7, reason=""
+            family="models",
+            difference=-1.0,
+            low=-2.0,
+            high=0.0,
+            queries=7,
+            queries_of=7,
+            reason="",
+            holds_for="other queries",
         ),
         "correlations": pd.DataFrame(coefficients, columns=of_metrics),
     }

@@ -111,7 +111,7 @@ def test_the_figure_says_each_verdict_in_words_and_marks(study):
     table = tables.read(study.results / "comparison.csv")
     for mark, verdict in (("✓", "reproduced"), ("✗", "differs")):
         assert sum(text.endswith(f" {mark}") for text in texts) == (table["verdict"] == verdict).sum()
-    assert "2.6·10⁻⁸ ✗" in texts
+    assert "2.6e\N{MINUS SIGN}8 ✗" in texts
     assert "0.027 ✓" in texts
     assert texts.count("Flowers vs Insects\nPleasant vs Unpleasant") == 1
     # nothing is outside of the picture

@@ -178,7 +178,7 @@ def test_figure_of_cells(tmp_path):
     assert [label.get_text() for label in b.get_xticklabels()] == list(shares)
     assert a.get_ylim() == b.get_ylim()
     said = {axes: axes.texts[0].get_text() for axes in (a, b, lost)}
-    assert said[a] == "RNSB 0.50, accuracy 0.90"
+    assert said[a] == "RNSB 0.500, accuracy .90"
     assert said[lost] == "no value: lost words (German, Irish)"
     assert not lost.patches
     note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)

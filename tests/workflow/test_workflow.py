@@ -223,7 +223,7 @@ def test_the_figures_that_are_listed_are_drawn(finished):
 
 def test_a_run_says_which_words_only_capital_letters_lost(finished, monkeypatch):
     query = copy.deepcopy(finished.config["criteria"]["First"]["queries"]["q1"])
-    query["targets"]["X"] = ["c0", "C1", "C2", "X1"]
+    query["targets"]["X"] = ["b0", "C1", "C2", "X1"]
     del query["targets"]["B"]
     finished.config["criteria"]["First"]["queries"]["q4"] = query
     finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": []})

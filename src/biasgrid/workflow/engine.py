@@ -56,9 +56,12 @@ def check_results(workflow: Any, results: Path, replaces: bool, config: str = ""
 
 
 def record_config_file(workflow: Any, results: Path, replaces: bool) -> None:
-    """Write down which config file the results are of (`config_file.record`)."""
-    for file in config_files(workflow)[:1]:
-        config_file.record(results, file, replaces)
+    """Write down which config file the results are of (`config_file.record`), in a run that is about results: one that
+    only downloads has none."""
+    outputs = (Path(path).absolute() for job in workflow.dag.jobs for path in job.output)
+    if any(path.is_relative_to(results.absolute()) for path in outputs):
+        for file in config_files(workflow)[:1]:
+            config_file.record(results, file, replaces)
 
 
 def cores(workflow: Any) -> int | None:
