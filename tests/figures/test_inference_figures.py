@@ -25,6 +25,7 @@ from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
+from biasgrid.measure import LENGTH
 from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
 from biasgrid.study import Study
@@ -32,6 +33,7 @@ from biasgrid.tables.order import ORDER
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rank_intervals import RANK_INTERVALS
 from biasgrid.tables.rankings import RANKINGS
+from biasgrid.tables.scalars import SCALARS
 
 pytestmark = pytest.mark.slow
 
@@ -326,6 +328,20 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     assert_readable(figure)
 
 
+def test_metrics_that_grow_with_vector_length_are_marked_in_their_titles():
+    """As the two whose lengths differ, and not one of vectors of one length."""
+    tables = [
+        pd.concat(parts)
+        for parts in zip(*(rank_tables([1, 2], 0.5, metric=name) for name in ("rnd", "weat")), strict=True)
+    ]
+    figure = draw_intervals(tables, {"rnd": "RND"}, by_length=["rnd"])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["RND\N{DOUBLE DAGGER}", "weat"]
+    grows = "\N{DOUBLE DAGGER} grows with vector length, which differs: does not compare"
+    assert grows in entries(figure)
+    assert_readable(figure)
+    assert grows not in entries(draw_intervals(tables, {}))
+
+
 def test_all_decided_has_no_bars_and_no_rank_is_said():
     figure = draw_intervals(rank_tables([1, np.nan, 3], 0.0, resampled=("words",)), {})
     (axes,) = figure.axes
@@ -450,6 +466,13 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     }
 
 
+def write_lengths(study, *lengths):
+    """scalars.csv of a metric on models whose vectors are so long."""
+    place = {"criterion": "First", "metric": "rnd", "debias": "none", "quantity": LENGTH}
+    rows = [place | {"model": model, "value": length} for model, length in zip("ab", lengths, strict=True)]
+    pd.DataFrame(rows, columns=SCALARS.names).to_csv(study.table_file("scalars"), index=False)
+
+
 def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     monkeypatch.chdir(root)
     bootstrap = {"draws": 100, "level": 0.9}
@@ -459,12 +482,20 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     names = ("rank_intervals", "order", "rankings", "pairs")
     for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", {"ab": 0.96}, p=0.08), strict=True):
         table.to_csv(study.table_file(name), index=False)
+    write_lengths(study, 1, 2)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # p of .08 is decided at this level
     assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
         "96",
         "4",
     ]
+    # lengths that differ by more than a tenth are no basis of ranks by distances
+    for name, table in zip(names, rank_tables([1, 2], 0.5, metric="rnd"), strict=True):
+        table.to_csv(study.table_file(name), index=False)
+    for lengths, mark in (((1, 2), "\N{DOUBLE DAGGER}"), ((1, 1.05), "")):
+        write_lengths(study, *lengths)
+        (axes,) = draw(study.figures["rank-intervals"]).axes
+        assert axes.get_title(loc="left") == study.labels["rnd"] + mark
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..errors import BiasgridError
-from ..labels import short_labels
+from ..labels import LENGTH_MARK, short_labels
 from ..numbers import NO_VALUE, p_number
 from ..statistics.shared import THESE_QUERIES
 from ..tables.answers import answers_of, lengths_of
@@ -24,7 +24,6 @@ COLUMNS = (
 )
 
 BORDERLINE = "~"
-LENGTH_MARK = "‡"
 THESE_MARK = "*"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
 from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-LENGTH_MARK = "‡"  # of a metric by which models do not compare
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 

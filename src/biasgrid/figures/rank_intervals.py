@@ -11,10 +11,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
+from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import RankedState
-from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .figure import Drawing, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -29,7 +30,7 @@ from .layout import (
 )
 from .order import answers_on, for_these, most_resampled
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
-from .rows import OVERALL, Unit, from_tables, rows_of, units_of
+from .rows import OVERALL, Unit, read_table, rows_of, units_of
 from .text import DAGGER, SMALL, line_count, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def rank_intervals(
     criterion: str = OVERALL,
     level: float = 0.95,
     only: Sequence[str] | None = None,
+    by_length: Collection[str] = (),
 ) -> figure.Figure:
     """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
 
@@ -58,7 +60,8 @@ def rank_intervals(
     number of their queries. A mark is the rank, the line its interval over resamples of words and queries, where the
     table has such, else of words. Bars to the right join models that follow each other and of which no two are
     decided to differ: as few bars as show all of them. A dagger marks a ranked model that lost queries. `only`: the
-    metrics of one of several pages.
+    metrics of one of several pages. `by_length`: the metrics by which the models do not compare
+    (`verdicts.comparability`), which are marked.
     Raises BiasgridError where a table has no rows of the criterion.
     """
     table = rows_of(intervals, "rank_intervals", criterion)
@@ -108,6 +111,8 @@ def rank_intervals(
         legend += [(f"{DAGGER} lost some of the queries", no_mark())]
     if any(bars.values()):
         legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
+    if set(metrics) & set(by_length):
+        legend += [(f"{LENGTH_MARK} grows with vector length, which differs: does not compare", no_mark())]
     note = (
         f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided"
         f"{for_these(of_metrics, labels)}: the difference of the two has an adjusted p above {plain(1 - level)} "
@@ -124,7 +129,8 @@ def rank_intervals(
             x = 1 + (0.1 + lane * LANE) / panel_width
             ends = [places[run[0]] - 0.28, places[run[-1]] + 0.28]
             axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
-        axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=4)
+        mark = LENGTH_MARK * (metric in by_length)
+        axes.set_title(labels.get(metric, metric) + mark, loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(rows[metric])), [_name(state, names) for state in rows[metric]])
         axes.set_xlim(0.6, len(units) + 0.4)
         axes.set_xlabel("rank", labelpad=1)
@@ -195,19 +201,30 @@ def _rank_panel(
     few_ticks(axes.xaxis, 6, integer=True)
 
 
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    from ..verdicts.comparability import metrics_by_length
+
+    parts = [read_table(inputs[name]) for name in ("rank_intervals", "rankings", "pairs")]
+    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"]).get(spec["criterion"], [])
+    rest = {name: value for name, value in spec.items() if name != "scaled"}
+    return rank_intervals(*parts, by_length=by_length, **rest)
+
+
 def _drawings(grid: Any) -> Iterator[Drawing]:
     if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
         return
     for criterion in (OVERALL, *grid.ranked_criteria):
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
+        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())}
         # two panels side by side, with names of two lines
         panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, tables(grid, "rank_intervals", "rankings", "pairs"), {**spec, **only})
+            inputs = tables(grid, "rank_intervals", "rankings", "pairs", "scalars")
+            yield Drawing(drawing_name, inputs, {**spec, **only})
 
 
 FIGURES = (
@@ -215,12 +232,13 @@ FIGURES = (
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
         _drawings,
-        from_tables(rank_intervals, "rank_intervals", "rankings", "pairs"),
+        _draw,
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
         "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
         "over resamples of words and queries. A vertical bar on the right joins models whose order is undecided: the "
         "adjusted p-value of their difference, over all pairs of models, is above 5 %. Intervals of two models may "
         "overlap and their order be decided all the same: the two move together from resample to resample. A model "
-        "with values on too few queries is not ranked; a dagger marks a ranked model that lost some.",
+        "with values on too few queries is not ranked; a dagger marks a ranked model that lost some. By a metric "
+        "with a double dagger models do not compare: its values grow with the length of vectors, which differs.",
     ),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import MEANINGS
 from ..debias import UNTOUCHED
+from ..labels import LENGTH_MARK
 from ..numbers import p_number, plain, share, typeset
 from ..statistics.aggregation import OVERALL
 from ..tables.pairs import STATES
@@ -15,7 +16,6 @@ from ..verdicts.comparability import incomparable
 from ..verdicts.summary import reproduced
 from ..verdicts.text import join_names
 from .names import Names
-from .page import LENGTH_MARK
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..caveats import DEGENERATE, why_undefined
 from ..debias import UNTOUCHED
+from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, p_value, plain, typeset, typographic
 from ..statistics.aggregation import OVERALL
 from ..tables import correlations
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pd.DataFrame"]
 STATE = ["model", "debias"]
-LENGTH_MARK = "‡"  # of a metric by which models do not compare
 SHADES = 9  # on each side of no bias
 FEW = 4  # correlations over fewer models are not shown
 

@@ -56,8 +56,7 @@ def check_results(workflow: Any, results: Path, replaces: bool, config: str = ""
 
 
 def record_config_file(workflow: Any, results: Path, replaces: bool) -> None:
-    """Write down which config file the results are of (`config_file.record`), in a run that is about results: one that
-    only downloads has none."""
+    """Write down which config file the results are of (`config_file.record`), unless the run only downloads."""
     outputs = (Path(path).absolute() for job in workflow.dag.jobs for path in job.output)
     if any(path.is_relative_to(results.absolute()) for path in outputs):
         for file in config_files(workflow)[:1]:
