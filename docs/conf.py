@@ -29,7 +29,15 @@ project, version, release = "biasgrid", __version__, __version__
 author = "The biasgrid developers"
 copyright = "the biasgrid developers"
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "notebooks/*", "config/*.md", "data/*/*.md", "benchmarks/*.md"]
+include_patterns = [
+    "*.md",
+    "docs/**",
+    "notebooks/*",
+    "config/*.md",
+    "data/*.md",
+    "data/*/*.md",
+    "benchmarks/*.md",
+]
 exclude_patterns = [".*", "results", "logs", "src", "tests", "workflow", "data/embeddings", "**/.*"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]

@@ -7,9 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
@@ -26,6 +24,9 @@ from .verdict import (
     rounding_error,
     verdict,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note", "origin", "runs", "sd", "test"]
@@ -86,6 +87,8 @@ def compare(
     queries : mapping
         Criterion (and "Overall") and metric -> the study's queries (`comparison.queries`). Left out: not compared.
     """
+    import pandas as pd
+
     other_models = {m: [names] if isinstance(names, str) else names for m, names in (beside or {}).items()}
     queries = queries or {}
     words = {key: digest for of_metric in queries.values() for key, digest in of_metric.items()}

@@ -6,9 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from .. import ratings
 from ..errors import BiasgridError
@@ -16,6 +14,9 @@ from ..in_memory import File, InMemory
 from ..resources import find_file
 from ..statistics.aggregation import AGGREGATIONS
 from .queries import Queries, read_queries
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # a file of published numbers; data/published/README.md says what each column holds
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
@@ -53,6 +54,8 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
         With file and line, for a column that is missing or unknown, a number that is none, a quantity that does
         not exist, the standard deviation of a run without runs, and a test without a note that gives the cause.
     """
+    import pandas as pd
+
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
         queries: dict[str, dict[str, str]] = {}
@@ -84,6 +87,7 @@ def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queri
 
 def _lines(frame: pd.DataFrame) -> list[list[str]]:
     """A DataFrame as the lines of its file: what pandas reads as a float, because others are missing, is whole."""
+    import pandas as pd
 
     def text(value: Any) -> str:
         if pd.isna(value):

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from .. import metrics
 from ..debias import UNTOUCHED
@@ -19,6 +18,9 @@ from ..in_memory import File, InMemory
 from ..results import scalars
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # how the note of a p-value begins that cannot be smaller
 LOWEST = "no smaller p-value than"

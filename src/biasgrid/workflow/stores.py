@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra
@@ -20,6 +20,9 @@ from ..folders import PLACE
 from ..simulation import Simulation
 from ..study import Study
 
+if TYPE_CHECKING:
+    from ..factory import Factory
+
 
 def make_folder(study: Study | Simulation) -> None:
     """The folder of archives and stores. Raises BiasgridError where it cannot be one."""
@@ -32,10 +35,12 @@ def make_folder(study: Study | Simulation) -> None:
         ) from None
 
 
-def check_extras(study: Study | Simulation, downloads: Collection[str]) -> None:
+def check_extras(study: Study | Simulation | Factory, downloads: Collection[str]) -> None:
     """Check for the packages that the models of these archives need. Raises BiasgridError."""
-    for key, model in study.models.items():
-        if not set(archives(study, key)).isdisjoint(downloads):
+    # a factory downloads what its models' training starts from
+    models = study.models if isinstance(study, Study | Simulation) else study.sources
+    for key, model in models.items():
+        if not set(archives_of(key, model)).isdisjoint(downloads):
             check_extra(key, model)
 
 
