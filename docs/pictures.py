@@ -223,7 +223,9 @@ def _results(folder: str, *names: str) -> Tables:
 
 
 def lengths(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["quantity"] == LENGTH]
+    # which query a length is of is read from its id; long names would fill most of the file
+    names = ["query", "parent_query_id", "model_label"]
+    return table.loc[table["quantity"] == LENGTH].assign(**dict.fromkeys(names, ""))
 
 
 def overall(study: Study, table: pd.DataFrame) -> pd.DataFrame:
