@@ -80,7 +80,7 @@ def check_terminal(study, verdicts):
 
 
 def check_page_sentences(study, verdicts):
-    sentences = re.findall(r'<p class="says">(.*?)</p>', page_of(study))
+    sentences = re.findall(r'<p class="says"><b>\w+</b> (.*?)</p>', page_of(study))
     assert 0 < len(sentences) <= 5
     check_text(html.unescape(" ".join(sentences)), verdicts)
 
@@ -130,7 +130,7 @@ def check_bars(study, verdicts):
         figure = open_study(study.results).plot("rank-intervals", criterion=criterion)
         for metric in (metric for name, metric in verdicts if name == criterion):
             _, decided, _ = verdicts[criterion, metric]
-            (axes,) = (a for a in figure.axes if a.get_title(loc="left") == LABELS[metric])
+            (axes,) = (a for a in figure.axes if a.get_title(loc="left").removesuffix("‡") == LABELS[metric])
             order = [
                 label.get_text().removesuffix("†").removeprefix("Model ") for label in axes.get_yticklabels()
             ]
@@ -203,7 +203,7 @@ def test_what_is_computed_otherwise_is_found(study, monkeypatch, check, target, 
 
 def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     def texts():
-        sentences = re.findall(r'<p class="says">(.*?)</p>', page_of(study))
+        sentences = re.findall(r'<p class="says"><b>\w+</b> (.*?)</p>', page_of(study))
         return [
             html.unescape(" ".join(sentences)),
             " ".join(conclusions.conclusions(study)),
@@ -217,7 +217,7 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     assert max(map(len, printed.splitlines())) <= 80
     # all three are the one function's
     for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
-        monkeypatch.setattr(target, lambda *arguments: ["Other."])
+        monkeypatch.setattr(target, lambda *arguments: {"Answer": "Other."})
     assert texts() == ["Other."] * 3
 
 

@@ -22,7 +22,7 @@ def clause(*scores, neutral=0.0, sides=("weat",)):
     table.loc[table["model"] == "hard", ["model", "debias"]] = "c", "hard"
     answers = answered({"weat": {"a": 0.1, "b": 0.5}})
     spec = SPEC | {"sides": [["Gender", metric, neutral] for metric in sides]}
-    (sentence, *_) = summary(answers, {"scores": table}, spec)
+    sentence = summary(answers, {"scores": table}, spec)["Answer"]
     return sentence.removesuffix(".").partition("from all others")[2].removeprefix("; ")
 
 

@@ -26,7 +26,8 @@ SIGNIFICANT = "(all tests of words are significant)"
 
 
 def said(answers=(), spec=SPEC, **tables):
-    return summary(list(answers), {name: pd.DataFrame(rows) for name, rows in tables.items()}, spec)
+    texts = summary(list(answers), {name: pd.DataFrame(rows) for name, rows in tables.items()}, spec)
+    return list(texts.values())
 
 
 LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
@@ -146,7 +147,8 @@ def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, sig
     (sentence, _) = said(spec=SPEC | {"adjust": adjust}, scores=rows)
     number = ceil(needed / 100) * 100
     assert sentence.endswith(
-        f"full marks (all tests of words are significant); 3 scores can have no mark without about {number:,} draws."
+        f"full marks (all tests of words are significant); 3 scores have too few draws for any mark (about "
+        f"{number:,} would do)."
     )
 
 
@@ -155,8 +157,8 @@ def test_what_is_out_of_reach_of_its_words():
     rows[2]["p_lowest"] = 1 / 1000
     aggregates = [row | {"tests": 1} for row in scores(out_of_reach=1, none=1)]
     assert said(scores=rows, aggregates=aggregates)[0] == (
-        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate can have no "
-        "mark without more words, 1 score without about 3,100 draws."
+        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate have too "
+        "few words for any mark, 1 score too few draws (about 3,100 would do)."
     )
 
 
@@ -198,8 +200,8 @@ def test_what_debiasing_did_by_metrics_that_compare_and_by_others():
     ]
     # models compare, the debiased state does not
     assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}, scalars=lengths)[1] == (
-        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with length, which it "
-        "changes, Gender by 1 of 1."
+        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with vector length, which "
+        "debiasing changes, Gender by 1 of 1."
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
     assert said(raised)[1] == "Hard debias lowers Gender by 0 of 1 metrics (and raises it by 1)."

@@ -42,7 +42,8 @@ def summary_of(study: Any) -> list[str]:
         for name in READ
         if name in study.tables and REGISTRY[name].is_whole(file := study.table_file(name))
     }
-    return summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
+    said = summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
+    return list(said.values())
 
 
 def sides_of(study: Any) -> list[tuple[str, str, float]]:

@@ -87,7 +87,7 @@ def _of_method(
     text = f"{labels.get(key, key)} lowers {join_names(verdicts)}"
     if apart:
         text += (
-            "; by metrics that grow with length, which it changes, "
+            "; by metrics that grow with vector length, which debiasing changes, "
             f"{join_names(f'{name} by {less} of {of_all}' for name, less, of_all in apart)}"
         )
     return text

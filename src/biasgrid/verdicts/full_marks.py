@@ -56,10 +56,16 @@ def _out_of_reach(marked: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
             for counts, n in ((words, numbers.count(0)), (draws, len(numbers) - numbers.count(0))):
                 counts[name] = counts.get(name, 0) + n
     parts = []
-    for counts, what in ((words, "more words"), (draws, f"about {needed_draws:,} draws")):
+    for counts, what, remedy in (
+        (words, "words", ""),
+        (draws, "draws", f" (about {needed_draws:,} would do)"),
+    ):
         things = [pluralize(n, name.removesuffix("s")) for name, n in counts.items() if n]
         if things:
-            parts.append(f"{join_names(things)}{'' if parts else ' can have no mark'} without {what}")
+            verb, purpose = (
+                ("", "") if parts else (" has" if sum(counts.values()) == 1 else " have", " for any mark")
+            )
+            parts.append(f"{join_names(things)}{verb} too few {what}{purpose}{remedy}")
     return f"; {', '.join(parts)}" if parts else ""
 
 

@@ -28,12 +28,12 @@ Lengths = Mapping[tuple[str, str], Incomparable]
 
 def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
-) -> list[str]:
+) -> dict[str, str]:
     """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
     queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
     was reproduced, and what does not compare.
 
-    A sentence is left out where the study has nothing that it is about.
+    What a sentence is about -> the sentence; one is left out where the study has nothing that it is about.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def summary(
         _least_biased(answers, spec["criteria"], lengths, labels),
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
-    sentences = [
-        f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
-        of_full_marks(tables, spec),
-        _lost(tables.get("scores"), answers, labels),
-        of_debias_methods(answers, lengths, spec),
-        _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
-    ]
-    return [sentence for sentence in sentences if sentence]
+    sentences = {
+        "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
+        "Evidence": of_full_marks(tables, spec),
+        "Missing": _lost(tables.get("scores"), answers, labels),
+        "Debiasing": of_debias_methods(answers, lengths, spec),
+        "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
+    }
+    return {topic: sentence for topic, sentence in sentences.items() if sentence}
 
 
 def _least_biased(
