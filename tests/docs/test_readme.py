@@ -92,7 +92,7 @@ def test_its_pictures_show_what_it_says():
     low, middle, high = (
         f"{x:.2f}".replace("-", "−").replace("0.", ".") for x in (row.ci_low, row.correlation, row.ci_high)
     )
-    assert f"WEAT and ECT correlate by {middle}, with an interval from {low} to {high}" in PROSE
+    assert f"the ranks of WEAT and ECT correlate by {middle}, with an interval from {low} to {high}" in PROSE
 
     table = pd.read_csv(IMAGES / "trade-off.csv").query("model == 'glove-6b-50d' and debias == 'gender-hard'")
     bias = table.query("group == 'metric'")
