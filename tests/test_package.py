@@ -374,6 +374,10 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     text = biasgrid("--help").stdout
     commands = re.findall(r"^    (\w+)(?: |$)", text, re.M)
     assert commands[:5] == ["init", "run", "report", "compare", "list"]
+    places = [
+        text.index(part) for part in ("  for you:", "    measure ", "  steps of the workflow", "    cell ")
+    ]
+    assert places == sorted(places)
     assert {"measure", "debias", "convert", "fetch", "table", "figure"} <= set(commands)
     for command in ["", *commands]:
         text = biasgrid(*filter(None, [command]), "--help").stdout

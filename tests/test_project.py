@@ -69,6 +69,8 @@ def test_the_locks_pin_what_is_needed_and_nothing_else():
 def test_the_extra_all_is_all_of_a_users():
     (line,) = EXTRAS["all"]
     assert Requirement(line).extras == EXTRAS.keys() - {"all", "docs", "slurm", "test"}
+    page = (ROOT / "docs" / "install.md").read_text()
+    assert {name for name in EXTRAS.keys() - {"docs", "test"} if f"| `{name}` |" not in page} == set()
 
 
 def test_the_lock_of_the_extra_for_slurm_pins_it():

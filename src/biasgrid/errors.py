@@ -64,9 +64,9 @@ def not_allowed(name: str, value: object, choices: str) -> str:
 
 
 def quote(value: object) -> str:
-    """A value as Python writes it; a long one is cut."""
+    """A value as Python writes it; a long one is cut. A word of a NumPy array is written as any string."""
     try:
-        text = repr(value)
+        text = repr(str(value) if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
         text = f"this {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"

@@ -181,6 +181,13 @@ def test_own_functions_that_give_no_number(model, other, query, given):
             ask(given)
 
 
+def test_wefes_functions_of_a_data_frame_are_told_that_there_is_none(model, query):
+    with pytest.raises(
+        bg.BiasgridError, match=r"aggregation: <lambda> takes no array: .* no attribute 'abs'"
+    ):
+        grid_of(query, [model], ["weat"]).aggregate(lambda frame: -frame.abs().mean(1))
+
+
 def test_own_functions_may_give_nan(model, other, query):
     grid = grid_of(query, [model, other], ["rnd", "weat"])
     assert grid.aggregate(lambda values: np.nan).isna().all(axis=None)

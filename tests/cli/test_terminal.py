@@ -17,6 +17,7 @@ from conftest import ROOT, biasgrid, make_store
 
 import biasgrid as bg
 from biasgrid import Query, extras, metrics
+from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
@@ -206,6 +207,8 @@ def test_words_of_an_array_are_looked_up(here):
     assert word in model
     assert lost not in model
     assert model.rows(np.array(["she", "they", "he"])).tolist() == [1, -1, 0]
+    with pytest.raises(BiasgridError, match=r"made has no word 'they'$"):
+        model[lost]
 
 
 def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):

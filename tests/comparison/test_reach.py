@@ -1,6 +1,7 @@
 """How many published numbers the studies that come with biasgrid reach, on models that a package registry or the
 checkout has: README says it."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -72,6 +73,16 @@ def test_what_is_reached_is_as_readme_says():
         "bolukbasi.csv": 5,
     }
     assert len(reached) == 492
+    readme, page = (
+        " ".join((ROOT / name).read_text().split()) for name in ("README.md", "docs/replications.md")
+    )
+    assert f"reach {len(reached)} of them" in page
+    without_value = int(re.search(r"For the other (\d+) the vectors lack words", page)[1])
+    by_verdict = re.search(r"have a verdict: (\d+) `reproduced`, (\d+) .*?, (\d+) .*?, (\d+) `differs`", page)
+    judged = sum(map(int, by_verdict.groups()))
+    assert judged + without_value == len(reached)
+    assert f"{judged} have a verdict on models" in readme
+    assert "2 of 7 models are compared, and 0 of the 136 printed ranks and correlations" in readme
     # the case study: two of its seven models, and none of its ranks and correlations
     case_study = comparison.read([path for path in FILES if path.name.startswith("case_study")])
     assert len(set(case_study["model"]) - {""}) == 7

@@ -56,6 +56,12 @@ def test_links_lead_somewhere(page):
     assert not wrong
 
 
+def test_no_two_pages_have_one_title():
+    """Contents and search have nothing else of a page opened from disk."""
+    titles = [PAGES[page].partition("\n")[0] for page in PAGES.keys() - {"README.md"}]
+    assert [title for title, times in Counter(titles).items() if times > 1] == []
+
+
 def test_a_broken_link_is_found():
     page = "docs/index.md"
     assert [broken(page, target) for target in ("none.md", "install.md#none", "../../x")] == [
