@@ -235,7 +235,7 @@ METRICS = (
         label="CEAT",
         function=ceat,
         needs="contextual_vectors",
-        asks="How well are the words of {T1} and those of {T2} told apart by their associations with {A1} and {A2}, "
+        asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}, "
         "over several contexts?",
         above="the words of {T1} lean more to {A1} than the words of {T2} do",
         below="the words of {T1} lean more to {A2} than the words of {T2} do",

@@ -151,8 +151,8 @@ METRICS = (
         resampled=_resampled,
         of_model=sentences.of_model,
         check=lambda *, score: sentences.check_score(score),
-        asks="How much more do the log-likelihoods of one of {T1} and {T2} vary than those of the other?",
-        above="the log-likelihoods of one set vary more than those of the other",
+        asks="How much more do the log-likelihoods of one of {T1} and {T2} vary than the other's?",
+        above="the log-likelihoods of one set vary more than the other set's",
         details={"score": "log-likelihood of the sentence"},
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
         "Politecnico di Torino 2023, section 4.2, table 4.6",

@@ -263,7 +263,7 @@ METRICS = (
         of_model=_of_model,
         one_word="targets",
         check=_check_es,
-        asks="How well are the words of {T1} and those of {T2} told apart by how much a language model expects them "
+        asks="How well are the words of {T1} and of {T2} told apart by how much a language model expects them "
         "beside {A1} and beside {A2}?",
         above="the model expects {T1} rather beside {A1}, compared with {T2}",
         below="the model expects {T1} rather beside {A2}, compared with {T2}",

@@ -98,8 +98,8 @@ METRICS = (
         label="MAC",
         function=mac,
         asks="How near are the words of {T} to the words of {A} on average?",
-        above="the words of {T} point away from those of {A}",
-        below="the words of {T} are near to those of {A}",
+        above="the words of {T} point away from the words of {A}",
+        below="the words of {T} are near to the words of {A}",
         details={
             "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
         },

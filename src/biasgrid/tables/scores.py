@@ -254,8 +254,7 @@ SCORES = Table(
         Column("p_bands_adjusted", "p_bands, adjusted likewise", "number", range=(0, 1)),
         Column(
             "p_controls",
-            "p-value of the test against control words, which are as frequent as the words that the groups are "
-            "compared with",
+            "p-value of the test against control words, which match the query's attribute words in frequency",
             "number",
             range=(0, 1),
         ),
