@@ -55,7 +55,7 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
     assert "decide 1 of 3 pairs" in of_agreement(agreement(some), NAMES, 2)
     none = answered({"weat": {"a": 1, "b": 2}})
     assert of_agreement(agreement(none), NAMES, 2) == (
-        "There is no overall order: of two metrics that compare, none tells two models apart."
+        "There is no overall order: of two metrics that compare, none tells models apart."
     )
 
 

@@ -112,7 +112,7 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
         ]
         return f"There is no overall order, since metrics contradict each other: {'; '.join(statements)}."
     if not agreement.n_decided:
-        return f"There is no overall order: of {count_name(metrics)} metrics that compare, none tells two models apart."
+        return f"There is no overall order: of {count_name(metrics)} metrics that compare, none tells models apart."
     return (
         f"There is no overall order: metrics decide {agreement.n_decided} of "
         f"{pluralize(agreement.pairs, 'pair')} of models. No two metrics contradict each other in what they decide."
