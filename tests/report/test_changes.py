@@ -95,6 +95,7 @@ def test_a_study_of_an_earlier_version_has_no_least_biased_model():
     found = changes(side(rankings=old), side(rankings=new))
     assert found.ranks["model"].tolist() == ["one", "two"]
     assert found.leaders == []
+    assert "the least biased models are not compared" in summary(found)
     ranks = (rankings({"one": "1.0", "two": "2.0"}), rankings({"one": "2.0", "two": "1.0"}))
     tests = pairs({("one", "two"): (-1, 0.01)}).drop(columns="holds_for")
     assert changes(*(side(rankings=table, pairs=tests) for table in ranks)).leaders == []

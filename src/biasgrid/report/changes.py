@@ -86,6 +86,7 @@ class Changes:
     pairs            decisions on pairs of models that were gained, lost or reversed
     shared_pairs     how many pairs are in both
     leaders          criteria and metrics for which the least biased model changed, or whether it is decided
+    shared_leaders   for how many criteria and metrics both studies say which model is
     verdicts         published numbers with another verdict
     shared_verdicts  how many published numbers are in both
     config           keys of the config that differ: key, first, second
@@ -111,6 +112,7 @@ class Changes:
     pairs: pd.DataFrame
     shared_pairs: int
     leaders: list[dict[str, Any]]
+    shared_leaders: int
     verdicts: pd.DataFrame
     shared_verdicts: int
     config: list[tuple[str, Any, Any]]
@@ -164,7 +166,7 @@ def changes(a: Side, b: Side) -> Changes:
         rank_shifts,
         pairs,
         shared_pairs,
-        _leaders(a, b),
+        *_leaders(a, b),
         verdicts,
         shared_verdicts,
         list(differences(a.config, b.config)),
@@ -360,11 +362,13 @@ def _order_states(pairs: pd.DataFrame | None) -> pd.DataFrame | None:
     return pairs
 
 
-def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Criteria and metrics of both studies for which the least biased model changed, or whether it is decided."""
+def _leaders(a: Side, b: Side) -> tuple[list[dict[str, Any]], int]:
+    """Criteria and metrics of both studies for which the least biased model changed, or whether it is decided; and
+    how many they have in common."""
     first, second = ({(x.criterion, x.metric): x for x in _answers(side)} for side in (a, b))
     leaders = []
-    for place in first.keys() & second.keys():
+    shared = first.keys() & second.keys()
+    for place in shared:
         before, after = first[place], second[place]
         models = [{state.model for state in answer.first} for answer in (before, after)]
         has_tests = before.has_test and after.has_test
@@ -379,7 +383,7 @@ def _leaders(a: Side, b: Side) -> list[dict[str, Any]]:
                     "decided_after": after.is_decided if after.has_test else None,
                 }
             )
-    return sorted(leaders, key=lambda row: (row["criterion"], row["metric"]))
+    return sorted(leaders, key=lambda row: (row["criterion"], row["metric"])), len(shared)
 
 
 def _answers(side: Side) -> list[Answer]:

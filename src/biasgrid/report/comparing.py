@@ -168,6 +168,8 @@ def _sentences(changes: Changes) -> str:
             f"the least biased model changed, or whether it is decided, in {pluralize(places, 'case')}"
             if places
             else "the least biased models are the same"
+            if changes.shared_leaders
+            else "the least biased models are not compared, as one study's tables do not say which they are"
         )
         sentences.append(f"{ranks}; {leaders}")
     if changes.shared_verdicts:
