@@ -101,7 +101,8 @@ class Progress(logging.Handler):
 
     def _job_finished(self, record: Any) -> None:
         rule = self._names.get(record.job_id, ("", ""))[0]
-        self._seconds[rule] += time.monotonic() - self._running.pop(record.job_id, time.monotonic())
+        now = time.monotonic()
+        self._seconds[rule] += now - self._running.pop(record.job_id, now)
         self._finished[rule] += 1
 
     def _progress(self, record: Any) -> None:
@@ -157,6 +158,8 @@ class Progress(logging.Handler):
             means.get(rule, middle) * max(0, count - self._finished[rule])
             for rule, count in self._planned.items()
         )
+        if not rest:  # the jobs of a group on a cluster say no start
+            return ""
         # how many steps went side by side
         seconds = rest * run_seconds / max(sum(self._seconds.values()), run_seconds)
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
