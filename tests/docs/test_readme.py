@@ -105,6 +105,6 @@ def test_its_pictures_show_what_it_says():
 @pytest.mark.slow
 def test_its_code_prints_what_it_shows(monkeypatch):
     if not (ROOT / "results" / "embedded" / "study.json").is_file():
-        pytest.skip("make study")
+        pytest.skip("needs the results of `make study`; tests/notebooks/test_embedded.py fails without them")
     monkeypatch.chdir(ROOT)
     assert readme.with_output(README) == README, "make readme"
