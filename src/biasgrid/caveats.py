@@ -3,11 +3,11 @@ warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .errors import join_names, quote
-from .numbers import NO_VALUE, p_number
+from .numbers import p_number
 from .query import Query
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LARGE_P = 0.05  # a test whose p-value cannot be this small cannot say anything against chance
 DEGENERATE = "degenerate"
 UNDEFINED = "the metric is undefined for these vectors"
+WHY_ONE_WORD = "one word"  # of a status: "degenerate:one word"
 ONE_WORD = "two sets of one word each fix its size by construction"
 
 
@@ -29,7 +30,7 @@ def why_undefined(status: str) -> str:
     kind, _, why = status.partition(":")
     if kind != DEGENERATE:
         return ""
-    return ONE_WORD if why == "one word" else f"{UNDEFINED} ({why.replace('_', ' ')})" if why else UNDEFINED
+    return ONE_WORD if why == WHY_ONE_WORD else f"{UNDEFINED} ({why.replace('_', ' ')})" if why else UNDEFINED
 
 
 def lowest_p(p_lowest: float | None) -> str:
@@ -38,10 +39,12 @@ def lowest_p(p_lowest: float | None) -> str:
     return f"lowest possible p {p_number(p_lowest)}" if cannot_be_small else ""
 
 
-def p_with_lowest(p: float | None, p_lowest: float | None) -> str:
+def p_with_lowest(
+    p: float | None, p_lowest: float | None, form: Callable[[float | None], str] = p_number
+) -> str:
     """A p-value, and beside it the lowest possible one where that is not small: ".33 (lowest possible p .33)"."""
     note = lowest_p(p_lowest)
-    return (NO_VALUE if p is None else p_number(p)) + (f" ({note})" if note else "")
+    return form(p) + (f" ({note})" if note else "")
 
 
 def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import numbers
-from .caveats import ONE_WORD, degenerate, p_with_lowest, why_undefined
+from .caveats import ONE_WORD, WHY_ONE_WORD, degenerate, p_with_lowest, why_undefined
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .errors import BiasgridError, InputError, join_names, not_allowed, quote
-from .metrics.one_word import KEEP, WHY
+from .metrics.one_word import KEEP
 from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
@@ -180,14 +180,30 @@ class Result:
             "interval", or why there is none where one was asked for -> text.
         """
         texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
-        for name, part in P_VALUES.items():
+        for name in P_VALUES:
             if math.isfinite(p := getattr(self, name)):
-                texts[name] = p_with_lowest(p, (self.inference or {}).get(part, {}).get("p_lowest"))
+                texts[name] = p_with_lowest(p, self.p_lowest(name))
         if math.isfinite(self.ci_low):
             texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
         elif reason := self.reasons.get(f"{self.interval} interval"):
             texts["interval"] = f"none ({reason})"
         return texts
+
+    def p_lowest(self, name: str) -> float | None:
+        """The lowest p-value that a test can give.
+
+        Parameters
+        ----------
+        name
+            "p_value", "p_groups", "p_bands" or "p_controls".
+
+        Returns
+        -------
+        float or None
+            0 to 1; None where the test was not made.
+        """
+        lowest: float | None = (self.inference or {}).get(P_VALUES[name], {}).get("p_lowest")
+        return lowest
 
     @property
     def reason(self) -> str:
@@ -412,7 +428,7 @@ def _measure(
 
 def undefined(metric: Metric, sizes: Sequence[Sequence[int]], parameters: Mapping[str, Any]) -> str:
     """The status of a query that a metric leaves undefined; `sizes` are those of its target and attribute sets."""
-    return degenerate(WHY if metric.is_fixed(*sizes) and parameters.get("one_word") != KEEP else "")
+    return degenerate(WHY_ONE_WORD if metric.is_fixed(*sizes) and parameters.get("one_word") != KEEP else "")
 
 
 def variants(words: WordOptions) -> int:

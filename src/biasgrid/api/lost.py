@@ -69,8 +69,8 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         _warn_once(f"{where}: the value{metric_note} is NaN: {reason}", NoValueWarning)
     if result.is_fixed:
         _warn_once(f"{where}: the value{metric_note} is kept: {ONE_WORD}", UserWarning)
-    for name, part in P_VALUES.items():
-        if lowest := lowest_p((result.inference or {}).get(part, {}).get("p_lowest")):
+    for name in P_VALUES:
+        if lowest := lowest_p(result.p_lowest(name)):
             _warn_once(f"{where}: {name}{metric_note} cannot be small: {lowest}", UserWarning)
 
 

@@ -9,6 +9,7 @@ from ..caveats import ONE_WORD, is_fixed, lowest_p, shared_text, shared_words
 from ..errors import BiasgridError, join_names, quote
 from ..metrics.one_word import KEEP
 from ..results import results
+from ..verdicts.text import pluralize
 
 if TYPE_CHECKING:
     from ..study import Study
@@ -67,7 +68,7 @@ def _fixed(study: Study) -> Iterator[Place]:
 
 
 def _scores(number: int) -> str:
-    return "1 score is" if number == 1 else f"{number:,} scores are"
+    return f"{pluralize(number, 'score')} {'is' if number == 1 else 'are'}"
 
 
 def _name(place: Place) -> str:

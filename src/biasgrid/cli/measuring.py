@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..caveats import lowest_p
+from ..caveats import p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..numbers import count, interval, p_value, plain, share
 from ..options import INTERVALS, P_VALUES, PARTS, complete_options
@@ -118,8 +118,8 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
             yield f"{share(level)} interval over {units}: {interval(low, high)}."
     names = TESTS | {"p_value": f"permutation of {metric.test_of}"}
     if tests := [
-        f"{names[name]}, {p_value(p)}{_limit(result, part)}"
-        for name, part in P_VALUES.items()
+        f"{names[name]}, {p_with_lowest(p, result.p_lowest(name), p_value)}"
+        for name in P_VALUES
         if not math.isnan(p := getattr(result, name))
     ]:
         yield f"Tests: {'; '.join(tests)}."
@@ -128,12 +128,6 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
         yield f"No {NUMBERS.get(name, name)}: {reason}."
     if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):
         yield f"Lost words ({count(len(lost))}): {join_names(lost)}."
-
-
-def _limit(result: Result, part: str) -> str:
-    """What limits the p-value of a test, in brackets."""
-    note = lowest_p((result.inference or {}).get(part, {}).get("p_lowest"))
-    return f" ({note})" if note else ""
 
 
 def _range(metric: Metric) -> str:

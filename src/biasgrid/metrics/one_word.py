@@ -12,7 +12,6 @@ from ..errors import BiasgridError, not_allowed
 
 OneWord = Literal["nan", "keep"]
 NAN, KEEP = "nan", "keep"
-WHY = "one word"  # of a status: "degenerate:one word"
 
 
 def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# criterion -> metric -> the names of the sub-queries of each query
-Parts = dict[str, dict[str, list[list[str]]]]
-# metric -> criterion and name of the (sub-)queries of each cluster
-Clusters = dict[str, list[list[tuple[str, str]]]]
+if TYPE_CHECKING:
+    from .shared import Clusters, Parts
 
 
 def inference_files(grid: Any) -> dict[str, list[Path]]:
@@ -38,7 +36,7 @@ def interval_agreement_cells(grid: Any) -> list[Any]:
 def parts_of(grid: Any) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""
-    parts: Parts = {}
+    parts: dict[str, dict[str, list[list[str]]]] = {}
     for criterion in sorted(grid.ranked_criteria):
         for key, queries in _subqueries(grid, criterion).items():
             if any(len(of_query) > 1 for of_query in queries):
