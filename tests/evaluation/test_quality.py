@@ -265,7 +265,7 @@ def test_what_is_missing_shows():
     assert any(text.startswith("n/a: no value (in brackets") for text in shown)
     assert any(text.startswith("† ranked without some scores") for text in shown)
     assert any("over the 5 models that have all ranks" in text for text in shown)
-    assert any(text.startswith("0–") for text in shown)
+    assert any(text.startswith("0 to ") for text in shown)
     assert_readable(figure)
 
 

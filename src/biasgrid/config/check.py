@@ -89,7 +89,7 @@ def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
     keys = [key for key in entry.get("models", models) if one_language(entry, models[key])]
     kinds = {models[key].get("kind", VECTORS) for key in keys}
     criterion_metrics = metrics_of(config, criterion)
-    # a metric that there is not is reported by its name
+    # an unknown metric is reported by its name
     needs = {
         m.needs
         for key, metric in criterion_metrics.items()

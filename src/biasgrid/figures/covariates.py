@@ -213,9 +213,9 @@ FIGURES = (
         "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
         _drawings,
         from_tables(covariates, "covariates"),
-        reading="A panel is a covariate, a row a metric, a mark a model; the line is its 95 % interval. Right of the "
-        "dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get higher "
-        "numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
+        reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval. "
+        "Right of the dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get "
+        "higher numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
         "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "
         "frequency rather than with what stands together in a text.",
     ),

@@ -176,7 +176,7 @@ def _coverage(low: float, high: float) -> str:
     if np.isnan(low):
         return "n/a"
     low, high = share(low), share(high)
-    return low if low == high else f"{low.removesuffix(' %')}\N{EN DASH}{high}"
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:

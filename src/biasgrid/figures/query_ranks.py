@@ -280,7 +280,7 @@ FIGURES = (
         _drawings,
         from_tables(query_ranks, "query_ranks", "query_correlations", "query_agreement"),
         needs="query_ranks: true",
-        reading="A row is a query, the one with the highest mean rank on top, and a strip is a metric on a model, "
+        reading="One row per query, the one with the highest mean rank on top, and one strip per metric on a model, "
         "whose letter the matrix explains. A mark is the query's rank there, 1 the strongest association in the "
         "positive direction, and the line its 95 % interval over words. Where all strips agree, marks follow the "
         "grey line, the mean rank, from the upper left to the lower right. In the matrix is Spearman's correlation "

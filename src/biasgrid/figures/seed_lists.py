@@ -208,7 +208,7 @@ FIGURES = (
         _drawings,
         from_tables(seed_lists, "seed_lists", "scores"),
         needs="a criterion with seed_lists",
-        reading="A panel is a metric, a row a model, a mark the value with one of the lists. Marks on both sides of "
+        reading="One panel per metric, one row per model, one mark per list. Marks on both sides of "
         "the dashed line are lists that disagree about which way the bias goes. The numbers on the right are the "
         "standard deviation of the marks, and the same in standard errors of a single value.",
     ),

@@ -185,11 +185,11 @@ FIGURES = (
         _drawings,
         from_tables(shuffled_text, "shuffled"),
         needs="shuffled",
-        reading="A panel is a way of training, a row a metric, a mark a corpus. A mark says how far from the neutral "
-        "value the metric is on models of shuffled text, in distances on models of the same text in order; the axis "
-        "is logarithmic. At the dashed line shuffled text, in which no word is nearer to one than to another, gives "
-        "as much as real text. A line is a 95 % interval over models. Marks without an interval are open: there is "
-        "one model, or the value of real text does not differ from the neutral one. There is no mark where the value "
-        "of real text is exactly neutral, as nothing can be a share of 0.",
+        reading="One panel per way of training, one row per metric, one mark per corpus. A mark says how far from "
+        "the neutral value the metric is on models of shuffled text, in distances on models of the same text in "
+        "order; the axis is logarithmic. At the dashed line shuffled text, in which no word is nearer to one than "
+        "to another, gives as much as real text. A line is a 95 % interval over models. Marks without an interval "
+        "are open: there is one model, or the value of real text does not differ from the neutral one. There is no "
+        "mark where the value of real text is exactly neutral, as nothing can be a share of 0.",
     ),
 )

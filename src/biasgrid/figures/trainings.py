@@ -194,9 +194,9 @@ FIGURES = (
         _drawings,
         from_tables(trainings, "trainings", "scores"),
         needs="trainings",
-        reading="A panel is a metric, a row a model, which differs from the base in what is written on the left. The "
-        "first row has models that differ in the seed of training alone. The grey band is what chance does: one more "
-        "seed lies in it in 95 of 100 cases. A blue dot is not distinguishable from another seed; an orange diamond "
-        "lies beyond the band, as one of twenty models does by chance. The dashed line means no bias.",
+        reading="One panel per metric, one row per model, which differs from the base in what is written on the "
+        "left. The first row has models that differ in the seed of training alone. The grey band is what chance "
+        "does: one more seed lies in it in 95 of 100 cases. A blue dot is not distinguishable from another seed; an "
+        "orange diamond lies beyond the band, as one of twenty models does by chance. The dashed line means no bias.",
     ),
 )
