@@ -19,7 +19,7 @@ FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at
 SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
 # how Snakemake comments on a step that failed; the run's report says what failed
-ON_FAILURE = ("Cannot restore ", "Exiting because a job execution failed")
+ON_FAILURE = ("Cannot restore ", "Restored previous ", "Exiting because a job execution failed")
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
