@@ -9,7 +9,7 @@ from biasgrid.files import write_text
 from biasgrid.plan import steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
-from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
 from biasgrid.workflow.run import Run
 

@@ -70,6 +70,11 @@ def cores(workflow: Any) -> int | None:
     return workflow.resource_settings.cores
 
 
+def processors(workflow: Any, steps: int) -> int:
+    """How many processors a job of so many steps asks for. Here one: all jobs share the run's workers."""
+    return min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
+
+
 def run_steps_here(workflow: Any) -> None:
     """In the process that a cluster's job starts on its node, run the job's steps as threads: Snakemake's default, a
     Snakemake for each step, costs seconds per cell."""
@@ -133,7 +138,7 @@ def forced_logs(workflow: Any) -> list[str]:
 
 
 def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
-    """When a job fails that updates these files, let them be as they are: the engine would bring back the former ones."""
+    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones."""
     for file in files:
         workflow.persistence.cleanup_backup(Path(file))
 
