@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -177,7 +178,9 @@ class Run:
         except BaseException:
             process.terminate()
             raise
+        before = cpu_of_children()
         self.status, self.seconds = process.wait(), time.time() - self.start
+        self.cpu = cpu_of_children() - before
 
     def _watch_memory(self, engine: psutil.Process) -> None:
         while engine.is_running():
@@ -187,6 +190,12 @@ class Run:
                     sizes.append(process.memory_full_info().pss)
             self.peak, self.peak_engine = max(self.peak, sum(sizes)), max([self.peak_engine, *sizes[:1]])
             time.sleep(0.5)
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of all processes that this one, or one of its children, has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def children(process: psutil.Process) -> list[psutil.Process]:
@@ -214,7 +223,9 @@ def print_run(folder: Path, tree: Path, run: Run) -> None:
     """Steps, memory, disk, and how far off the time left was."""
     log = max((tree / ".snakemake" / "log").glob("*.log"), key=lambda path: path.stat().st_mtime).read_text()
     steps = re.findall(r"^(\d+) of (\d+) steps", log, re.MULTILINE) or [("0", "0")]
-    print(f"\nexit {run.status}, {run.seconds:.0f} s, {steps[-1][0]} of {steps[-1][1]} steps")
+    print(
+        f"\nexit {run.status}, {run.seconds:.0f} s, {steps[-1][0]} of {steps[-1][1]} steps, CPU {run.cpu:.0f} s"
+    )
     print(
         f"peak memory (PSS): {megabytes(run.peak)} in all processes, {megabytes(run.peak_engine)} in the engine"
     )
