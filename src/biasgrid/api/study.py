@@ -16,6 +16,7 @@ from ..query import Query
 from ..resources import find_file
 from ..schema import without_version
 from ..study import Study
+from ..validation import check_path
 from .grid_frames import Grid
 
 CONFIG = "study.json"
@@ -80,7 +81,7 @@ def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
-    path = find_file(study)
+    path = find_file(check_path(os.fspath(study)))
     if path.is_file() and path.name != CONFIG:
         folder = Study.read(path).results
         if not folder.is_dir():

@@ -15,7 +15,7 @@ from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, field, validate
+from ..validation import Strict, check_path, field, validate
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
@@ -90,6 +90,8 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
         sources.check(values)
     except BiasgridError as error:
         raise BiasgridError(str(error).removeprefix("source: ")) from None
+    if "path" in values:
+        check_path(values["path"])
     return values
 
 

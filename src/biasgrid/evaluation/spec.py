@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
 from ..errors import BiasgridError
-from ..validation import Strict, field, validate
+from ..validation import Strict, check_path, field, validate
 from ..words import WordOptions
 from .evaluation import REGISTRY, evaluations
 
@@ -19,6 +19,7 @@ class File(str):
 
 
 def _file(path: str, info: ValidationInfo) -> File:
+    check_path(path)
     return File((info.context or {}).get(path, path))
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from snakemake.logging import logger
 
-from ..configs import read_yaml
-from ..errors import BiasgridError, quote
-from . import config_file
+from ..errors import BiasgridError
+from . import command_line, config_file
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
@@ -35,13 +34,12 @@ def has_config(workflow: Any) -> bool:
 def check_configs(workflow: Any, default: str) -> None:
     """End the run for a config file that is none, before Snakemake reads the default one.
 
-    Those of the command line it has read already: it says itself, and with exit code 1, what is wrong with YAML that
-    it cannot read. Duplicate keys, and aliases that stand for too much, it lets pass.
+    Those of the command line it has read already (`command_line.check`), unless another profile than the default one
+    is at work.
     """
     try:
         for path in config_files(workflow) or [default]:
-            if not isinstance(record := read_yaml(path), dict):
-                raise BiasgridError(f"{path}: {quote(record)} is not a mapping")
+            command_line.check_config(path)
     except BiasgridError as error:
         stop(error)
 
