@@ -12,7 +12,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -31,6 +31,11 @@ all-metrics: .venv/installed ## the embedded study with the metrics that WEFE la
 
 full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download
 	$(BIN)/snakemake --cores $(CORES)
+
+# what it prints: benchmarks/README.md
+SIZE ?= small
+rehearsal: .venv/installed ## the case study on made archives of its formats. SIZE=full: 24 GB; MISSING=<model>: one cannot be had
+	$(BIN)/python benchmarks/rehearsal --size $(SIZE) --cores $(CORES) $(if $(MISSING),--missing $(MISSING))
 
 debias: ## every debias method on every embedded model: bias removed, quality lost, bias still recoverable
 text8: ## models trained here, on text8
