@@ -12,8 +12,8 @@ from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
+from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch
-from ..embeddings.sources.file import files_beside
 from ..errors import BiasgridError
 from ..files import write_text
 from ..folders import PLACE
@@ -98,13 +98,14 @@ def archives(study: Study | Simulation, model: str) -> list[str]:
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:
-    """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
+    """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
+    file is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
     if source["type"] != "file":
         return []
     path = Path(source["path"]).expanduser()
-    path = path / "model.json" if path.is_dir() else path
-    return [str(path), *map(str, files_beside(path))] if path.is_file() else []
+    files = files_of(path)
+    return [str(file) for file in files] if files[0].is_file() else []
 
 
 def megabytes(study: Study | Simulation, model: str) -> int:

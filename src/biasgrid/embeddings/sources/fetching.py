@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, DiskError
+from ...errors import BiasgridError, DiskError, join_names, quote
 from ...files import hash_file, hold_lock
 from ..download import LIMITS, Limits
 from ..store import MODEL
@@ -21,6 +21,7 @@ from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
 
 log = logging.getLogger(__name__)
 
+UNFINISHED = (".part", ".part.json", ".joined", ".joined.json")  # ends of names
 FetchFiles = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
 
 
@@ -76,7 +77,9 @@ def fetch(
         fetch_files = partial(kind.fetch, source, folder, progress=progress, limits=limits)
         if kind.in_place:
             return _reference(fetch_files, source, folder, shared)
-        return _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
+        path = _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
+        _refuse_strangers(folder)
+        return path
     except BiasgridError as error:
         raise type(error)(f"{name}: {error}") from None
     except OSError as error:
@@ -111,6 +114,20 @@ def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
         if not path.is_file() or path.stat().st_size != facts["bytes"]:
             return None
     return folder / manifest["input"]
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Raises BiasgridError for a file in an archive's folder that its manifest does not have: a reader could take it
+    for a part of the model, and no checksum covers it."""
+    fetched_files = read_manifest(folder).get("files", {})
+    names = (
+        file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name != MANIFEST
+    )
+    if strangers := sorted(set(names) - fetched_files.keys()):
+        raise BiasgridError(
+            f"{folder} holds {join_names(map(quote, strangers))}, which was not fetched, so no checksum covers it: "
+            "remove it"
+        )
 
 
 def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
@@ -152,6 +169,9 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
         for file in former.get("files", {}).keys() - digests.keys():
             if is_plain(file):  # else it is the user's, elsewhere
                 (folder / file).unlink(missing_ok=True)
+        for left_over in folder.iterdir():  # of a download that broke off, from another address
+            if left_over.name.endswith(UNFINISHED) and left_over.name not in digests:
+                left_over.unlink()
         files = {
             file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
             for file, digest in digests.items()
