@@ -79,22 +79,37 @@ def run(args: argparse.Namespace) -> None:
     os.execv(command[0], command)
 
 
-def _command(args: argparse.Namespace) -> list[str]:
-    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
-    is wrong is said at once; not where further options change the config, or where it is looked for."""
+def pin(args: argparse.Namespace) -> dict[str, Any]:
+    """Write the checksums of what was downloaded without one into the files that name the models.
+
+    biasgrid pin my-study.yaml
+    """
+    from ..config import pins
+
+    config, (_, module, name) = _read(args.configs)
+    study = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+    return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
+
+
+def _read(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
+    """The config that files make together, and what runs it (`WORKFLOWS`)."""
     from ..config.load import read
 
     config: dict[str, Any] = {}
-    for path in args.configs:
+    for path in paths:
         if not isinstance(record := read(path), dict):
             raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
         _update(config, record)
     kind = next((kind for kind in WORKFLOWS if kind in config), None)
     if kind is None:
-        raise BiasgridError(
-            f"{args.configs[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}"
-        )
-    snakefile, module, name = WORKFLOWS[kind]
+        raise BiasgridError(f"{paths[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}")
+    return config, WORKFLOWS[kind]
+
+
+def _command(args: argparse.Namespace) -> list[str]:
+    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
+    is wrong is said at once; not where further options change the config, or where it is looked for."""
+    config, (snakefile, module, name) = _read(args.configs)
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
@@ -155,14 +170,15 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
     command = commands.add(run, takes_extra_arguments=True)
-    command.add_argument(
-        "configs",
-        nargs="+",
-        type=find_file,
-        metavar="CONFIG",
-        help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
-        "found anywhere",
-    )
+    for command_of_config in (command, commands.add(pin)):
+        command_of_config.add_argument(
+            "configs",
+            nargs="+",
+            type=find_file,
+            metavar="CONFIG",
+            help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) "
+            "is found anywhere",
+        )
     command.add_argument(
         "--cores",
         type=_cores,

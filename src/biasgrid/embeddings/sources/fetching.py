@@ -18,6 +18,7 @@ from ..download import LIMITS, Limits
 from ..store import MODEL
 from .kinds import REGISTRY, check
 from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
+from .trust import files_on_trust, fits, is_same
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +37,9 @@ def fetch(
 ) -> Path:
     """Bring the files of a model under `raw/<name>`.
 
-    `raw/<name>/manifest.json` (source, sha256 and size of each file, the path returned relative to the folder) is
-    written last: while it is there, fits `source`, and the files have the sizes it says, nothing is fetched again.
+    `raw/<name>/manifest.json` (source, sha256 and size of each file, which sha256 is the first that was seen, the
+    path returned relative to the folder) is written last: while it is there, fits `source`, and the files have the
+    sizes it says, nothing is fetched again.
     Processes that fetch one model at the same time wait for each other.
 
     A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and another
@@ -107,7 +109,7 @@ def verify(name: str, raw: Path | str) -> None:
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
     """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
     manifest = read_manifest(folder)
-    if manifest.get("source") != source:
+    if not fits(manifest, source):
         return None
     for file, facts in manifest["files"].items():
         path = folder / file
@@ -174,6 +176,7 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
                 left_over.unlink()
         files = {
             file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
+            | ({"first_seen": True} if file in files_on_trust(source) else {})
             for file, digest in digests.items()
         }
         manifest = {"source": source, "files": files, "input": next(iter(files)) if len(files) == 1 else "."}
@@ -182,7 +185,7 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
 
 
 def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
-    if shared and former and former["source"] != source:
+    if shared and former and not is_same(former["source"], source):
         raise BiasgridError(
             f"{folder}, which studies share, holds a different model of this name (its source is "
             f"{json.dumps(former['source']):.300}): rename one of them, or delete that folder"
