@@ -27,6 +27,13 @@ WORKFLOWS = {
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
+CONFIGS = {
+    "nargs": "+",
+    "type": find_file,
+    "metavar": "CONFIG",
+    "help": "the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
+    "found anywhere",
+}
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 # kind of model -> the metrics of a first study, and the figures that they have
 METRICS = {
@@ -79,19 +86,7 @@ def run(args: argparse.Namespace) -> None:
     os.execv(command[0], command)
 
 
-def pin(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the checksums of what was downloaded without one into the files that name the models.
-
-    biasgrid pin my-study.yaml
-    """
-    from ..config import pins
-
-    config, (_, module, name) = _read(args.configs)
-    study = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
-    return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
-
-
-def _read(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
+def read_config(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
     """The config that files make together, and what runs it (`WORKFLOWS`)."""
     from ..config.load import read
 
@@ -109,7 +104,7 @@ def _read(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
 def _command(args: argparse.Namespace) -> list[str]:
     """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
     is wrong is said at once; not where further options change the config, or where it is looked for."""
-    config, (snakefile, module, name) = _read(args.configs)
+    config, (snakefile, module, name) = read_config(args.configs)
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
@@ -170,15 +165,7 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
     command = commands.add(run, takes_extra_arguments=True)
-    for command_of_config in (command, commands.add(pin)):
-        command_of_config.add_argument(
-            "configs",
-            nargs="+",
-            type=find_file,
-            metavar="CONFIG",
-            help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) "
-            "is found anywhere",
-        )
+    command.add_argument("configs", **CONFIGS)
     command.add_argument(
         "--cores",
         type=_cores,
