@@ -152,6 +152,7 @@ class Run:
                 self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
