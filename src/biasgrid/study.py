@@ -46,10 +46,13 @@ class Study(Folders):
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
-        config, queries = load.study(config, where, root)
-        study = cls(config, queries)
-        study._check(where)
-        return study
+
+        def resolve() -> Study:
+            study = cls(*load.study(config, where, root))
+            study._check(where)
+            return study
+
+        return load.with_plugins(resolve, config, where, root)
 
     @classmethod
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
@@ -501,4 +504,4 @@ class Study(Folders):
         try:
             self.figures  # noqa: B018
         except BiasgridError as error:
-            raise BiasgridError(f"{where}: figures: {error}") from None
+            raise type(error)(f"{where}: figures: {error}") from None

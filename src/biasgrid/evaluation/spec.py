@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
 from ..errors import BiasgridError
+from ..registry import is_pending
 from ..validation import Strict, field, validate
 from ..words import WordOptions
 from .evaluation import REGISTRY, evaluations
@@ -97,7 +98,10 @@ class Spec(Strict):
         BiasgridError
             The key that is wrong, and what is allowed.
         """
-        return validate(_whole(tuple(REGISTRY)), values, context=files)
+        model = _whole(tuple(REGISTRY))
+        if is_pending():
+            values = {key: value for key, value in values.items() if key in model.model_fields}
+        return validate(model, values, context=files)
 
     @property
     def files(self) -> list[str]:
