@@ -107,10 +107,9 @@ class Registry(Mapping[str, T]):
         """
         if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
             return self._entries[name]
-        plain_name = _normalise(name)
-        for entry in (*self.values(), *self._noted.values()):
-            if plain_name in map(_normalise, (entry.name, *getattr(entry, "aliases", ()))):
-                return entry
+        entry = find_by_name(name, (*self.values(), *self._noted.values()))
+        if entry is not None:
+            return entry
         raise UnknownEntryError(unknown_name(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
     def add(self, entry: T) -> None:
@@ -141,8 +140,10 @@ class Registry(Mapping[str, T]):
         self._noted[entry.name] = entry
 
     def is_noted(self, name: str) -> bool:
-        """Whether an entry of that name is known from results alone."""
-        return name in self._noted and name not in self._all_entries()
+        """Whether an entry of that name or alias is known from results alone."""
+        return (
+            find_by_name(name, self._noted.values()) is not None and find_by_name(name, self.values()) is None
+        )
 
     def is_shipped(self, name: str) -> bool:
         """Whether an entry comes with biasgrid: all others are code of a user or of another package."""
@@ -228,6 +229,14 @@ class Registry(Mapping[str, T]):
             self._entries[entry.name] = entry
             self._modules[entry.name] = module
             self._session_names.discard(entry.name)
+
+
+def find_by_name(name: str, entries: Iterable[T]) -> T | None:
+    """The entry of a name or alias, if any; case, spaces, hyphens and underscores do not matter."""
+    plain_name = _normalise(name)
+    return next(
+        (e for e in entries if plain_name in map(_normalise, (e.name, *getattr(e, "aliases", ())))), None
+    )
 
 
 def load_plugins(paths: Iterable[Path | str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..config import load
 from ..config.study import StudyConfig
+from ..debias import Method
 from ..embeddings.kinds import VECTORS, Kind
 from ..errors import BiasgridError, InputError, join_names, quote
 from ..evaluation.spec import Spec
@@ -47,12 +48,16 @@ class FinishedStudy(Study):
     def metric(self, criterion: str, key: str) -> Metric:
         """The metric of these results: two studies may have plugins of one name."""
         entry = self.metrics(criterion)[key]
-        noted = self.plugins.metrics.get(entry.get("metric", key))
+        noted = self.plugins.find("metrics", entry.get("metric", key))
         return noted.under(entry.get("params", {})) if noted else super().metric(criterion, key)
+
+    def method(self, name: str) -> Method:
+        """The debias method of a name."""
+        return self.plugins.find("methods", name) or super().method(name)
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
-        return self.plugins.kinds.get(self.models[model].get("kind", VECTORS)) or super().kind(model)
+        return self.plugins.find("kinds", self.models[model].get("kind", VECTORS)) or super().kind(model)
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
@@ -162,7 +167,7 @@ def _read(folder: Path) -> FinishedStudy:
             entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
     study = FinishedStudy(config, queries, folder, plugins=plugins)
     try:
-        study.labels, [study.kind(model) for model in study.models]
+        study.labels, study.fits, [study.kind(model) for model in study.models]
     except UnknownEntryError as error:
         raise BiasgridError(
             f"{where}: {error}; plugins are not loaded, and {FILE}, which describes them, says nothing of it: run "

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from .. import debias, figures, metrics, tables
 from ..embeddings import kinds, readers
-from ..errors import BiasgridError
+from ..errors import BiasgridError, unknown_name
 from ..printable import check_line, check_word
-from ..registry import Registry
+from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
 from ..study import Study
 from ..tables.table import Column
@@ -166,6 +166,17 @@ class Plugins:
     tables: Mapping[str, tables.Table] = field(default_factory=dict)
     figures: Mapping[str, figures.Figure] = field(default_factory=dict)
 
+    def find(self, what: str, name: str) -> Any:
+        """The entry of a name; None where it is none of these plugins'.
+
+        Raises UnknownEntryError for a name that other results alone know.
+        """
+        registry = REGISTRIES[what]
+        entry = find_by_name(name, getattr(self, what).values())
+        if entry is None and registry.is_noted(name):
+            raise UnknownEntryError(unknown_name(registry.what, name, sorted(registry)))
+        return entry
+
     def note(self) -> None:
         """Have the registries know the entries by their names."""
         for name, registry in REGISTRIES.items():
@@ -257,7 +268,7 @@ def read_plugins(folder: Path) -> Plugins:
         kinds=_noted(record.kinds, kinds.Kind, "kind of model", ["open"], make=""),
         methods=_noted(record.methods, debias.Method, "debias method", ["function"], words={}, reference=""),
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
-        tables=_noted(record.tables, tables.Table, "table", ["make"], inputs=_by_the_run),
+        tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "cells"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
     )
 
