@@ -105,8 +105,8 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, and no model is
-        opened.
+        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, no model is
+        opened, and no plugin of the study is loaded: figures of plugins are in the folder.
 
     Raises
     ------
