@@ -6,7 +6,7 @@ from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
-from biasgrid.plan import steps
+from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
@@ -35,6 +35,7 @@ RUN = Run(
 )
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
+PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
 # what rules start in processes of their own reads the study from there

@@ -16,6 +16,7 @@ from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
 from ..validation import Strict, check_path, field, validate
+from ..registry import is_pending
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
@@ -85,6 +86,8 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
         raise BiasgridError("key 'type' is missing")
     source_type = values["type"]
     if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
+        if is_pending() and isinstance(source_type, str):
+            return values
         raise BiasgridError(f"type: {unknown_name('value', source_type, types)}")
     try:
         sources.check(values)
@@ -96,7 +99,7 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
 
 
 def _kind(name: str) -> str:
-    if name not in kinds.REGISTRY:
+    if name not in kinds.REGISTRY and not is_pending():
         raise BiasgridError(unknown_name("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
     return name
 
@@ -148,9 +151,10 @@ class Model(Strict):
 
     @model_validator(mode="after")
     def _of_its_kind(self):
-        kind = kinds.REGISTRY[self.kind or kinds.VECTORS]
+        if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
+            return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
-        if self.format is not None and self.format not in formats:
+        if self.format is not None and self.format not in formats and not is_pending():
             raise BiasgridError(
                 f"format: {unknown_name('format', self.format, formats, 'biasgrid list formats')}"
             )

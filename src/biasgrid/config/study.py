@@ -36,8 +36,9 @@ class Run(Strict):
         "folder of the results; they are in a folder below it that has the run's name", "results"
     )
     plugins: Paths = field(
-        "files, and folders of files, with metrics and the like of your own (docs/metrics.md); they are loaded "
-        "before anything is checked",
+        "files, and folders of files, with metrics and the like of your own (CONTRIBUTING.md), below the folder that "
+        "the command runs in. A config with plugins is code: run only those you trust. They are loaded after all else "
+        "is checked; reading results loads none",
         None,
     )
 
