@@ -15,8 +15,8 @@ from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, check_path, field, validate
 from ..registry import is_pending
+from ..validation import Strict, check_path, field, validate
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
 from ..errors import BiasgridError
-from ..validation import Strict, check_path, field, validate
 from ..registry import is_pending
+from ..validation import Strict, check_path, field, validate
 from ..words import WordOptions
 from .evaluation import REGISTRY, evaluations
 

@@ -74,6 +74,7 @@ class Run:
         Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
         one ends with the process that holds it.
         """
+        engine.stop_on_signals(workflow, self._progress)
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
@@ -192,8 +193,7 @@ class Run:
         self.end()
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
-            print(engine.STOPPED, file=sys.stderr)
-            return
+            engine.leave()
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}
         failures = list(self.failures())
