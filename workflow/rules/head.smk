@@ -27,6 +27,7 @@ engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
+    STUDY.results,
     STUDY.config.get("plugins", ()),
     engine.cores(workflow),
     STUDY.to_json(),
@@ -112,6 +113,7 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
+RUN.plan(workflow)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
@@ -128,4 +130,4 @@ onsuccess:
 
 
 onerror:
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,19 @@ def keeps(workflow: Any, log: str) -> bool:
 def makes_all(workflow: Any) -> bool:
     """Whether this run was asked for all there is."""
     return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}
+
+
+def before_planning(workflow: Any, function: Callable[[], object]) -> None:
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary, --lint)
+    and not in jobs of a cluster."""
+    execute = workflow.execute
+
+    def execute_then(*arguments: Any, **options: Any) -> Any:
+        function()
+        return execute(*arguments, **options)
+
+    if workflow.is_main_process:
+        workflow.execute = execute_then
 
 
 def start_at_once(workflow: Any) -> None:
