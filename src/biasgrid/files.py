@@ -27,6 +27,7 @@ except ImportError:  # Windows: no locks, but names are unique all the same
 LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
 # Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
 MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
+READ = 16 << 20  # bytes of a file that are hashed at a time
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF, errno.EIO}
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 KINDS = {
@@ -132,8 +133,13 @@ def readable(name: str) -> str:
 
 def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
     """Hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    with open(path, "rb", buffering=0) as file:
+        # large reads: between two of them a thread waits for the interpreter's lock
+        buffer = memoryview(bytearray(min(READ, max(1, os.fstat(file.fileno()).st_size))))
+        while size := file.readinto(buffer):
+            digest.update(buffer[:size])
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..validation import Strict, field
-from .common import Distinct, Key, Params, Text
+from .common import Distinct, FilePath, Key, Params, Text
 
 
 class Debias(Strict):
@@ -35,10 +35,10 @@ class Quality(Strict):
     """Benchmarks on which all models are evaluated. A file is a path, `gensim:FILE` (gensim ships it), or
     `ARCHIVE:FILE` of `benchmarks`."""
 
-    similarity: dict[str, Text] = field(
+    similarity: dict[str, FilePath] = field(
         "name -> file of word pairs: word, word and rating, with tabs between", None
     )
-    analogies: dict[str, Text] = field(
+    analogies: dict[str, FilePath] = field(
         "name -> file of questions: four words per line, under lines `: section`", None
     )
     preprocessors: Annotated[list[Params], Field(min_length=1)] = field(

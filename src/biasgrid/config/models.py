@@ -15,7 +15,8 @@ from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, field, validate
+from ..registry import is_pending
+from ..validation import Strict, check_path, field, validate
 from .common import Key, Language, Params, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
@@ -85,16 +86,20 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
         raise BiasgridError("key 'type' is missing")
     source_type = values["type"]
     if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
+        if is_pending() and isinstance(source_type, str):
+            return values
         raise BiasgridError(f"type: {unknown_name('value', source_type, types)}")
     try:
         sources.check(values)
     except BiasgridError as error:
         raise BiasgridError(str(error).removeprefix("source: ")) from None
+    if "path" in values:
+        check_path(values["path"])
     return values
 
 
 def _kind(name: str) -> str:
-    if name not in kinds.REGISTRY:
+    if name not in kinds.REGISTRY and not is_pending():
         raise BiasgridError(unknown_name("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
     return name
 
@@ -146,9 +151,10 @@ class Model(Strict):
 
     @model_validator(mode="after")
     def _of_its_kind(self):
-        kind = kinds.REGISTRY[self.kind or kinds.VECTORS]
+        if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
+            return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
-        if self.format is not None and self.format not in formats:
+        if self.format is not None and self.format not in formats and not is_pending():
             raise BiasgridError(
                 f"format: {unknown_name('format', self.format, formats, 'biasgrid list formats')}"
             )

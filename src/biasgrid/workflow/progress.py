@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 import threading
 import time
@@ -74,11 +75,22 @@ class Progress(logging.Handler):
         elif self._over.is_set() or record.getMessage().startswith(ON_FAILURE):
             pass
         elif record.levelno >= logging.WARNING or event == "error":
+            self._refuse_protected(self.format(record))
             self._print(self.format(record))
         elif record.getMessage().startswith(("Nothing to be done", "Report created")):
             self._print(self.format(record))
             if not record.getMessage().startswith("Report"):
                 self.when_nothing()
+
+    def _refuse_protected(self, text: str) -> None:
+        """End the process, whose run has not begun, where files that it is to make may not be written."""
+        if text.startswith("ProtectedOutputException") and not self._began:
+            file = text.strip().rpartition("\n")[2].strip()
+            self._print(
+                f"biasgrid: {file}: may not be written, and is to be made again; another folder: `results` in the "
+                "config"
+            )
+            os._exit(2)
 
     def _run_info(self, record: Any) -> None:
         self._planned = Counter(record.stats)

@@ -21,6 +21,7 @@ from ..study import Study
 from ..workers import Workers
 from . import conclusions, engine, notices, stores
 from .progress import Progress
+from .recorded import Recorded
 from .warning_log import WarningLog
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Run:
     ----------
     name
         The study's name; logs, and the run's lock, lie in logs/<name>.
+    results
+        The folder of its results.
     plugins
         Files and folders of a user that workers load.
     cores
@@ -53,6 +56,7 @@ class Run:
     def __init__(
         self,
         name: str,
+        results: Path,
         plugins: Iterable[Path | str],
         cores: int | None,
         study: str = "",
@@ -64,6 +68,11 @@ class Run:
         self.study_file = self.logs / ".study.json"
         self._workers = Workers(plugins, cores)
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
+        self._recorded = Recorded(results, self.logs)
+
+    def plan(self, workflow: Any) -> None:
+        """Have what is damaged of the results planned to be made again."""
+        engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -74,6 +83,7 @@ class Run:
         Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
         one ends with the process that holds it.
         """
+        engine.stop_on_signals(workflow, self._progress)
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
@@ -106,6 +116,7 @@ class Run:
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
                 self._progress.to_download = sum(map(int, sizes.values()))
+        self._recorded.begin(workflow)
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
@@ -140,6 +151,7 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
@@ -152,6 +164,7 @@ class Run:
                 self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
@@ -186,13 +199,13 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, local: Collection[str] = ()) -> None:
+    def report(self, workflow: Any, local: Collection[str] = ()) -> None:
         """Say what failed, in a line each; `local` names the sources that are files of the user."""
         self.end()
+        self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
-            print(engine.STOPPED, file=sys.stderr)
-            return
+            engine.leave()
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}
         failures = list(self.failures())
