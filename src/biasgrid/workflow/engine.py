@@ -90,6 +90,7 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
             progress = Progress(Path(downloads), handler.formatter)
+            progress.cores = cores(workflow) or 1
             logger.removeHandler(handler)
             logger.addHandler(progress)
             return progress

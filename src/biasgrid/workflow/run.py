@@ -6,7 +6,7 @@ import fcntl
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from ..plan.step import Step
 from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
-from . import conclusions, engine, notices, stores
+from . import conclusions, disk, engine, notices, stores
 from .progress import Progress
 from .recorded import Recorded
 from .warning_log import WarningLog
@@ -116,7 +116,27 @@ class Run:
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
                 self._progress.to_download = sum(map(int, sizes.values()))
+            if isinstance(study, Study):
+                self._expect_stores(workflow, study, sizes)
         self._recorded.begin(workflow)
+
+    def _expect_stores(self, workflow: Any, study: Study, sizes: Mapping[str, int | None]) -> None:
+        """Say what room the run takes, and end it where that is not there; note what is converted."""
+        counts = {rule: len(engine.jobs(workflow, rule)) for rule in ("cell", "pool")}
+        models = [job.model for job in engine.jobs(workflow, "store")]
+        parts = disk.needed(study, sizes, models, counts["cell"], counts["pool"])
+        if sum(known := [size or 0 for size in sizes.values()]):
+            total = ("" if all(known) else "at least ") + notices.size_text(sum(parts.values()))
+            self.say(f"it takes {total} on the disk: {disk.described(parts)}")
+        try:
+            disk.check(study, parts)
+        except BiasgridError as error:
+            self.end()
+            engine.stop(error)
+        if self._progress is not None:
+            for model in models:
+                size = stores.archive_megabytes(study, model)
+                self._progress.archives[model] = stores.archives(study, model)[0], size or 1.0
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
