@@ -26,7 +26,7 @@ LOOK = 0.5  # seconds between looks at a terminal's line
 RECENT = 60  # looks: the time whose bytes say how fast downloads are
 OF_ARCHIVES = {"archive", "store"}  # rules whose time goes by the size of what they work on
 # how Snakemake comments on a step that failed; the run's report says what failed
-ON_FAILURE = ("Cannot restore ", "Exiting because a job execution failed")
+ON_FAILURE = ("Cannot restore ", "Restored previous ", "Exiting because a job execution failed")
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
