@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import tempfile
 import threading
 import warnings
@@ -18,6 +19,10 @@ from joblib.externals.loky import get_reusable_executor, process_executor
 from .callers import warn_in_a_line
 from .processes import RANDOM_GROUPS, end_with_starter, environment
 from .registry import load_plugins
+from .termination import unfinished
+
+# of a run that was stopped: loky's last process removes what the others shared, which is no news to a user
+sys.warnoptions.append("ignore::UserWarning:joblib.externals.loky.backend.resource_tracker")
 
 
 class Workers:
@@ -39,7 +44,9 @@ class Workers:
     def _folder(self) -> str:
         """The folder in which the processes share the random groups that one of them drew; it ends with the run."""
         with self._lock:
-            self._shared = self._shared or tempfile.TemporaryDirectory(prefix="biasgrid-")
+            if self._shared is None:
+                self._shared = tempfile.TemporaryDirectory(prefix="biasgrid-")
+                unfinished.add(Path(self._shared.name))
             return self._shared.name
 
     def run(self, step: Any) -> Any:

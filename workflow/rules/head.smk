@@ -6,7 +6,7 @@ from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
-from biasgrid.plan import steps
+from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
@@ -28,6 +28,7 @@ engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
+    STUDY.results,
     STUDY.config.get("plugins", ()),
     engine.cores(workflow),
     STUDY.to_json(),
@@ -36,6 +37,7 @@ RUN = Run(
 )
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
+PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
 # what rules start in processes of their own reads the study from there
@@ -107,6 +109,7 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
+RUN.plan(workflow)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
@@ -124,4 +127,4 @@ onsuccess:
 
 onerror:
     engine.mark_unfinished(workflow)
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])

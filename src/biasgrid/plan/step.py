@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import checksums
 from ..configs import canonical
 from . import code
 
@@ -62,4 +63,5 @@ class Step:
         """Make the output; returns what the function returns."""
         module, _, name = self.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return function(self.inputs, self.spec, self.output)
+        with checksums.renewing(self.output):
+            return function(self.inputs, self.spec, self.output)

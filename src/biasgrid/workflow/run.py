@@ -6,7 +6,7 @@ import fcntl
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,11 @@ from ..plan.step import Step
 from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
-from . import conclusions, engine, notices, stores
+from . import conclusions, disk, engine, notices, stores
 from .batches import Batch, log_of
 from .made import Made
 from .progress import Progress
+from .recorded import Recorded
 from .warning_log import WarningLog
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Run:
     ----------
     name
         The study's name; logs, and the run's lock, lie in logs/<name>.
+    results
+        The folder of its results.
     plugins
         Files and folders of a user that workers load.
     cores
@@ -56,6 +59,7 @@ class Run:
     def __init__(
         self,
         name: str,
+        results: Path,
         plugins: Iterable[Path | str],
         cores: int | None,
         study: str = "",
@@ -67,6 +71,11 @@ class Run:
         self.study_file = self.logs / ".study.json"
         self._workers, self._made = Workers(plugins, cores), Made(self.logs)
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
+        self._recorded = Recorded(results, self.logs)
+
+    def plan(self, workflow: Any) -> None:
+        """Have what is damaged of the results planned to be made again."""
+        engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -77,6 +86,7 @@ class Run:
         Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
         one ends with the process that holds it.
         """
+        engine.stop_on_signals(workflow, self._progress)
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
@@ -111,6 +121,27 @@ class Run:
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
                 self._progress.to_download = sum(map(int, sizes.values()))
+            if isinstance(study, Study):
+                self._expect_stores(workflow, study, sizes)
+        self._recorded.begin(workflow)
+
+    def _expect_stores(self, workflow: Any, study: Study, sizes: Mapping[str, int | None]) -> None:
+        """Say what room the run takes, and end it where that is not there; note what is converted."""
+        counts = {rule: len(engine.jobs(workflow, rule)) for rule in ("cell", "pool")}
+        models = [job.model for job in engine.jobs(workflow, "store")]
+        parts = disk.needed(study, sizes, models, counts["cell"], counts["pool"])
+        if sum(known := [size or 0 for size in sizes.values()]):
+            total = ("" if all(known) else "at least ") + notices.size_text(sum(parts.values()))
+            self.say(f"it takes {total} on the disk: {disk.described(parts)}")
+        try:
+            disk.check(study, parts)
+        except BiasgridError as error:
+            self.end()
+            engine.stop(error)
+        if self._progress is not None:
+            for model in models:
+                size = stores.archive_megabytes(study, model)
+                self._progress.archives[model] = stores.archives(study, model)[0], size or 1.0
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
@@ -186,6 +217,7 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
@@ -198,6 +230,7 @@ class Run:
                 self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
@@ -232,13 +265,13 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, local: Collection[str] = ()) -> None:
+    def report(self, workflow: Any, local: Collection[str] = ()) -> None:
         """Say what failed, in a line each; `local` names the sources that are files of the user."""
         self.end()
+        self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
-            print(engine.STOPPED, file=sys.stderr)
-            return
+            engine.leave()
         # one reason often holds for several models: a host that cannot be reached
         unreachable: dict[str, list[str]] = {}
         failures = list(self.failures())
