@@ -5,6 +5,7 @@ These names are Snakemake's own and may change: pyproject.toml bounds the versio
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -163,9 +164,10 @@ def mark_unfinished(workflow: Any) -> None:
     dag = workflow.dag
     for job in dag.needrun_jobs():
         for file in [] if dag.finished(job) else job.output:
-            if is_flagged(file, "update") and Path(file).exists():
+            if is_flagged(file, "update"):
                 workflow.persistence.cleanup_metadata(file)
-                os.utime(file, (0, 0))
+                with contextlib.suppress(OSError):  # it is not there, or another user's
+                    os.utime(file, (0, 0))
 
 
 def same_group(workflow: Any, rule: str, other: str) -> str:
