@@ -31,7 +31,7 @@ study-npm: .venv/installed ## the embedded study with one more model, from the n
 all-metrics: .venv/installed ## the embedded study with the metrics that WEFE lacks
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml
 
-full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download
+full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download, 16 GB of disk
 	$(BIN)/snakemake --cores $(CORES)
 
 # what it prints: benchmarks/README.md

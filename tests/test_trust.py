@@ -173,8 +173,8 @@ def test_two_open_studies_have_each_its_own_plugins(copy):
     ("key", "value", "message"),
     [
         ("name", "weat", "metric 'weat' comes with biasgrid, and is of no plugin"),
-        ("label", "x" * 201, "label: 'xxx"),
-        ("label", "x\u202ey", "has the character U+202E"),
+        ("label", "x" * 201, "label: must be a line of text of at most 200 characters"),
+        ("label", "x\u202ey", "the character U+202E"),
         ("asks", "{T1.__class__}", "asks: "),
         ("asks", "{T1:>999999999}", "asks: "),
         ("neutral", "0", "neutral: '0' is not a number"),

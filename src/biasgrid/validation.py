@@ -9,13 +9,15 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import BiasgridError, quote, unknown_name
+from .printable import check_line
 
 LONGEST = 300  # characters of a message
 NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
 M = TypeVar("M")
+Line = Annotated[str, AfterValidator(check_line)]  # a label or a name
 # pydantic's name of an error of type -> what was expected
 EXPECTED = {
     "bool": "true or false",

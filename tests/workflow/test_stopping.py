@@ -130,7 +130,14 @@ def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server, archive
     part = study.stores / "raw" / "one" / "one.txt.gz.part"
     wait_for(run, lambda: part.is_file() and part.stat().st_size == half)
     stopped(run, signal.SIGTERM)
-    study.finish()
+    # no checksum is pinned
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in study.finish()
+    warning = (study.folder / "logs" / "small" / "warnings.log").read_text()
+    assert "first seen with sha256" in warning
+    # as long as the archive is the one that it is of
+    (study.folder / "results" / "small" / "scores.csv").unlink()
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in study.finish()
+    assert (study.folder / "logs" / "small" / "warnings.log").read_text() == warning
     assert [headers.get("Range") for _, headers in server.seen] == [None, f"bytes={half}-"]
 
 

@@ -10,6 +10,7 @@ from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
 from biasgrid.workflow.run import Run
 
 # --config replace=true: results of another config file may be written over
@@ -50,9 +51,18 @@ wildcard_constraints:
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
     evaluation=one_of(EVALUATIONS),
-    figure=one_of(STUDY.figures),
-    table=one_of(STUDY.tables),
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
+
+
+# rules whose job is several steps -> the steps, where they have no wildcards
+BATCHES = {}
+
+
+def rule_of(kind, batch, label):
+    """The name of a rule for a batch of a kind: the first has the kind's name."""
+    name = f"{kind}_{label}".replace("-", "_") if kind in BATCHES else kind
+    BATCHES[name] = batch
+    return engine.same_group(workflow, name, kind)
 
 
 def cell_of(wildcards):
@@ -75,18 +85,8 @@ def sentence_scores_step(wildcards):
     return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.sentences)
 
 
-def inference_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.inference_step(STUDY, STUDY.inference_groups[group])
-
-
-def aggregates_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.aggregates_step(STUDY, STUDY.inference_groups[group])
-
-
-def table_step(wildcards):
-    return steps.table_step(STUDY, wildcards.table)
+def inference_of(wildcards):
+    return inference_batch(STUDY, wildcards.model, wildcards.debias)
 
 
 def fit_step(wildcards):
@@ -99,10 +99,6 @@ def evaluation_of(wildcards):
 
 def evaluation_step(wildcards):
     return steps.evaluation_step(STUDY, evaluation_of(wildcards))
-
-
-def figure_step(wildcards):
-    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
 
 
 def null_step(wildcards):
@@ -130,4 +126,5 @@ onsuccess:
 
 
 onerror:
+    engine.mark_unfinished(workflow)
     RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])

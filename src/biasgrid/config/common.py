@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 
 from ..errors import BiasgridError, quote
+from ..printable import check_line
 from ..validation import check_path, validate
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
@@ -29,7 +30,7 @@ def _name(text: str) -> str:
         raise ValueError(
             f"{text[:LONGEST]!r} is no name; allowed: 1 to {LONGEST} characters of one line, no '/'"
         )
-    return text
+    return check_line(text, LONGEST)
 
 
 def _folder(text: str) -> str:
@@ -54,6 +55,7 @@ def _distinct(values: list[Any]) -> list[Any]:
 Text = Annotated[str, Field(min_length=1)]
 FilePath = Annotated[Text, AfterValidator(check_path)]
 Folder = Annotated[Text, AfterValidator(_folder)]  # which the workflow's outputs lie in
+Prose = Annotated[str, Field(max_length=2000)]
 Key = Annotated[str, AfterValidator(_key)]
 Name = Annotated[str, AfterValidator(_name)]
 Language = Annotated[str, AfterValidator(_language)]  # as HTML's lang

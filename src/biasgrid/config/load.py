@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
 from ..errors import BiasgridError, quote, unknown_name
+from ..printable import check_texts
 from ..query import Query
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files
 from ..resources import find_file, resource
@@ -70,6 +71,7 @@ class WordSets:
             record = read_json(path)
             if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
                 raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
+            check_texts(record, str(path))
             self._files[stem] = record["sets"]
         return self._files[stem]
 
@@ -241,6 +243,7 @@ def copy_config(config: Any, where: str) -> Any:
     except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
+    check_texts(config, where)
     return config
 
 

@@ -16,8 +16,8 @@ from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
 from ..registry import is_pending
-from ..validation import Strict, check_path, field, validate
-from .common import Key, Language, Params, Text
+from ..validation import Line, Strict, check_path, field, validate
+from .common import Key, Language, Params, Prose, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
 from .metrics import Words
@@ -117,7 +117,7 @@ def _megabytes() -> Any:
 class Model(Strict):
     """An embedding model."""
 
-    label: Text = field("what tables and figures print")
+    label: Line = field("what tables and figures print")
     source: Source = field(
         "where it is from: a mapping with `type` (`biasgrid list sources`, `trained`, `shuffled` or `encoded`) and "
         "the keys of that type"
@@ -139,8 +139,10 @@ class Model(Strict):
     )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
     sorted: bool = field("whether its words are sorted by falling frequency; left out: not known", None)
-    licence: str = field("the licence of the vectors; of an encoded model its encoder's, if left out", UNSAID)
-    note: str = field("what else to know about it", "")
+    licence: Line = field(
+        "the licence of the vectors; of an encoded model its encoder's, if left out", UNSAID
+    )
+    note: Prose = field("what else to know about it", "")
     published_as: Key = field(
         "the model whose published numbers it is compared with; left out: its own key", None
     )
@@ -198,7 +200,7 @@ class Archive(Strict):
         "where it is from: as of a model, but for `trained`, `shuffled` and `encoded`"
     )
     download_mb: Whole = _megabytes()
-    licence: str = field("its licence", "not stated")
+    licence: Line = field("its licence", "not stated")
 
 
 Models = Annotated[dict[Key, Model], Field(min_length=1)]

@@ -37,8 +37,8 @@ class Run(Strict):
     )
     plugins: Paths = field(
         "files, and folders of files, with metrics and the like of your own (CONTRIBUTING.md), below the folder that "
-        "the command runs in. A config with plugins is code: run only those you trust. They are loaded after all else "
-        "is checked; reading results loads none",
+        "the command runs in. A config with plugins is code: run only those you trust. They are loaded after all "
+        "else is checked; reading results loads none",
         None,
     )
 

@@ -9,25 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from .. import debias, figures, metrics, tables
 from ..embeddings import kinds, readers
 from ..errors import BiasgridError, unknown_name
-from ..printable import check_line, check_word
+from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
 from ..study import Study
 from ..tables.table import Column
-from ..validation import Strict, line
+from ..validation import Line, Strict, line
 
 FILE = "plugins.json"
 NAMES = (
     r"(?:[^{}]|\{\{|\}\}|\{[TAGW][0-9]?\})*"  # a text with names of sets, as `Metric.sentence` fills them in
 )
 
-Line = Annotated[str, AfterValidator(check_line)]
-Text = Annotated[str, Field(max_length=20_000), AfterValidator(lambda text: text and check_word(text))]
+Text = Annotated[str, Field(max_length=20_000)]
 Sentence = Annotated[Text, Field(pattern=f"^{NAMES}$")]
 End = float | Literal["-inf", "inf"]
 Arity = int | Literal["n", "k"]
@@ -253,8 +252,9 @@ def read_plugins(folder: Path) -> Plugins:
     path = folder / FILE
     if not path.is_file():
         return Plugins()
+    check_texts(record := read(path, "a file on plugins"), str(path))
     try:
-        record = _Record.model_validate_json(json.dumps(read(path, "a file on plugins")))
+        record = _Record.model_validate_json(json.dumps(record))
     except ValidationError as error:
         raise BiasgridError(f"{path}: {line(error, _Record)}") from None
     for name, registry in REGISTRIES.items():

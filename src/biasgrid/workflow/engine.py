@@ -9,11 +9,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from snakemake.io import is_flagged
 from snakemake.logging import logger
 
 from .. import termination
@@ -90,6 +91,7 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
             progress = Progress(Path(downloads), handler.formatter)
+            progress.cores = cores(workflow) or 1
             logger.removeHandler(handler)
             logger.addHandler(progress)
             return progress
@@ -135,6 +137,38 @@ def start_at_once(workflow: Any) -> None:
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and limiter.max_jobs >= NO_LIMIT:
         workflow.scheduler.job_rate_limiter = None
+
+
+def forced_logs(workflow: Any) -> list[str]:
+    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process)."""
+    dag = workflow.dag
+    jobs = [] if workflow.remote_exec else [job for job in dag.needrun_jobs() if dag.reason(job).forced]
+    return [str(log) for job in jobs for log in job.log]
+
+
+def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
+    """When a job fails that updates these files, let them be as they are: the engine would bring back the former ones."""
+    for file in files:
+        workflow.persistence.cleanup_backup(Path(file))
+
+
+def mark_unfinished(workflow: Any) -> None:
+    """After a failure, have the engine make again what it would take for up to date: a file that a failed job was to
+    update is there, is newer than its inputs, and has the job's parameters in its record."""
+    dag = workflow.dag
+    for job in dag.needrun_jobs():
+        for file in [] if dag.finished(job) else job.output:
+            if is_flagged(file, "update") and Path(file).exists():
+                workflow.persistence.cleanup_metadata(file)
+                os.utime(file, (0, 0))
+
+
+def same_group(workflow: Any, rule: str, other: str) -> str:
+    """The name of a rule that a profile groups as it does another."""
+    groups = workflow.group_settings.overwrite_groups
+    if other in groups:
+        groups[rule] = groups[other]
+    return rule
 
 
 def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
