@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 from ..errors import BiasgridError, quote
 from ..extras import require
 from ..resources import find_file, resource
+from ..termination import SIGNALS
 from .arguments import Commands
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
@@ -82,6 +84,8 @@ def run(args: argparse.Namespace) -> None:
     """
     command = _command(args)
     sys.stdout.flush()
+    # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
 

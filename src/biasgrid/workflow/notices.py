@@ -109,5 +109,5 @@ def caveats(study: Study) -> list[str]:
     return study_caveats.caveats(study, lowest)
 
 
-def size_text(megabytes: int) -> str:
-    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes} MB"
+def size_text(megabytes: float) -> str:
+    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ from ..study import Study
 
 if TYPE_CHECKING:
     from ..factory import Factory
+
+# a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
+# full case study)
+OF_TEXT, PACKED = 1.2, {"word2vec-binary": 2.1}
 
 
 def make_folder(study: Study | Simulation) -> None:
@@ -131,26 +136,46 @@ def local_file(study: Study | Simulation, name: str) -> list[str]:
     return [str(file) for file in files] if files[0].is_file() else []
 
 
-def megabytes(study: Study | Simulation, model: str) -> int:
-    """Of a model's store; before it is made a guess from its archive, before that a large model's."""
-    folder = study.embeddings
+def megabytes(study: Study | Simulation, model: str, unknown: float = 4000) -> float:
+    """Of a model's store; before it is made a guess from its archive, else `unknown`: a large model's."""
     try:
-        return (study.store_folder(model) / model / "vectors.npy").stat().st_size // 10**6
+        return (study.store_folder(model) / model / "vectors.npy").stat().st_size / 1e6
     except OSError:
         pass
+    packed = archive_megabytes(study, model)
+    return unknown if packed is None else packed * PACKED.get(study.models[model].get("format"), OF_TEXT)
+
+
+def archive_megabytes(study: Study | Simulation, model: str) -> float | None:
+    """Of the archive that a model is made from, as it was fetched or as the config says; None: not known."""
+    name, *_ = archives(study, model)
     try:
-        kept_as, *_ = archives(study, model)
-        manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
-        # vectors as text pack to two fifths of their size as a store
-        return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+        manifest = json.loads((study.embeddings / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
+        return sum(file["bytes"] for file in manifest["files"].values()) / 1e6
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return 4000  # not there yet, or damaged, which the store's step reports
+        # not there yet, or damaged, which the store's step reports
+        return study.sources[name].get("download_mb")
 
 
-def memory(study: Study | Simulation, model: str, stores: int, attempt: int) -> int:
+def size_of(folder: Path) -> float:
+    """Megabytes of an archive that are downloaded so far, without the members taken out of it."""
+    size = 0
+    for file in folder.rglob("*"):
+        if "members" not in file.parts:
+            with suppress(OSError):  # moved to its place meanwhile
+                size += file.stat().st_size
+    return size / 1e6
+
+
+def memory(study: Study | Simulation, model: str, stores: float, attempt: int) -> int:
     """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
     # 800: a process with its libraries (measured: docs/cluster.md)
-    return (800 + stores * megabytes(study, model)) * attempt
+    return int(800 + stores * megabytes(study, model)) * attempt
+
+
+def evaluation_memory(study: Study, model: str, attempt: int) -> int:
+    """Megabytes for an evaluation: it maps the store; where words are not sorted, it searches all of them."""
+    return memory(study, model, 0.25 if study.models[model].get("sorted", True) else 3, attempt)
 
 
 def _note(study: Study | Simulation, model: str) -> Path:
