@@ -11,6 +11,7 @@ from ..errors import BiasgridError, unknown_name
 from ..registry import UnknownEntryError
 from . import REGISTRY
 from .figure import Drawing, Figure, Files
+from .text import shorten_labels
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -44,7 +45,10 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
 
 def draw(drawing: Drawing) -> figure.Figure:
     """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
-    return REGISTRY[drawing.kind].draw(drawing.inputs, drawing.spec)
+    spec = drawing.spec
+    if "labels" in spec:
+        spec = {**spec, "labels": shorten_labels(spec["labels"])}
+    return REGISTRY.find(drawing.kind).draw(drawing.inputs, spec)
 
 
 def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | str) -> list[str]:
@@ -74,7 +78,7 @@ def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | st
     # imported late: it would import matplotlib
     from .layout import save
 
-    return save(REGISTRY.find(kind).draw(inputs, spec), stem)
+    return save(draw(Drawing(Path(stem).name, inputs, spec, kind)), stem)
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
