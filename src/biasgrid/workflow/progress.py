@@ -153,7 +153,8 @@ class Progress(logging.Handler):
         pause = max(LEAST, SHARE * (now - self._began)) if self._said else FIRST
         if now - (self._said or self._began) >= pause:
             self._said = now
-            self._print(f"{self._done} of {self._total} steps, {self._state()}")
+            steps = f"{self._done} of {self._total} steps"
+            self._print(", ".join(filter(None, (steps, self._state()))))
 
     def _receive(self) -> None:
         """Look at what archives have come so far."""
