@@ -9,6 +9,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,13 @@ class Workers:
 
     def run(self, step: Any) -> Any:
         """Run a `plan.step.Step` in one of the processes."""
+        result, messages = self.submit(step).result()
+        for text in messages:
+            warnings.warn(text, stacklevel=2)
+        return result
+
+    def submit(self, step: Any) -> Future[tuple[Any, list[str]]]:
+        """A step that one of the processes runs: what it returns, and its warnings."""
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         executor = get_reusable_executor(
@@ -59,10 +67,7 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        result, messages = executor.submit(_run, step).result()
-        for text in messages:
-            warnings.warn(text, stacklevel=2)
-        return result
+        return executor.submit(_run, step)
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:

@@ -50,6 +50,25 @@ def test_editing_a_word_reruns_its_queries_cells(finished):
     assert set(jobs) == {"query", "cell", *TABLES_AND_FIGURES}
 
 
+def test_a_result_that_may_not_be_written_is_said_in_one_line(finished):
+    """Root may write all files but those that are immutable."""
+    file = finished.folder / "results/small/scores.csv"
+    lock, unlock = (
+        (("chattr", "+i"), ("chattr", "-i")) if os.geteuid() == 0 else (("chmod", "u-w"), ("chmod", "u+w"))
+    )
+    if shutil.which(lock[0]) is None or subprocess.run([*lock, file], check=False).returncode:
+        pytest.skip("this file system has no immutable files")
+    try:
+        finished.word_sets.write_text(finished.word_sets.read_text().replace('"f5"', '"f6"'))
+        done = finished.snakemake("--cores", "1")
+    finally:
+        subprocess.run([*unlock, file], check=True)
+    assert done.returncode == 2
+    *_, line = done.stderr.splitlines()
+    assert line.startswith("biasgrid: results/small/scores.csv: may not be written, and is to be made again")
+    assert "ProtectedOutputException" not in done.stderr
+
+
 def test_what_says_the_same_in_another_form_changes_nothing(finished):
     """A word that no query has, a word set written otherwise, comments in every file that the engine reads, modules
     that only plan, docstrings."""

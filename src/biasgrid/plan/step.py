@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import checksums
 from ..configs import canonical
 from . import code
 
@@ -20,6 +21,7 @@ class Step:
     inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
               read, too, and not watched
     output    the file that it writes
+    beside    the extensions of files that it writes beside it, such as ".npy"
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
@@ -31,6 +33,12 @@ class Step:
     spec: Mapping[str, Any]
     function: str
     modules: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> list[str]:
+        """The files that it writes."""
+        return [str(self.output), *(str(self.output.with_suffix(extension)) for extension in self.beside)]
 
     @property
     def files(self) -> list[str]:
@@ -55,4 +63,5 @@ class Step:
         """Make the output; returns what the function returns."""
         module, _, name = self.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return function(self.inputs, self.spec, self.output)
+        with checksums.renewing(self.output):
+            return function(self.inputs, self.spec, self.output)

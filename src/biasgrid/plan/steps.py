@@ -56,7 +56,10 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         # it keeps the parts of its former output that this code made
         "code": code.digest(function.partition(":")[0], *modules),
     }
-    return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules)
+    # the values of the cells' bootstrap resamples
+    beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
+    output = study.inference_file(first)
+    return Step(f"inference {first.group}", inputs, output, spec, function, modules, beside)
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
@@ -198,7 +201,7 @@ def null_step(study: Study, cell: Cell) -> Step:
 
 
 def figure_step(study: Study, drawing: Drawing) -> Step:
-    """The step that draws a figure; its output is the PDF, beside which lie .svg and .png."""
+    """The step that draws a figure; its output is the PDF."""
     stem = study.results / "figures" / drawing.name
     return Step(
         f"figure {drawing.name}",
@@ -207,6 +210,7 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         {"kind": drawing.kind, "spec": drawing.spec},
         "biasgrid.figures.drawing:write",
         (figures.REGISTRY.module(drawing.kind),),
+        (".svg", ".png"),
     )
 
 
@@ -225,7 +229,7 @@ def rank_samples_step(study: Study) -> Step:
     from ..tables import rank_samples
 
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
-    return Step("rank samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
+    return Step("rank_samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
 
 
 def model_store(study: Study, model: str) -> StoreOf:

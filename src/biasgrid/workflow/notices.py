@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import study_caveats
 from ..embeddings.kinds import VECTORS
-from ..embeddings.sources import REGISTRY, read_manifest
+from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
 from ..numbers import number
 from ..plan.steps import model_store
@@ -16,6 +16,9 @@ from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
 from ..tables.scores import SCORES
 from ..words import entries_of
+
+if TYPE_CHECKING:
+    from ..factory import Factory
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
 SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
@@ -27,10 +30,26 @@ def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[st
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
         source = entry["source"]
-        is_present = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
+        is_present = REGISTRY[source["type"]].in_place or fits(read_manifest(raw / name), source)
         if name in names and not is_present:
             sizes[name] = entry.get("download_mb")
     return sizes
+
+
+def on_trust(study: Study | Simulation | Factory, config_files: list[str]) -> str | None:
+    """Which archives were downloaded without a checksum in the config, and how to pin them; None: none."""
+    raw = study.embeddings / "raw"
+    names = [
+        name
+        for name, entry in study.sources.items()
+        if files_on_trust(entry["source"]) and read_manifest(raw / name)
+    ]
+    if not names:
+        return None
+    return (
+        f"taken on trust, without a checksum in the config: {', '.join(names)}; pin what was downloaded: "
+        f"biasgrid pin {' '.join(config_files)}"
+    )
 
 
 def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str | None:

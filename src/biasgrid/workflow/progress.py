@@ -26,7 +26,7 @@ LOOK = 0.5  # seconds between looks at a terminal's line
 RECENT = 60  # looks: the time whose bytes say how fast downloads are
 OF_ARCHIVES = {"archive", "store"}  # rules whose time goes by the size of what they work on
 # how Snakemake comments on a step that failed; the run's report says what failed
-ON_FAILURE = ("Cannot restore ", "Exiting because a job execution failed")
+ON_FAILURE = ("Cannot restore ", "Restored previous ", "Exiting because a job execution failed")
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
@@ -92,11 +92,22 @@ class Progress(logging.Handler):
         elif self._over.is_set() or record.getMessage().startswith(ON_FAILURE):
             pass
         elif record.levelno >= logging.WARNING or event == "error":
+            self._refuse_protected(self.format(record))
             self._print(self.format(record))
         elif record.getMessage().startswith(("Nothing to be done", "Report created")):
             self._print(self.format(record))
             if not record.getMessage().startswith("Report"):
                 self.when_nothing()
+
+    def _refuse_protected(self, text: str) -> None:
+        """End the process, whose run has not begun, where files that it is to make may not be written."""
+        if text.startswith("ProtectedOutputException") and not self._began:
+            file = text.strip().rpartition("\n")[2].strip()
+            self._print(
+                f"biasgrid: {file}: may not be written, and is to be made again; another folder: `results` in the "
+                "config"
+            )
+            os._exit(2)
 
     def _run_info(self, record: Any) -> None:
         self._planned = Counter(record.stats)

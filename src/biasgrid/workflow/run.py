@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,10 @@ from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
 from . import conclusions, disk, engine, notices, stores
+from .batches import Batch, log_of
+from .made import Made
 from .progress import Progress
+from .recorded import Recorded
 from .warning_log import WarningLog
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ class Run:
     ----------
     name
         The study's name; logs, and the run's lock, lie in logs/<name>.
+    results
+        The folder of its results.
     plugins
         Files and folders of a user that workers load.
     cores
@@ -53,6 +59,7 @@ class Run:
     def __init__(
         self,
         name: str,
+        results: Path,
         plugins: Iterable[Path | str],
         cores: int | None,
         study: str = "",
@@ -62,8 +69,13 @@ class Run:
         self.name, self.logs, self._progress = name, Path("logs") / name, progress
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
-        self._workers = Workers(plugins, cores)
+        self._workers, self._made = Workers(plugins, cores), Made(self.logs)
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
+        self._recorded = Recorded(results, self.logs)
+
+    def plan(self, workflow: Any) -> None:
+        """Have what is damaged of the results planned to be made again."""
+        engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -94,6 +106,8 @@ class Run:
         if self._warning_log is not None:
             self._warning_log.begin(self._warnings, partial(engine.keeps, workflow))
         engine.start_at_once(workflow)
+        for log in engine.forced_logs(workflow):
+            self._made.forget(log)
         if study is not None:
             try:
                 stores.make_folder(study)
@@ -109,6 +123,7 @@ class Run:
                 self._progress.to_download = sum(map(int, sizes.values()))
             if isinstance(study, Study):
                 self._expect_stores(workflow, study, sizes)
+        self._recorded.begin(workflow)
 
     def _expect_stores(self, workflow: Any, study: Study, sizes: Mapping[str, int | None]) -> None:
         """Say what room the run takes, and end it where that is not there; note what is converted."""
@@ -132,6 +147,50 @@ class Run:
         """Run a step of the plan, in this process or in one of the workers."""
         self.call(step.name, log, self._workers.run if in_worker else Step.run, step)
 
+    def make(self, workflow: Any, batch: Batch) -> None:
+        """Make those steps of a job that were made of something else, in the workers, each once the steps that it
+        reads from are done. A step that fails costs itself and the steps that read from it.
+
+        All outputs get the time of now: the engine runs a step again whose output is older than its input.
+        """
+        lost, waiting, reasons = set(batch.outputs), list(batch.steps), []
+        running: dict[Future[Any], tuple[Step, str, str]] = {}
+        while waiting or running:
+            while ready := [step for step in waiting if lost.isdisjoint(step.files)]:
+                for step in ready:
+                    waiting.remove(step)
+                    log, digest = log_of(step, self.logs), self._made.digest(step)
+                    if (warned := self._made.warnings(step, log, digest)) is None:
+                        running[self._workers.submit(step)] = step, log, digest
+                    else:
+                        self._warn(log, warned)
+                        lost.difference_update(step.outputs)
+            if not running:
+                break  # what they read from failed
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                step, log, digest = running.pop(future)
+                try:
+                    _, warned = future.result()
+                except Exception as error:
+                    reasons.append(f"{step.name} failed: {_note_failure(log, error)}")
+                    for file in step.outputs:
+                        Path(file).unlink(missing_ok=True)
+                else:
+                    self._warn(log, warned)
+                    self._made.note(step, log, digest, warned)
+                    lost.difference_update(step.outputs)
+        for file in set(batch.outputs) - lost:
+            os.utime(file)
+        if reasons:
+            engine.keep_outputs(workflow, batch.outputs)
+            raise WorkflowError("; ".join(reasons))
+
+    def _warn(self, log: str, texts: Iterable[str]) -> None:
+        """What the step of a log warns of."""
+        if self._warning_log is not None:
+            for text in texts:
+                self._warning_log.note(text, log)
+
     def call(self, name: str, log: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function for a job; why it failed goes to the job's log and to the report at the end."""
         Path(log).unlink(missing_ok=True)  # of a former try
@@ -140,10 +199,7 @@ class Run:
         try:
             return function(*arguments)
         except Exception as error:
-            wrong_input = isinstance(error, BiasgridError)
-            reason = str(error) if wrong_input else f"{type(error).__name__}: {error}"
-            Path(log).write_text(reason if wrong_input else traceback.format_exc())
-            raise WorkflowError(f"{name} failed: {reason}") from None
+            raise WorkflowError(f"{name} failed: {_note_failure(log, error)}") from None
 
     def say(self, line: str | None) -> None:
         """Say something of the run, if there is something, between what is shown of its progress."""
@@ -161,6 +217,7 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
         if makes_all and isinstance(study, Study):
@@ -173,6 +230,7 @@ class Run:
                 self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
@@ -207,9 +265,10 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, local: Collection[str] = ()) -> None:
+    def report(self, workflow: Any, local: Collection[str] = ()) -> None:
         """Say what failed, in a line each; `local` names the sources that are files of the user."""
         self.end()
+        self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
             engine.leave()
@@ -233,3 +292,14 @@ class Run:
                 "embedded study: biasgrid run config/embedded.yaml",
                 file=sys.stderr,
             )
+
+
+def _note_failure(log: str, error: Exception) -> str:
+    """Write to a step's log why it failed; in short, where that was no wrong input."""
+    if isinstance(error, BiasgridError):
+        reason = text = str(error)
+    else:
+        reason, text = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    Path(log).write_text(text)
+    return reason

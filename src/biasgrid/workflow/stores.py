@@ -13,8 +13,8 @@ from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
-from ..embeddings.sources import fetch
-from ..embeddings.sources.file import files_beside
+from ..embeddings.readers.pins import files_of
+from ..embeddings.sources import fetch, fits, is_same, read_manifest, without_pins
 from ..errors import BiasgridError
 from ..files import write_text
 from ..folders import PLACE
@@ -57,8 +57,10 @@ show_downloads = True
 
 def fetch_archive(study: Study | Simulation, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
-    source, raw = study.sources[name]["source"], study.embeddings / "raw"
+    source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_pins(study, name)
     fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+    if count:
+        write_text(_pins_note(study, name), f"{count}\n")
 
 
 def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
@@ -91,10 +93,31 @@ def store_changes(study: Study | Simulation, model: str) -> int:
 
 
 def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
-    """What a model's or a benchmark's archive and store depend on."""
+    """What a model's or a benchmark's store depends on. A checksum that is added to its source changes nothing: the
+    archive has it, or is fetched again."""
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
     of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
-    return json.dumps({key: entry.get(key) for key in (*keys, *of_kind)}, sort_keys=True)
+    values = {key: entry.get(key) for key in (*keys, *of_kind)}
+    return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
+
+
+def archive_spec(study: Study | Simulation, name: str) -> str:
+    """What an archive depends on: its source, and how often it had other checksums than those of the source."""
+    count = _other_pins(study, name)
+    return source_spec(study, name, "source") + (f" {count}" if count else "")
+
+
+def _other_pins(study: Study | Simulation, name: str) -> int:
+    """How often an archive was found to have another checksum than its source, this time included. It is noted when
+    the archive is fetched, as in `store_changes`."""
+    note, manifest = _pins_note(study, name), read_manifest(study.embeddings / "raw" / name)
+    source = study.sources[name]["source"]
+    is_other = bool(manifest) and is_same(manifest["source"], source) and not fits(manifest, source)
+    return (int(note.read_text()) if note.is_file() else 0) + is_other
+
+
+def _pins_note(study: Study | Simulation, name: str) -> Path:
+    return Path("logs") / study.name / "archive" / f"{name}.pins"
 
 
 def archives(study: Study | Simulation, model: str) -> list[str]:
@@ -103,13 +126,14 @@ def archives(study: Study | Simulation, model: str) -> list[str]:
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:
-    """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
+    """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
+    file is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
     if source["type"] != "file":
         return []
     path = Path(source["path"]).expanduser()
-    path = path / "model.json" if path.is_dir() else path
-    return [str(path), *map(str, files_beside(path))] if path.is_file() else []
+    files = files_of(path)
+    return [str(file) for file in files] if files[0].is_file() else []
 
 
 def megabytes(study: Study | Simulation, model: str, unknown: float = 4000) -> float:
