@@ -173,8 +173,8 @@ def same_group(workflow: Any, rule: str, other: str) -> str:
 
 
 def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
-    """From now on Ctrl-C and SIGTERM end the run, or a cluster's job, within two seconds. Under Snakemake's own handler
-    it waits for the steps at work.
+    """From now on Ctrl-C and SIGTERM end the run, or a cluster's job, within two seconds. Snakemake's own handler
+    waits for the steps at work.
 
     Nothing is lost: what is written is in its place when it is whole, and downloads go on from their bytes. A run
     on a cluster has Snakemake cancel its jobs first.

@@ -227,7 +227,7 @@ class Progress(logging.Handler):
             busy=self._busy,
             cores=self.cores,
         )
-        if not seconds or seconds < 1:  # also 0: the jobs of a group on a cluster say no start
+        if not seconds:  # also 0: the jobs of a group on a cluster say no start
             return ""
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
