@@ -28,7 +28,7 @@ def archive() -> bytes:
     numbers = [f"{x:.5f}" for x in np.random.default_rng(3).normal(size=3000)]
     rows = [
         f"{WORDS[i] if i < len(WORDS) else f'w{i}'} {' '.join(numbers[i % 2700 : i % 2700 + 300])}"
-        for i in range(60_000)
+        for i in range(30_000)
     ]
     return gzip.compress("\n".join(rows).encode(), 1)
 
