@@ -48,26 +48,28 @@ def read(results: Path) -> dict[str, str]:
     return records
 
 
-def damaged(results: Path, known_file: Path) -> list[str]:
-    """Names of files whose content is not as recorded.
+def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
+    """Names of files whose content is not as recorded, and of those that are missing.
 
     A file whose size and time of change are those in `known_file` is not read: damage that keeps both is found by
-    `differences` alone. Missing files are left out.
+    `differences` alone.
     """
-    known, changed = _read_known(known_file), []
+    known, changed, missing = _read_known(known_file), [], []
     news: Known = {}
     for name, digest in read(results).items():
         stat = _stat(results / name)
-        if stat is None or known.get(name) == [*stat, digest]:
+        if stat is None:
+            missing.append(name)
+        elif known.get(name) == [*stat, digest]:
             continue
-        if _digest(results / name) == digest:
+        elif _digest(results / name) == digest:
             news[name] = [*stat, digest]
         else:
             changed.append(name)
     if news:
         with suppress(OSError):
             _write_known(known_file, known | news)
-    return changed
+    return changed, missing
 
 
 def forget(results: Path, names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from ..config.study import StudyConfig
 from ..errors import BiasgridError, InputError, join_names, quote
 from ..query import Query
 from ..resources import find_file
-from ..schema import without_version
+from ..schema import read
 from ..study import Study
 from .grid_frames import Grid
 
@@ -97,9 +97,12 @@ def find_study(study: Path | str) -> FinishedStudy:
 
 
 def _read(folder: Path) -> FinishedStudy:
-    where, record = str(folder / CONFIG), load.read(folder / CONFIG)
+    where, record = str(folder / CONFIG), read(folder / CONFIG, "a study")
     root = _root(folder, record)
-    config = load.complete(StudyConfig, without_version(record, where), where, root)
+    try:
+        config = load.complete(StudyConfig, record, where, root)
+    except BiasgridError as error:
+        raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
     # the words of its queries are in files, whatever has become of its word sets
     keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
     with warnings.catch_warnings():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -124,6 +124,17 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
     if workflow.is_main_process:
         workflow.execute = execute_then
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have files made that a step makes, whatever the run is asked for: a file that is only a step's input would not be
+    made again while what is made of it is there. Before the run is planned."""
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
+
+
+def asks_for_all(workflow: Any) -> bool:
+    """Whether a run that is not planned yet names no target."""
+    return not workflow.dag_settings.targets and not workflow.dag_settings.target_jobs
 
 
 def start_at_once(workflow: Any) -> None:
