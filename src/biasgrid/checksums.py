@@ -1,8 +1,8 @@
 """Checksums of results: they tell what a run made from what has become of it since.
 
-`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`, which
-checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a killed
-run leaves files without a record, and never one that differs from its record.
+`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
+which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
+killed run leaves files without a record, and never one that differs from its record.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def record(results: Path, names: Iterable[str], known_file: Path) -> None:
 
 @contextmanager
 def renewing(output: Path | str) -> Iterator[None]:
-    """While a step writes its output by itself, outside of a run: if the output, or a file that differs from it by its
-    suffix alone, has a record, it gets a new one."""
+    """While a step writes its output outside of a run: if the output, or a file that differs from it by its suffix
+    alone, has a record, it gets a new one."""
     output = Path(output).absolute()
     results = next((folder for folder in output.parents if (folder / NAME).is_file()), None)
     names = _recorded_outputs(results, output) if results else []

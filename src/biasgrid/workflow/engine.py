@@ -114,8 +114,8 @@ def makes_all(workflow: Any) -> bool:
 
 
 def before_planning(workflow: Any, function: Callable[[], object]) -> None:
-    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary, --lint)
-    and not in jobs of a cluster."""
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary,
+    --lint) and not in jobs of a cluster."""
     execute = workflow.execute
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
@@ -127,8 +127,8 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:
-    """Have files made that a step makes, whatever the run is asked for: a file that is only a step's input would not be
-    made again while what is made of it is there. Before the run is planned."""
+    """Have files made that a step makes, whatever the run, which is not planned yet, is asked for: a file that is
+    only a step's input would not be made again while what is made of it is there."""
     workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
 
 

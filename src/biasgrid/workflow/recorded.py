@@ -1,4 +1,4 @@
-"""The checksums of a run's results (`biasgrid.checksums`): what was damaged is made again, what is made is recorded."""
+"""Checksums in a run (`biasgrid.checksums`): what was damaged is made again, and what is made is recorded."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Recorded:
         self._results, self._lock_file, self._known = results, logs / ".lock", logs / ".checksums.json"
 
     def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
-        """Have this run make again what a step makes and is not as recorded, or missing if the run makes all. In a dry
-        run it is only planned."""
+        """Have this run make again what a step makes and is not as recorded, or missing if the run makes all. A dry
+        run only plans it."""
         if self._is_locked():
             return  # the run that holds it is writing; this one is refused when it begins
         try:
