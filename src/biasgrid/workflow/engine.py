@@ -123,8 +123,8 @@ def makes_all(workflow: Any) -> bool:
 
 
 def before_planning(workflow: Any, function: Callable[[], object]) -> None:
-    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary, --lint)
-    and not in jobs of a cluster."""
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary,
+    --lint) and not in jobs of a cluster."""
     execute = workflow.execute
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
@@ -133,6 +133,17 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
     if workflow.is_main_process:
         workflow.execute = execute_then
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have files made that a step makes, whatever the run, which is not planned yet, is asked for: a file that is
+    only a step's input would not be made again while what is made of it is there."""
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
+
+
+def asks_for_all(workflow: Any) -> bool:
+    """Whether a run that is not planned yet names no target."""
+    return not workflow.dag_settings.targets and not workflow.dag_settings.target_jobs
 
 
 def start_at_once(workflow: Any) -> None:
