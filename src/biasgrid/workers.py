@@ -52,7 +52,7 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        result, messages = executor.submit(_run, step).result()
+        result, messages = executor.submit(_run, step.now()).result()
         for text in messages:
             warnings.warn(text, stacklevel=2)
         return result

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import absence
 from ..configs import canonical
+from ..files import write_text
 from . import code
 
 
@@ -23,6 +25,9 @@ class Step:
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
+    beside    extensions of further files that it writes, beside the output and by its name
+    present   of a step that is made of several models: itself, without those that could not be downloaded
+              (`Study.present`); called when it runs
     """
 
     name: str
@@ -31,6 +36,8 @@ class Step:
     spec: Mapping[str, Any]
     function: str
     modules: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    present: Callable[[], Step] | None = None
 
     @property
     def files(self) -> list[str]:
@@ -52,7 +59,17 @@ class Step:
         return code.digest(self.function.partition(":")[0], *self.modules)
 
     def run(self) -> Any:
-        """Make the output; returns what the function returns."""
-        module, _, name = self.function.partition(":")
+        """Make the output; returns what the function returns. Of a model that could not be downloaded nothing is
+        measured: the output says why, and None is returned."""
+        step = self.now()
+        if reasons := absence.reasons_in(step.inputs.get("model")):
+            for path in (step.output, *map(step.output.with_suffix, step.beside)):
+                write_text(path, absence.record_of(reasons))
+            return None
+        module, _, name = step.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return function(self.inputs, self.spec, self.output)
+        return function(step.inputs, step.spec, step.output)
+
+    def now(self) -> Step:
+        """The step without what could not be downloaded, as far as its run has found that out."""
+        return self if self.present is None else replace(self.present(), present=None)

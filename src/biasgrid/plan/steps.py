@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .. import debias, figures, metrics, tables
+from .. import absence, debias, figures, metrics, tables
 from ..configs import canonical, sort_keys
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
+from ..errors import BiasgridError
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..files import slug
@@ -22,6 +24,7 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
+NO_MODEL = "none of the study's models could be downloaded"
 ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
 
 
@@ -56,7 +59,8 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         # it keeps the parts of its former output that this code made
         "code": code.digest(function.partition(":")[0], *modules),
     }
-    return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules)
+    beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
+    return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules, beside)
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
@@ -183,7 +187,14 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         spec,
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
+        present=when_run(study, lambda present: _present_evaluation(study, present, evaluation)),
     )
+
+
+def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) -> Step:
+    of_present = (present.evaluations | present.quality).get(evaluation.name)
+    # of a model that is absent: it says so
+    return evaluation_step(present, of_present) if of_present else evaluation_step(study, evaluation)
 
 
 def null_step(study: Study, cell: Cell) -> Step:
@@ -207,16 +218,58 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         {"kind": drawing.kind, "spec": drawing.spec},
         "biasgrid.figures.drawing:write",
         (figures.REGISTRY.module(drawing.kind),),
+        present=when_run(study, lambda present: _present_figure(study, present, drawing)),
     )
+
+
+def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
+    planned = figure_step(study, drawing)
+    if present is study:
+        return planned
+    inputs, is_absent = {}, False
+    for role, files in drawing.inputs.items():
+        inputs[role] = files
+        if isinstance(files, list):
+            inputs[role] = [file for file in files if not absence.reasons_in(file)]
+        is_absent |= bool(not inputs[role] and files) or bool(absence.reasons_in(inputs[role]))
+    of_present = present.figures.get(drawing.name)
+    if not is_absent and inputs != drawing.inputs:
+        return figure_step(study, replace(drawing, inputs=inputs))
+    if is_absent or (of_present is None and drawing.name in study.figures):
+        labels = [model["label"] for key, model in study.models.items() if key in present.absent]
+        spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
+        return replace(planned, inputs={}, spec=spec, function=function)
+    # else of a null distribution, or of files that the figure is not planned to be drawn from
+    is_planned = of_present is not None and {*figure_step(present, of_present).files} <= {*planned.files}
+    return figure_step(present, of_present) if is_planned else planned
 
 
 def table_step(study: Study, name: str) -> Step:
     """The step that makes a table."""
-    spec = {"table": name, **tables.REGISTRY[name].spec_of(study)}
-    modules = (tables.REGISTRY.module(name),)
+    # without files where all that it would be of is absent: it has no rows then
+    inputs = {} if study.absent and name not in study.tables else study.tables[name]
+    spec = {"table": name, **(tables.REGISTRY[name].spec_of(study) if inputs else {})}
     return Step(
-        f"table {name}", study.tables[name], study.table_file(name), spec, "biasgrid.tables:write", modules
+        f"table {name}",
+        inputs,
+        study.table_file(name),
+        spec,
+        "biasgrid.tables:write",
+        (tables.REGISTRY.module(name),),
+        present=when_run(study, lambda present: table_step(present, name)),
     )
+
+
+def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Step] | None:
+    """How a step of several models is planned again when it runs: for the study without what could not be downloaded.
+    None for a study whose results are there, which knows it. Raises BiasgridError where no model is left."""
+
+    def step() -> Step:
+        if not (present := study.present()).models:
+            raise BiasgridError(NO_MODEL)
+        return step_of(present)
+
+    return step if type(study) is Study else None
 
 
 def rank_samples_step(study: Study) -> Step:
@@ -225,7 +278,14 @@ def rank_samples_step(study: Study) -> Step:
     from ..tables import rank_samples
 
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
-    return Step("rank samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
+    return Step(
+        "rank samples",
+        inputs,
+        study.ranks_file,
+        spec,
+        "biasgrid.tables.rank_samples:write",
+        present=when_run(study, rank_samples_step),
+    )
 
 
 def model_store(study: Study, model: str) -> StoreOf:

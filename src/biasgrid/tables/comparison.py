@@ -115,7 +115,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         "queries": {key: words_digest(query) for key, query in grid.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
         "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
-        "beside": grid.config["beside"],
+        "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
         "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
         "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
