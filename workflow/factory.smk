@@ -71,7 +71,7 @@ onsuccess:
 
 
 onerror:
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(STUDY)
 
 
 include: "rules/factory_steps.smk"

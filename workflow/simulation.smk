@@ -73,7 +73,7 @@ onsuccess:
 
 
 onerror:
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(STUDY)
 
 
 include: "rules/simulation_steps.smk"

@@ -60,7 +60,9 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "code": code.digest(function.partition(":")[0], *modules),
     }
     beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
-    return Step(f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules, beside)
+    return Step(
+        f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules, beside
+    )
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:

@@ -32,4 +32,4 @@ class WrongHash(NetworkError):
 
 
 # what to do about it
-WRONG_HASH = "nothing was kept: the file on the server has changed, or the checksum in the config is wrong"
+WRONG_HASH = "nothing was kept: the file on the server has changed, or the checksum is wrong"
