@@ -98,6 +98,7 @@ def test_a_model_that_cannot_be_had_is_absent_and_the_next_run_makes_it(served, 
     server.plans["/three.txt"] = answer(404)
     done = served.snakemake("--cores", "2")
     assert done.returncode == 1, done.stderr
+    print(done.stderr)
     lines = done.stderr.splitlines()
     assert lines[-1] == "biasgrid: report: results/small/report.html"
     said = "\n".join(lines)

@@ -215,7 +215,7 @@ def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion, entry in grid.config["evaluation"].items():
-        if criterion in grid.config["debias"] and entry["similarity"]:
+        if any(fit.criterion == criterion for fit in grid.fits.values()) and entry["similarity"]:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
             yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
 
