@@ -288,9 +288,11 @@ class Study(Folders):
     def quality(self) -> dict[str, Evaluation]:
         """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
         debias methods that rank beside the models. Nothing in them is drawn at random."""
-        if not self.config["quality"]:
+        quality = absence.without_files(self.config["quality"], self.absent)
+        has_benchmarks = not self.absent or any(map(quality.get, ("similarity", "analogies")))
+        if not quality or not has_benchmarks:
             return {}
-        entry = self.config["quality"] | {"items": True}
+        entry = quality | {"items": True}
         evaluations = [
             Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
             for model, debias in self._ranked_states()

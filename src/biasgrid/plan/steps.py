@@ -250,7 +250,8 @@ def table_step(study: Study, name: str) -> Step:
     """The step that makes a table."""
     # without files where all that it would be of is absent: it has no rows then
     inputs = {} if study.absent and name not in study.tables else study.tables[name]
-    spec = {"table": name, **(tables.REGISTRY[name].spec_of(study) if inputs else {})}
+    table = tables.REGISTRY[name]
+    spec = {"table": name, **(table.spec_of(study) if inputs else table.absent_spec(study))}
     return Step(
         f"table {name}",
         inputs,

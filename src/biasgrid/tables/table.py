@@ -65,12 +65,13 @@ class Table:
 
     def spec_of(self, grid: Any) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        absent_rows = self.absent(grid) if grid.absent else []
-        return {
-            **self.spec(grid),
-            **ends.spec_of(self.ends, grid, self.cells(grid)),
-            **({STATUS: absent_rows} if absent_rows else {}),
-        }
+        spec = self.spec(grid) | ends.spec_of(self.ends, grid, self.cells(grid))
+        return spec | self.absent_spec(grid)
+
+    def absent_spec(self, grid: Any) -> dict[str, Any]:
+        """The part of the spec that says which rows could not be downloaded."""
+        rows = self.absent(grid) if grid.absent else []
+        return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
         """Make the table and write it; returns its number of rows.
@@ -95,7 +96,7 @@ class Table:
 
     def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if not inputs:  # all that it would be of could not be downloaded
-            return self._absent_rows([])
+            return self._absent_rows(spec.get(STATUS, []))
         table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
