@@ -1,7 +1,7 @@
 """What could not be downloaded: how that is recorded, and what a study is without it.
 
-The step of an archive that its host does not give records why, in the place of its manifest; the step of the store of
-a model that is made of it, in the place of the model's record. Each further step of this model writes such a record in
+The step of an archive that its host does not give records why, in the place of its manifest; the step of the store
+of a model that is made of it, in the place of the model's record. Each further step of this model writes such a record in
 place of its results, and opens nothing. What is made of several models - tables, figures, the page - is made as in a
 study without this one (`Study.present`): it is absent, which is no loss of words, so that no number of the others
 depends on it. Tables that have a `status` say which rows they lack.
@@ -25,8 +25,8 @@ def record_of(reasons: Mapping[str, str]) -> str:
 
 
 def reasons_in(path: Any) -> dict[str, str]:
-    """Archive -> why it could not be had, from a file that holds this in place of what would be in it; {} of any other
-    file, and where there is none."""
+    """Archive -> why it could not be had, from a file that holds this in place of what would be in it; {} of any
+    other file, and where there is none."""
     if not isinstance(path, str | Path):  # of a study in memory
         return {}
     try:

@@ -122,7 +122,8 @@ def _parts(cell: Cell) -> tuple[str, ...]:
 
 
 def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
-    """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for one that it does not have."""
+    """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
+    one that it does not have."""
     if name not in tables.REGISTRY:
         raise BiasgridError(unknown_name("table", name, tables.REGISTRY))
     table = tables.REGISTRY[name]

@@ -195,8 +195,12 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
 
 def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) -> Step:
     of_present = (present.evaluations | present.quality).get(evaluation.name)
-    # of a model that is absent: it says so
-    return evaluation_step(present, of_present) if of_present else evaluation_step(study, evaluation)
+    if of_present is not None:
+        return evaluation_step(present, of_present)
+    step = evaluation_step(study, evaluation)
+    # it says why: its model is absent, or all that it would be of
+    absent = (file for file in (step.inputs["model"], *step.inputs["files"]) if absence.reasons_in(file))
+    return replace(step, inputs={"model": next(absent, step.inputs["model"])})
 
 
 def null_step(study: Study, cell: Cell) -> Step:
@@ -238,7 +242,7 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
     if not is_absent and inputs != drawing.inputs:
         return figure_step(study, replace(drawing, inputs=inputs))
     if is_absent or (of_present is None and drawing.name in study.figures):
-        labels = [model["label"] for key, model in study.models.items() if key in present.absent]
+        labels = [study.models[key]["label"] if key in study.models else key for key in present.absent]
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
     # else of a null distribution, or of files that the figure is not planned to be drawn from

@@ -135,7 +135,8 @@ class Table:
     def read(self, path: File, absent: bool = False) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
 
-        Rows of what could not be downloaded are left out, unless `absent` asks for them. Raises BiasgridError, naming column and line, for a file that is no such table.
+        Rows of what could not be downloaded are left out, unless `absent` asks for them. Raises BiasgridError, naming
+        column and line, for a file that is no such table.
         """
         if isinstance(path, InMemory):
             return path.content.copy()

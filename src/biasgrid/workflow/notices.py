@@ -69,9 +69,9 @@ def absence(study: Study | Simulation | Factory, archives: Mapping[str, str]) ->
         return [f"could not download {text}{hint}"]
     lines = [f"could not download {text}"]
     if missing := [model for model in study.models if model in present.absent]:
-        lines.append(
-            f"not measured for it: {', '.join(missing)}; tables, figures and page are of the other models"
-        )
+        lines.append(f"not measured: {', '.join(missing)}; tables, figures and page are of the other models")
+    if benchmarks := [name for name in study.config["benchmarks"] if name in present.absent]:
+        lines.append(f"nothing is evaluated on the benchmarks of {', '.join(benchmarks)}")
     lines.append(f"to go on with {'it' if len(archives) == 1 else 'them'}: the same command tries again")
     if missing:
         lines.append(f"to go on without {'it' if len(missing) == 1 else 'them'}: {_without(study, missing)}")
@@ -82,14 +82,14 @@ def _without(study: Study, missing: Collection[str]) -> str:
     """How to run a study without some of its models."""
     rest = {name: entry for name, entry in study.config["models"].items() if name not in missing}
     if rest.keys() <= shipped_models().keys():
-        way = f"give a second config to the same command, with models: [{', '.join(rest)}]; cells that are done are kept"
+        way = f"give a second config to the same command, with models: [{', '.join(rest)}]"
     else:
-        way = "take it out of the config's models; cells that are done are kept"
+        way = f"take {'it' if len(missing) == 1 else 'them'} out of the config's models"
     try:
         Study.of(json.loads(study.to_json()) | {"models": rest})
     except BiasgridError as error:
-        way += f" (what names it has to go, too: {error})"
-    return way
+        way += f" (and what else names it: {error})"
+    return f"{way}; cells that are done are kept"
 
 
 def lost_by_case(study: Study) -> str | None:

@@ -24,8 +24,8 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a fetched archive; {} where there is none, as it could not be had, or a damaged one, which calls
-    for another fetch."""
+    """The manifest of a fetched archive; {} where there is none, as it could not be had, or a damaged one, which
+    calls for another fetch."""
     if absence.reasons_in(folder / MANIFEST):
         return {}
     try:
