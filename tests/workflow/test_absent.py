@@ -58,7 +58,7 @@ def served(tmp_path, server):
         source = {"type": "url", "url": f"{address}/{name}.txt"}
         config["models"][name] = {"label": f"Model {name}", "source": source}
     pairs = zip(GRID_WORDS, GRID_WORDS[5:], strict=False)
-    lines = [f"{a}\t{b}\t{i % 7}\n" for i, (a, b) in enumerate(pairs)]
+    lines = [f"{a}\t{b}\t{6 - i % 7}\n" for i, (a, b) in enumerate(pairs)]
     server.plans["/pairs.tsv"] = acting(body="".join(lines).encode())
     config["benchmarks"] = {"pairs": {"source": {"type": "url", "url": f"{address}/pairs.tsv"}}}
     config["quality"] = {"similarity": {"Pairs": "pairs:pairs.tsv"}}

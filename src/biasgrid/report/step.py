@@ -85,7 +85,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
         "states": _states(scores, spec, names)
-        + [f"{label} ({MEANING})" for label in spec["summary"]["absent"]],
+        + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
         "asked": _question(scores, spec, names),
         "sections": SECTIONS,

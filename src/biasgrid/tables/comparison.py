@@ -52,7 +52,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         queries=_queries(spec),
     )
     # their published numbers are in the table, which says why they are compared with nothing
-    table.loc[table["model"].isin(spec["absent"]), ["verdict", "note"]] = [NO_VALUE, MEANING]
+    table.loc[table["model"].isin(spec.get("absent", [])), ["verdict", "note"]] = [NO_VALUE, MEANING]
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
 

@@ -59,7 +59,7 @@ def summary(
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
     sentences = {
-        "Not measured": of_absent(spec["absent"]),
+        "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         "Evidence": of_full_marks(tables, spec),
         "Missing": _lost(tables.get("scores"), answers, labels),
