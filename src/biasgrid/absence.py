@@ -1,10 +1,10 @@
 """What could not be downloaded: how that is recorded, and what a study is without it.
 
 The step of an archive that its host does not give records why, in the place of its manifest; the step of the store
-of a model that is made of it, in the place of the model's record. Each further step of this model writes such a record in
-place of its results, and opens nothing. What is made of several models - tables, figures, the page - is made as in a
-study without this one (`Study.present`): it is absent, which is no loss of words, so that no number of the others
-depends on it. Tables that have a `status` say which rows they lack.
+of a model that is made of it, in the place of the model's record. Each further step of this model writes such a
+record in place of its results, and opens nothing. What is made of several models - tables, figures, the page - is
+made as in a study without this one (`Study.present`): it is absent, which is no loss of words, so that no number of
+the others depends on it. Tables that have a `status` say which rows they lack.
 """
 
 from __future__ import annotations

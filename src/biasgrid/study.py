@@ -46,10 +46,13 @@ class Study(Folders):
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
-        config, queries = load.study(config, where, root)
-        study = cls(config, queries)
-        study._check(where)
-        return study
+
+        def resolve() -> Study:
+            study = cls(*load.study(config, where, root))
+            study._check(where)
+            return study
+
+        return load.with_plugins(resolve, config, where, root)
 
     @classmethod
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
@@ -256,7 +259,7 @@ class Study(Folders):
                 if model in self.absent:
                     continue
                 spec = {
-                    "method": debias.method(entry["method"]).name,
+                    "method": self.method(entry["method"]).name,
                     "words": entry["words"],
                     "params": entry["params"],
                     "seed": seed_of(self.config["seed"], f"{model}/{key}"),
@@ -311,7 +314,7 @@ class Study(Folders):
         """What figures print for a model's, metric's or debias method's key."""
         labels = {key: model["label"] for key, model in self.models.items()}
         for key, (_, entry) in self.debias.items():
-            labels[key] = entry.get("label") or debias.method(entry["method"]).label
+            labels[key] = entry.get("label") or self.method(entry["method"]).label
         for criterion in sorted(self.config["criteria"], key=self.ranked_criteria.__contains__):
             # ranked criteria last: where two criteria use a key for different metrics, the ranked one's label counts
             for key, entry in self.metrics(criterion).items():
@@ -496,6 +499,10 @@ class Study(Folders):
             for name in self.ranked_criteria
         }
 
+    def method(self, name: str) -> debias.Method:
+        """The registered debias method of a name."""
+        return debias.method(name)
+
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
         return KINDS[self.models[model].get("kind", VECTORS)]
@@ -544,7 +551,7 @@ class Study(Folders):
         try:
             self.figures  # noqa: B018
         except BiasgridError as error:
-            raise BiasgridError(f"{where}: figures: {error}") from None
+            raise type(error)(f"{where}: figures: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from conftest import ROOT, grid_config
 from reruns import append, cells, every, planned, stale
 
 from biasgrid.study import Study
-from biasgrid.workflow import notices
+from biasgrid.workflow import disk, notices
 
 TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}
 TABLES_AND_FIGURES |= {"report"}
@@ -48,6 +48,25 @@ def test_editing_a_word_reruns_its_queries_cells(finished):
     assert jobs["query"] == {"queries/q2.json"}
     assert cells(jobs) == every("/q2$")
     assert set(jobs) == {"query", "cell", *TABLES_AND_FIGURES}
+
+
+def test_a_result_that_may_not_be_written_is_said_in_one_line(finished):
+    """Root may write all files but those that are immutable."""
+    file = finished.folder / "results/small/scores.csv"
+    lock, unlock = (
+        (("chattr", "+i"), ("chattr", "-i")) if os.geteuid() == 0 else (("chmod", "u-w"), ("chmod", "u+w"))
+    )
+    if shutil.which(lock[0]) is None or subprocess.run([*lock, file], check=False).returncode:
+        pytest.skip("this file system has no immutable files")
+    try:
+        finished.word_sets.write_text(finished.word_sets.read_text().replace('"f5"', '"f6"'))
+        done = finished.snakemake("--cores", "1")
+    finally:
+        subprocess.run([*unlock, file], check=True)
+    assert done.returncode == 2
+    *_, line = done.stderr.splitlines()
+    assert line.startswith("biasgrid: results/small/scores.csv: may not be written, and is to be made again")
+    assert "ProtectedOutputException" not in done.stderr
 
 
 def test_what_says_the_same_in_another_form_changes_nothing(finished):
@@ -431,6 +450,29 @@ def test_a_download_that_cannot_be_had_is_one_line_that_names_the_embedded_study
     assert "one, two (cannot reach 127.0.0.1" in line
     assert "127.0.0.1" in line
     assert "config/embedded.yaml" in line
+
+
+def test_a_run_for_which_the_disk_has_no_room_is_refused_before_it_downloads(project):
+    source = {"type": "url", "url": "http://127.0.0.1:9/one.txt"}
+    project.config["models"]["one"] |= {"source": source, "download_mb": 40_000_000}
+    project.configure(project.config)
+    done = project.snakemake("--cores", "1")
+    assert done.returncode == 2
+    # a store of text is 1.2 times its archive
+    assert "biasgrid: it takes 88,000 GB on the disk: downloads 40,000 GB, stores 48,000 GB" in done.stderr
+    assert "biasgrid: small needs 88,000 GB on the disk of data/embeddings (" in done.stderr
+    assert "), which has " in done.stderr
+    assert not (project.folder / "data/embeddings/raw/one").exists()
+
+
+def test_the_disk_of_the_full_study_is_near_what_a_rehearsal_took():
+    """On stand-ins of 7.03 GB, which pack a little less than the archives: 9.4 GB of stores, .3 GB of results."""
+    study = Study.read(ROOT / "config" / "config.yaml")
+    assert sum(entry["download_mb"] for entry in study.models.values()) == 6563
+    sizes = {name: 0 for name in study.sources}
+    parts = disk.needed(study, sizes, list(study.models), len(study.cells), len(study.models))
+    assert 0.9 * 9400 < parts["stores"] < 1.1 * 9400
+    assert 0.9 * 300 < parts["results"] < 1.1 * 300
 
 
 @pytest.mark.slow

@@ -6,10 +6,11 @@ from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
-from biasgrid.plan import steps
+from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
 from biasgrid.workflow.run import Run
 
 # --config replace=true: results of another config file may be written over
@@ -29,6 +30,7 @@ if not workflow.remote_exec:
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
+    STUDY.results,
     STUDY.config.get("plugins", ()),
     engine.cores(workflow),
     STUDY.to_json(),
@@ -37,6 +39,7 @@ RUN = Run(
 )
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
+PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
 EVALUATIONS = STUDY.evaluations | STUDY.quality
 LOGS = str(RUN.logs)
 # what rules start in processes of their own reads the study from there
@@ -50,9 +53,18 @@ wildcard_constraints:
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
     evaluation=one_of(EVALUATIONS),
-    figure=one_of(STUDY.figures),
-    table=one_of(STUDY.tables),
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
+
+
+# rules whose job is several steps -> the steps, where they have no wildcards
+BATCHES = {}
+
+
+def rule_of(kind, batch, label):
+    """The name of a rule for a batch of a kind: the first has the kind's name."""
+    name = f"{kind}_{label}".replace("-", "_") if kind in BATCHES else kind
+    BATCHES[name] = batch
+    return engine.same_group(workflow, name, kind)
 
 
 def cell_of(wildcards):
@@ -75,18 +87,8 @@ def sentence_scores_step(wildcards):
     return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.sentences)
 
 
-def inference_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.inference_step(STUDY, STUDY.inference_groups[group])
-
-
-def aggregates_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.aggregates_step(STUDY, STUDY.inference_groups[group])
-
-
-def table_step(wildcards):
-    return steps.table_step(STUDY, wildcards.table)
+def inference_of(wildcards):
+    return inference_batch(STUDY, wildcards.model, wildcards.debias)
 
 
 def fit_step(wildcards):
@@ -101,10 +103,6 @@ def evaluation_step(wildcards):
     return steps.evaluation_step(STUDY, evaluation_of(wildcards))
 
 
-def figure_step(wildcards):
-    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
-
-
 def null_step(wildcards):
     return steps.null_step(STUDY, cell_of(wildcards))
 
@@ -113,6 +111,7 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
+RUN.plan(workflow)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
@@ -129,4 +128,5 @@ onsuccess:
 
 
 onerror:
-    RUN.report(STUDY)
+    engine.mark_unfinished(workflow)
+    RUN.report(workflow, STUDY)

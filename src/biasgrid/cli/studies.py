@@ -28,7 +28,7 @@ def query(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid query --study config/embedded.yaml --query gender_1 > query.json
     """
-    queries = read_study(args.study).queries
+    queries = read_study(args.study, measures=False).queries
     return json.loads(_find("query", args.query, queries, args).to_json())
 
 
@@ -183,7 +183,7 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import frequency_step, rank_samples_step, table_step
 
-    study = read_study(args.study)
+    study = read_study(args.study, measures=False)
     _find("table", args.table, study.tables, args)
     if args.table == "rankings" and "bootstrap" in study.config["inference"]:
         rank_samples_step(study).run()
@@ -202,7 +202,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
     from ..figures.null import drawing
     from ..plan.steps import figure_step
 
-    study = read_study(args.study)
+    study = read_study(args.study, measures=False)
     inference = study.inferences.get(args.figure.removeprefix("null/"))
     choice = (
         drawing(study, inference.cell) if inference else _find("figure", args.figure, study.figures, args)

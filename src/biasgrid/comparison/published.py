@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import ratings
 from ..errors import BiasgridError
 from ..in_memory import File, InMemory
+from ..printable import check_texts
 from ..resources import find_file
 from ..statistics.aggregation import AGGREGATIONS
 from .queries import Queries, read_queries
@@ -71,6 +72,7 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
         if not lines or lines[0] != PUBLISHED:
             raise BiasgridError(f"{path}: line 1: the columns must be {', '.join(PUBLISHED)}")
         for number, line in enumerate(lines[1:], 2):
+            check_texts(line, f"{path}: line {number}")
             row = _parse_line(line, f"{path}: line {number}")
             rows.append([*row, origin, _queries_of(dict(zip(PUBLISHED, row, strict=True)), queries)])
     # dtype object: None must not become NaN

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
+from ..registry import UnknownEntryError
 from . import REGISTRY
 from .figure import Drawing, Figure, Files
 
@@ -28,7 +29,7 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     drawings: dict[str, Drawing] = {}
     for name in names:
         if name not in by_name:
-            raise BiasgridError(unknown_name("figure", name, sorted(by_name)))
+            raise UnknownEntryError(unknown_name("figure", name, sorted(by_name)))
         kinds = by_name[name]
         of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .. import absence
+from .. import absence, checksums
 from ..configs import canonical
 from ..files import write_text
 from . import code
@@ -22,6 +22,7 @@ class Step:
     inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
               read, too, and not watched
     output    the file that it writes
+    beside    the extensions of files that it writes beside it, such as ".npy"
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
@@ -38,6 +39,11 @@ class Step:
     modules: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     present: Callable[[], Step] | None = None
+
+    @property
+    def outputs(self) -> list[str]:
+        """The files that it writes."""
+        return [str(self.output), *(str(self.output.with_suffix(extension)) for extension in self.beside)]
 
     @property
     def files(self) -> list[str]:
@@ -63,12 +69,14 @@ class Step:
         measured: the output says why, and None is returned."""
         step = self.now()
         if reasons := absence.reasons_in(step.inputs.get("model")):
-            for path in (step.output, *map(step.output.with_suffix, step.beside)):
-                write_text(path, absence.record_of(reasons))
+            with checksums.renewing(step.output):
+                for path in step.outputs:
+                    write_text(Path(path), absence.record_of(reasons))
             return None
         module, _, name = step.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return function(step.inputs, step.spec, step.output)
+        with checksums.renewing(step.output):
+            return function(step.inputs, step.spec, step.output)
 
     def now(self) -> Step:
         """The step without what could not be downloaded, as far as its run has found that out."""

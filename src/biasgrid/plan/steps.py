@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from .. import absence, debias, figures, metrics, tables
@@ -59,10 +60,10 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         # it keeps the parts of its former output that this code made
         "code": code.digest(function.partition(":")[0], *modules),
     }
+    # the values of the cells' bootstrap resamples
     beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
-    return Step(
-        f"inference {first.group}", inputs, study.inference_file(first), spec, function, modules, beside
-    )
+    output = study.inference_file(first)
+    return Step(f"inference {first.group}", inputs, output, spec, function, modules, beside)
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
@@ -215,7 +216,7 @@ def null_step(study: Study, cell: Cell) -> Step:
 
 
 def figure_step(study: Study, drawing: Drawing) -> Step:
-    """The step that draws a figure; its output is the PDF, beside which lie .svg and .png."""
+    """The step that draws a figure; its output is the PDF."""
     stem = study.results / "figures" / drawing.name
     return Step(
         f"figure {drawing.name}",
@@ -224,6 +225,7 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         {"kind": drawing.kind, "spec": drawing.spec},
         "biasgrid.figures.drawing:write",
         (figures.REGISTRY.module(drawing.kind),),
+        (".svg", ".png"),
         present=when_run(study, lambda present: _present_figure(study, present, drawing)),
     )
 
@@ -269,14 +271,18 @@ def table_step(study: Study, name: str) -> Step:
 
 def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Step] | None:
     """How a step of several models is planned again when it runs: for the study without what could not be downloaded.
-    None for a study whose results are there, which knows it. Raises BiasgridError where no model is left."""
+    None for a study whose results are there, which knows it."""
 
     def step() -> Step:
-        if not (present := study.present()).models:
-            raise BiasgridError(NO_MODEL)
-        return step_of(present)
+        present = study.present()
+        return step_of(present) if present.models else Step("", {}, Path(), {}, f"{__name__}:refuse")
 
     return step if type(study) is Study else None
+
+
+def refuse(*_: object) -> None:
+    """What a step of several models does where none is left."""
+    raise BiasgridError(NO_MODEL)
 
 
 def rank_samples_step(study: Study) -> Step:
@@ -286,7 +292,7 @@ def rank_samples_step(study: Study) -> Step:
 
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
     return Step(
-        "rank samples",
+        "rank_samples",
         inputs,
         study.ranks_file,
         spec,

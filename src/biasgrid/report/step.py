@@ -19,6 +19,7 @@ from ..files import write_text
 from ..in_memory import parts_of
 from ..labels import sic
 from ..numbers import plain
+from ..printable import without_hidden
 from ..query import Query
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
@@ -123,7 +124,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         "data": _json(data),
     }
-    return mark_misspellings(environment.get_template("page.html").render(context))
+    return without_hidden(mark_misspellings(environment.get_template("page.html").render(context)))
 
 
 def mark_misspellings(html: str) -> str:

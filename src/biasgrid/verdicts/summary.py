@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
+from ..comparison.wholes import counted
 from ..statistics.aggregation import OVERALL
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
@@ -213,31 +214,34 @@ def _print(
 
 
 def reproduced(comparison: pd.DataFrame | None) -> str:
-    """How many published numbers are reproduced; empty where none is of these models."""
+    """How many published numbers, rankings and correlation matrices are reproduced, each counted apart; empty where
+    none is of these models."""
     if comparison is None or comparison.empty:
         return ""
-    counts = comparison["verdict"].value_counts()
+    clauses = (_reproduced(verdicts, *nouns) for nouns, verdicts in counted(comparison).items())
+    return "; ".join(
+        f"{clause[0].lower() if i else clause[0]}{clause[1:]}" for i, clause in enumerate(clauses)
+    )
+
+
+def _reproduced(verdicts: pd.Series, noun: str, plural: str) -> str:
+    """How many of the published numbers, or wholes, of a noun are reproduced."""
+    counts = verdicts.value_counts()
     judged_rows = [
         (name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED
     ]
-    rest = [f"{counts[name]:,} {name}" for name in UNJUDGED if name in counts.index]
+    unjudged = int(verdicts.isin(UNJUDGED).sum())
     total, same_count = sum(n for _, n in judged_rows), dict(judged_rows).get("reproduced", 0)
     other_rows = [f"{n:,} {name}" for name, n in judged_rows if name != "reproduced"]
-    numbers = "published number" if total == 1 else "published numbers"
     if not total:
-        text = "No published number could be compared"
-    elif same_count == total:
-        text = (
-            f"All {total:,} {numbers} are reproduced"
-            if total > 1
-            else "The one published number is reproduced"
-        )
+        return f"No published {noun} could be compared"
+    nouns = f"published {noun if total == 1 else plural}"
+    if same_count == total:
+        text = f"All {total:,} {nouns} are reproduced" if total > 1 else f"The one {nouns} is reproduced"
     else:
         verb = "is" if 1 in (total, same_count) else "are"
-        text = f"{same_count:,} of {total:,} {numbers} {verb} reproduced ({join_names(other_rows)})"
-    if rest and total:
-        return f"{text}, and {sum(int(counts[n]) for n in UNJUDGED if n in counts.index):,} could not be compared"
-    return text
+        text = f"{same_count:,} of {total:,} {nouns} {verb} reproduced ({join_names(other_rows)})"
+    return f"{text}, and {unjudged:,} could not be compared" if unjudged else text
 
 
 def _lengthy(

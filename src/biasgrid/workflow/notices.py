@@ -10,7 +10,7 @@ from ..api import study_caveats
 from ..config.shipped import shipped_models
 from ..embeddings.download import WRONG_HASH
 from ..embeddings.kinds import VECTORS
-from ..embeddings.sources import REGISTRY, read_manifest
+from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
 from ..numbers import number
 from ..plan.steps import model_store
@@ -35,10 +35,26 @@ def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[st
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
         source = entry["source"]
-        is_present = REGISTRY[source["type"]].in_place or read_manifest(raw / name).get("source") == source
+        is_present = REGISTRY[source["type"]].in_place or fits(read_manifest(raw / name), source)
         if name in names and not is_present:
             sizes[name] = entry.get("download_mb")
     return sizes
+
+
+def on_trust(study: Study | Simulation | Factory, config_files: list[str]) -> str | None:
+    """Which archives were downloaded without a checksum in the config, and how to pin them; None: none."""
+    raw = study.embeddings / "raw"
+    names = [
+        name
+        for name, entry in study.sources.items()
+        if files_on_trust(entry["source"]) and read_manifest(raw / name)
+    ]
+    if not names:
+        return None
+    return (
+        f"taken on trust, without a checksum in the config: {', '.join(names)}; pin what was downloaded: "
+        f"biasgrid pin {' '.join(config_files)}"
+    )
 
 
 def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str | None:
@@ -134,5 +150,5 @@ def caveats(study: Study) -> list[str]:
     return study_caveats.caveats(study, lowest)
 
 
-def size_text(megabytes: int) -> str:
-    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes} MB"
+def size_text(megabytes: float) -> str:
+    return f"{number(megabytes / 1000, 2)} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"

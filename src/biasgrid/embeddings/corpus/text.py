@@ -56,7 +56,7 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
     """
     split = WORDS[format]
     files = (
-        sorted(path for path in archive.iterdir() if path.name != "manifest.json")
+        sorted(path for path in archive.iterdir() if path.name != "manifest.json" and path.name[0] != ".")
         if archive.is_dir()
         else [archive]
     )

@@ -355,5 +355,6 @@ READERS = (
         detect=detect,
         read=read,
         pickled=True,
+        beside="{}.*.npy",
     ),
 )

