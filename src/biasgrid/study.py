@@ -79,6 +79,12 @@ class Study(Folders):
         Nothing of what is planned."""
         return {}
 
+    @property
+    def absent_labels(self) -> list[str]:
+        """The labels of the models that are absent."""
+        absent = (key for key in self.config["models"] if key in self.absent)
+        return [resolve_model(key, self.config, self.queries)["label"] for key in absent]
+
     def present(self) -> Study:
         """The study without what could not be downloaded, as far as its run has found that out; itself where nothing
         is absent."""

@@ -244,7 +244,8 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
     if not is_absent and inputs != drawing.inputs:
         return figure_step(study, replace(drawing, inputs=inputs))
     if is_absent or (of_present is None and drawing.name in study.figures):
-        labels = [study.models[key]["label"] if key in study.models else key for key in present.absent]
+        # archives of benchmarks have no labels
+        labels = present.absent_labels + [key for key in present.absent if key not in study.models]
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
     # else of a null distribution, or of files that the figure is not planned to be drawn from
