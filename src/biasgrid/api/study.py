@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import absence
 from ..config import load
 from ..config.study import StudyConfig
 from ..debias import Method
@@ -82,6 +83,10 @@ class FinishedStudy(Study):
     @property
     def results(self) -> Path:
         return self.folder
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        return absence.models_of(self)
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from .. import __version__, tables
+from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
@@ -85,7 +86,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
-        "states": _states(scores, spec, names),
+        "states": _states(scores, spec, names)
+        + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
         "asked": _question(scores, spec, names),
         "sections": SECTIONS,
