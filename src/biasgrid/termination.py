@@ -64,7 +64,9 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def answer_signals(stop: Callable[[int], object], before: Callable[[], object] = lambda: None) -> None:
+def answer_signals(
+    stop: Callable[[int], object], before: Callable[[], object] = lambda: None
+) -> Callable[[int, object], None]:
     """From now on the first SIGINT or SIGTERM of this process says at once that it stops, and calls `stop`.
 
     Further ones are ignored, also by processes that are started from then on. A signal that is ignored already
@@ -76,6 +78,11 @@ def answer_signals(stop: Callable[[int], object], before: Callable[[], object] =
         Function of the signal's number, called in the main thread.
     before
         What comes before the line.
+
+    Returns
+    -------
+    Callable
+        The handler.
     """
 
     def answer(number: int, frame: object) -> None:
@@ -88,6 +95,7 @@ def answer_signals(stop: Callable[[int], object], before: Callable[[], object] =
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, answer)
+    return answer
 
 
 def end_in(seconds: float, code: int) -> None:

@@ -28,7 +28,7 @@ def archive() -> bytes:
     numbers = [f"{x:.5f}" for x in np.random.default_rng(3).normal(size=3000)]
     rows = [
         f"{WORDS[i] if i < len(WORDS) else f'w{i}'} {' '.join(numbers[i % 2700 : i % 2700 + 300])}"
-        for i in range(60_000)
+        for i in range(30_000)
     ]
     return gzip.compress("\n".join(rows).encode(), 1)
 
@@ -124,7 +124,7 @@ def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server, archive
         "type": "url",
         "url": f"http://127.0.0.1:{server.server_port}/one.txt.gz",
     }
-    half = 1 << 22  # in whole blocks: less is not yet in the file
+    half = 1 << 20  # in whole blocks: less is not yet in the file
     server.plan.append(acting(body=archive, upto=half, then=sleep))
     run = study.start()
     part = study.stores / "raw" / "one" / "one.txt.gz.part"

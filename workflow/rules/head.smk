@@ -25,6 +25,8 @@ except BiasgridError as error:
     engine.stop(error)
 engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 
+if not workflow.remote_exec:
+    stores.try_again(STUDY)
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
@@ -127,4 +129,4 @@ onsuccess:
 
 onerror:
     engine.mark_unfinished(workflow)
-    RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, STUDY)

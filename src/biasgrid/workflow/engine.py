@@ -17,6 +17,7 @@ from typing import Any
 
 from snakemake.io import is_flagged
 from snakemake.logging import logger
+from snakemake.workflow import JobScheduler
 
 from .. import termination
 from ..errors import BiasgridError
@@ -122,8 +123,8 @@ def makes_all(workflow: Any) -> bool:
 
 
 def before_planning(workflow: Any, function: Callable[[], object]) -> None:
-    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary, --lint)
-    and not in jobs of a cluster."""
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary,
+    --lint) and not in jobs of a cluster."""
     execute = workflow.execute
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
@@ -132,6 +133,17 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
     if workflow.is_main_process:
         workflow.execute = execute_then
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have files made that a step makes, whatever the run, which is not planned yet, is asked for: a file that is
+    only a step's input would not be made again while what is made of it is there."""
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
+
+
+def asks_for_all(workflow: Any) -> bool:
+    """Whether a run that is not planned yet names no target."""
+    return not workflow.dag_settings.targets and not workflow.dag_settings.target_jobs
 
 
 def start_at_once(workflow: Any) -> None:
@@ -179,15 +191,17 @@ def same_group(workflow: Any, rule: str, other: str) -> str:
 
 
 def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
-    """From now on Ctrl-C and SIGTERM end the run within two seconds. Called again when Snakemake has set its own
-    handler, under which it waits for the steps at work.
+    """From now on Ctrl-C and SIGTERM end the run, or a cluster's job, within two seconds. Snakemake's own handler
+    waits for the steps at work.
 
-    Nothing is lost: what is written is in its place when it is whole, and downloads go on from their bytes. Jobs of
-    a cluster are cancelled by Snakemake first; then `leave` is the end.
+    Nothing is lost: what is written is in its place when it is whole, and downloads go on from their bytes. A run
+    on a cluster has Snakemake cancel its jobs first.
     """
-    if not workflow.is_main_process or threading.current_thread() is not threading.main_thread():
+    if workflow.subprocess_exec or threading.current_thread() is not threading.main_thread():
         return
-    termination.unfinished.update({workflow.snakemake_tmp_dir, workflow.sourcecache.runtime_cache_path})
+    termination.unfinished.add(workflow.snakemake_tmp_dir)
+    if workflow.is_main_process:  # its jobs on a cluster share it
+        termination.unfinished.add(workflow.sourcecache.runtime_cache_path)
 
     def before() -> None:
         with suppress(RuntimeError):  # the signal came while the line was being written
@@ -197,11 +211,21 @@ def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
     def stop(number: int) -> None:
         global _signal
         _signal = number
-        if workflow.non_local_exec and workflow.scheduler is not None and workflow.scheduler.running:
-            raise KeyboardInterrupt  # which Snakemake takes as the order to cancel its jobs
+        scheduler = workflow.scheduler
+        if (
+            workflow.is_main_process
+            and workflow.non_local_exec
+            and scheduler is not None
+            and scheduler.running
+        ):
+            # when it has cancelled its jobs, it would wait until it asks for their state again
+            scheduler._executor.shutdown = leave
+            raise KeyboardInterrupt  # which Snakemake takes as the order to cancel them
         leave()
 
-    termination.answer_signals(stop, before)
+    answer = termination.answer_signals(stop, before)
+    # it becomes the process' handler of SIGTERM when the steps begin
+    JobScheduler.exit_gracefully = lambda scheduler, number, frame: answer(number, frame)
     # `biasgrid run` let them wait for this
     signal.pthread_sigmask(signal.SIG_UNBLOCK, termination.SIGNALS)
 

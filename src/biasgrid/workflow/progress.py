@@ -164,7 +164,8 @@ class Progress(logging.Handler):
         pause = max(LEAST, SHARE * (now - self._began)) if self._said else FIRST
         if now - (self._said or self._began) >= pause:
             self._said = now
-            self._print(f"{self._done} of {self._total} steps, {self._state()}")
+            steps = f"{self._done} of {self._total} steps"
+            self._print(", ".join(filter(None, (steps, self._state()))))
 
     def _receive(self) -> None:
         """Look at what archives have come so far."""
@@ -226,7 +227,7 @@ class Progress(logging.Handler):
             busy=self._busy,
             cores=self.cores,
         )
-        if not seconds or seconds < 1:  # also 0: the jobs of a group on a cluster say no start
+        if not seconds:  # also 0: the jobs of a group on a cluster say no start
             return ""
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
