@@ -36,6 +36,7 @@ include: "workflow/rules/notebooks.smk"
 # what a cluster run does not submit: files of a few bytes, and downloads, for which nodes often have no network
 localrules:
     study,
+    plugins,
     query,
     archive,
     fetch,
@@ -58,6 +59,7 @@ rule all:
         FIGURES,
         f"{RESULTS}/report.html",
         f"{RESULTS}/study.json",
+        [PLUGINS_FILE] if PLUGINS else [],
 
 
 # The archives of all models and benchmarks, and nothing else.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
-from biasgrid.plan import steps
+from biasgrid.plan import plugins, steps
 from biasgrid.report.report_step import report_step
 from biasgrid.study import Study
 
@@ -14,6 +14,8 @@ from biasgrid.study import Study
 def make_inputs(study: Study) -> None:
     """What the steps of a plan read first: the study's file, its queries, and the stores of its models."""
     write_text(study.results / "study.json", study.to_json())
+    if text := plugins.record_text(study):
+        write_text(study.results / plugins.FILE, text)
     for key, query in study.queries.items():
         write_text(study.query_file(key), query.to_json())
     for name, model in study.models.items():

@@ -6,8 +6,10 @@ from difflib import get_close_matches
 
 from .wefe_names import WORD_SETS
 
-# what would end a line, or be taken as a command by a terminal
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# what turns the direction in which a text is read
+OVERRIDES = "\u202a-\u202e\u2066-\u2069"
+# what would end a line, be taken as a command by a terminal, or turn what stands after it
+CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{OVERRIDES}]")
 SHOWN = 160  # characters of a list of names in a message
 
 

@@ -85,11 +85,10 @@ class Query:
         duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if duplicates:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
-        self._set(
-            line_of_text("query's name", generated_name(targets, attributes) if name is None else name),
-            targets,
-            attributes,
-        )
+        generated = generated_name(targets, attributes)
+        # made of names that were checked, as long as they are
+        is_generated = name is None or name == generated
+        self._set(generated if is_generated else line_of_text("query's name", name), targets, attributes)
 
     def _set(self, name: str, targets: tuple[WordSet, ...], attributes: tuple[WordSet, ...]) -> Query:
         for field, value in (("name", name), ("target_sets", targets), ("attribute_sets", attributes)):

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 from .errors import BiasgridError
+from .printable import check_texts
 from .resources import find_file
 
 METHODS = ("pearson", "spearman")  # how words' biases are correlated with them
@@ -32,6 +33,7 @@ def read(path: Path | str) -> dict[str, float]:
             value = float(rating)
         except ValueError:
             value = math.nan
+        check_texts(line, f"{path}: line {number}")
         if not math.isfinite(value):
             raise BiasgridError(f"{path}: line {number}: expected a word and a number")
         if word in ratings:

@@ -2,7 +2,8 @@
 
 A file of the kind's package, of an installed package or of a user's folder holds a tuple of that kind's name
 (`METRICS`, `TABLES`, ...). Putting the file there is all it takes. Installed packages name modules under the entry
-point group "biasgrid"; a study's config names folders and files of a user under `plugins`.
+point group "biasgrid"; a study's config names folders and files of a user under `plugins`: code, which runs with the
+study. Its results say in plain data which entries of theirs it used (`Registry.note`), so to read them loads none.
 """
 
 from __future__ import annotations
@@ -13,21 +14,46 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import BiasgridError, unknown_name
+from .errors import BiasgridError, quote, unknown_name
 
 T = TypeVar("T")
 GROUP = "biasgrid"  # of entry points
 PLUGINS: dict[str, ModuleType] = {}  # a user's files that were loaded, by path
+_PENDING: ContextVar[bool] = ContextVar("pending", default=False)
 
 
 class UnknownAttributeError(BiasgridError, AttributeError):
     """An attribute that a package of discovered things does not have, such as `metrics.WEAT`."""
+
+
+class UnknownEntryError(BiasgridError, KeyError):
+    """A name that no entry of a registry has."""
+
+    # KeyError's own would print the message as a literal
+    __str__ = Exception.__str__
+
+
+@contextmanager
+def pending() -> Iterator[None]:
+    """A config is checked whose plugins are not loaded yet: unknown names may be theirs (`is_pending`)."""
+    token = _PENDING.set(True)
+    try:
+        yield
+    finally:
+        _PENDING.reset(token)
+
+
+def is_pending() -> bool:
+    """Whether an unknown name may be that of a plugin that is not loaded yet."""
+    return _PENDING.get()
 
 
 class Registry(Mapping[str, T]):
@@ -56,13 +82,17 @@ class Registry(Mapping[str, T]):
         self._modules: dict[str, ModuleType] = {}  # of each entry
         self._read: set[str] = set()  # modules, by name
         self._session_names: set[str] = set()  # entries of this session, which stand in no file
+        self._noted: dict[str, T] = {}  # without code, from results
         self._lock = threading.RLock()  # steps of the workflow are threads
         self._make: Callable[[T], Any] = lambda entry: entry
         self._replacement: Callable[[T, str], str] = lambda entry, name: entry.name
         self._members: dict[str, tuple[T, Any]] = {}
 
     def __getitem__(self, name: str) -> T:
-        return self._all_entries()[name]
+        entries = self._all_entries()
+        if name not in entries and name not in self._noted:
+            raise UnknownEntryError(f"unknown {self.what} {quote(name)}")
+        return entries[name] if name in entries else self._noted[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all_entries())
@@ -73,15 +103,14 @@ class Registry(Mapping[str, T]):
     def find(self, name: str) -> T:
         """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.
 
-        Raises BiasgridError that names the entries.
+        Raises UnknownEntryError that names the entries.
         """
         if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
             return self._entries[name]
-        plain_name = _normalise(name)
-        for entry in self.values():
-            if plain_name in map(_normalise, (entry.name, *getattr(entry, "aliases", ()))):
-                return entry
-        raise BiasgridError(unknown_name(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
+        entry = find_by_name(name, (*self.values(), *self._noted.values()))
+        if entry is not None:
+            return entry
+        raise UnknownEntryError(unknown_name(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
 
     def add(self, entry: T) -> None:
         """Have an entry that was made in this session, such as in a notebook's cell, as long as the session lasts.
@@ -101,6 +130,24 @@ class Registry(Mapping[str, T]):
             self._entries[entry.name] = entry
             self._modules[entry.name] = sys.modules.get(entry.function.__module__, sys.modules[__name__])
             self._session_names.add(entry.name)
+
+    def note(self, entry: T) -> None:
+        """Know an entry of a plugin that is not loaded by what results say of it: one without code.
+
+        It is found by its name, and not listed; an entry that has code goes before it, and of two of one name the
+        later.
+        """
+        self._noted[entry.name] = entry
+
+    def is_noted(self, name: str) -> bool:
+        """Whether an entry of that name or alias is known from results alone."""
+        return (
+            find_by_name(name, self._noted.values()) is not None and find_by_name(name, self.values()) is None
+        )
+
+    def is_shipped(self, name: str) -> bool:
+        """Whether an entry comes with biasgrid: all others are code of a user or of another package."""
+        return name not in self._session_names and self.module(name).startswith(f"{__package__}.")
 
     def _is_users(self, name: str) -> bool:
         """Whether an entry is of this session, or of a user's file."""
@@ -184,23 +231,35 @@ class Registry(Mapping[str, T]):
             self._session_names.discard(entry.name)
 
 
+def find_by_name(name: str, entries: Iterable[T]) -> T | None:
+    """The entry of a name or alias, if any; case, spaces, hyphens and underscores do not matter."""
+    plain_name = _normalise(name)
+    return next(
+        (e for e in entries if plain_name in map(_normalise, (e.name, *getattr(e, "aliases", ())))), None
+    )
+
+
 def load_plugins(paths: Iterable[Path | str]) -> None:
     """Load a user's files, and those of a user's folders, so that registries have what they hold.
 
     A file is loaded once in a process. Raises BiasgridError for a path that is missing and a file that fails.
     """
-    for path in map(Path, paths):
-        if not path.exists():
-            raise BiasgridError(f"plugins: {path}: no such file or folder")
-        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            place = str(file.resolve())
-            if place not in PLUGINS:
-                PLUGINS[place] = _load_plugin(file)
+    for file in (file for path in paths for file in plugin_files(Path(path))):
+        place = str(file.resolve())
+        if place not in PLUGINS:
+            PLUGINS[place] = _load_plugin(file)
+
+
+def plugin_files(path: Path) -> list[Path]:
+    """The file, or the files of the folder, that a config names. Raises BiasgridError for a path that is missing."""
+    if not path.exists():
+        raise BiasgridError(f"plugins: {path}: no such file or folder")
+    return sorted(path.glob("*.py")) if path.is_dir() else [path]
 
 
 def _load_plugin(file: Path) -> ModuleType:
     name = f"biasgrid_plugin_{file.stem}"
-    if not file.stem.isidentifier():
+    if not file.stem.isidentifier() or file.suffix != ".py":
         raise BiasgridError(f"plugins: {file}: a file's name must be a name in Python, such as my_metric.py")
     if name in sys.modules:
         raise BiasgridError(f"plugins: {file}: another plugin has this name ({sys.modules[name].__file__})")

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from .callers import stacklevel
 from .errors import BiasgridError, join_names, quote
+from .printable import HIDDEN, check_line, check_texts
 
 # what a side of a query is given as: sets in order, or by name
 Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
@@ -137,10 +138,12 @@ def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
     if not words:
         raise BiasgridError(f"query: {label} is empty")
     try:
-        are_words = all(map(str.strip, words)) and _is_unicode("".join(words))
+        text = "".join(words)
+        are_words = all(map(str.strip, words)) and _is_unicode(text) and not HIDDEN.search(text)
     except TypeError:
         are_words = False
     if not are_words:
+        check_texts([word for word in words if isinstance(word, str)], f"query: {label}")
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
         raise BiasgridError(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
     if len(set(words)) < len(words):
@@ -177,9 +180,10 @@ def _describe(value: object) -> str:
 
 def line_of_text(what: str, text: str) -> str:
     """A name that was checked. Raises BiasgridError for what is no line of text."""
-    if not isinstance(text, str) or not text.strip() or not text.isprintable():
-        raise BiasgridError(f"query: a {what} must be a line of text, not {quote(text)}")
-    return str(text)
+    try:
+        return check_line(text)
+    except BiasgridError as error:
+        raise BiasgridError(f"query: a {what} {error}") from None
 
 
 def _is_unicode(text: str) -> bool:

@@ -398,7 +398,7 @@ def test_a_metric_of_a_plugin_appears_by_itself(tmp_path, monkeypatch):
         "METRICS = [Metric('toy', 'Toy', nothing, (2, 'n'), (0.0, 1.0), 0.0, ''),\n"
         "           Metric('crowd', 'Crowd', nothing, (4, 1), (0.0, 1.0), 0.0, '')]\n"
     )
-    found = Factory.of(TINY | {"plugins": [str(tmp_path)]}).config["metrics"]
+    found = Factory.of(TINY | {"plugins": ["planted_toys.py"]}, root=tmp_path).config["metrics"]
     assert found["toy"] == {
         "metric": "toy", "label": "Toy", "params": {}, "groups": "targets", "split": False, "truth": "absolute",
     }  # fmt: skip

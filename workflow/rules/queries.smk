@@ -12,6 +12,18 @@ rule study:
         write_text(output[0], STUDY.to_json())
 
 
+# What entries of plugins are, for those who read the results: they load no plugin.
+rule plugins:
+    output:
+        PLUGINS_FILE,
+    log:
+        f"{LOGS}/plugins.txt",
+    params:
+        text=PLUGINS,
+    run:
+        write_text(output[0], PLUGINS)
+
+
 # The words were read from the word sets when the workflow was; their digest is the query's only parameter, so that
 # editing a word touches the queries that hold it and no other query of the same file.
 rule query:

@@ -126,7 +126,7 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     rest = {key: query for key, query in study.queries.items() if key not in absent}
     if isinstance(study, FinishedStudy):
         lost = changed_criteria | (study.changed_criteria if isinstance(study, PartialStudy) else frozenset())
-        return PartialStudy(config, rest, study.folder, lost)
+        return PartialStudy(config, rest, study.folder, lost, plugins=study.plugins)
     part = replace(study, config=config, queries=rest)
     if isinstance(part, MeasuredStudy):
         tests = {

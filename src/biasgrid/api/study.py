@@ -1,21 +1,30 @@
-"""A finished study, read from its folder of results."""
+"""A finished study, read from its folder of results. No plugin is loaded: a stranger's results run no code."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import absence
 from ..config import load
 from ..config.study import StudyConfig
+from ..debias import Method
+from ..embeddings.kinds import VECTORS, Kind
 from ..errors import BiasgridError, InputError, join_names, quote
+from ..evaluation.spec import Spec
+from ..figures import Drawing, plan_figures
+from ..metrics import Metric
+from ..plan.plugins import FILE, Plugins, read_plugins
 from ..query import Query
+from ..registry import UnknownEntryError, pending
 from ..resources import find_file
 from ..schema import read
 from ..study import Study
+from ..validation import check_path
 from .grid_frames import Grid
 
 CONFIG = "study.json"
@@ -23,13 +32,61 @@ CONFIG = "study.json"
 
 @dataclass(frozen=True)
 class FinishedStudy(Study):
-    """A study whose results are in a folder, wherever that lies now."""
+    """A study whose results are in a folder, wherever that lies now.
+
+    Of its plugins it knows what the results say (`plugins`): they are not loaded.
+    """
 
     folder: Path
+    plugins: Plugins = field(default=Plugins(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.plugins.note()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.plugins.note()
+
+    def metric(self, criterion: str, key: str) -> Metric:
+        """The metric of these results: two studies may have plugins of one name."""
+        entry = self.metrics(criterion)[key]
+        noted = self.plugins.find("metrics", entry.get("metric", key))
+        return noted.under(entry.get("params", {})) if noted else super().metric(criterion, key)
+
+    def method(self, name: str) -> Method:
+        """The debias method of a name."""
+        return self.plugins.find("methods", name) or super().method(name)
+
+    def kind(self, model: str) -> Kind:
+        """The kind of a model."""
+        return self.plugins.find("kinds", self.models[model].get("kind", VECTORS)) or super().kind(model)
+
+    @cached_property
+    def evaluation_specs(self) -> dict[str | None, Spec]:
+        """What was evaluated, without what plugins did."""
+        with pending():
+            return super().evaluation_specs
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables that the study has, those of plugins last."""
+        return super().tables | {
+            name: dict(table.inputs(self)) for name, table in self.plugins.tables.items()
+        }
+
+    @cached_property
+    def figures(self) -> dict[str, Drawing]:
+        """The figures that can be drawn again: those of plugins the run alone draws."""
+        of_plugins = {kind.config_name for kind in self.plugins.figures.values()}
+        return plan_figures(self, [name for name in self.config["figures"] if name not in of_plugins])
 
     @property
     def results(self) -> Path:
         return self.folder
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        return absence.models_of(self)
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
@@ -54,8 +111,8 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, and no model is
-        opened.
+        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, no model is
+        opened, and no plugin of the study is loaded: figures of plugins are in the folder.
 
     Raises
     ------
@@ -80,9 +137,11 @@ def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
-    path = find_file(study)
+    path = find_file(check_path(os.fspath(study)))
     if path.is_file() and path.name != CONFIG:
-        folder = Study.read(path).results
+        with pending():
+            config = load.complete(StudyConfig, load.read(path), str(path), Path("."))
+        folder = Path(config["results"]) / config["study"]
         if not folder.is_dir():
             raise BiasgridError(f"{path}: its results, {folder}, do not exist yet; run the study first")
     else:
@@ -99,8 +158,10 @@ def find_study(study: Path | str) -> FinishedStudy:
 def _read(folder: Path) -> FinishedStudy:
     where, record = str(folder / CONFIG), read(folder / CONFIG, "a study")
     root = _root(folder, record)
+    plugins = read_plugins(folder)
     try:
-        config = load.complete(StudyConfig, record, where, root)
+        with pending():
+            config = load.complete(StudyConfig, record, where, root)
     except BiasgridError as error:
         raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
     # the words of its queries are in files, whatever has become of its word sets
@@ -113,7 +174,15 @@ def _read(folder: Path) -> FinishedStudy:
     for entry in config["criteria"].values():
         if "ratings" in entry:
             entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
-    return FinishedStudy(config, queries, folder)
+    study = FinishedStudy(config, queries, folder, plugins=plugins)
+    try:
+        study.labels, study.fits, [study.kind(model) for model in study.models]
+    except UnknownEntryError as error:
+        raise BiasgridError(
+            f"{where}: {error}; plugins are not loaded, and {FILE}, which describes them, says nothing of it: run "
+            "the study again"
+        ) from None
+    return study
 
 
 def _path_in_study(root: Path, path: str) -> str:

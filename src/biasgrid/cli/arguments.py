@@ -27,7 +27,7 @@ MODEL = {
 }
 # of a model's file
 FILE = {
-    "sha256": {"help": "the input file's checksum, which must match"},
+    "sha256": {"help": "checksum of the input file and those read with it, which must match"},
     "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
     "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
 }
@@ -143,11 +143,17 @@ def open_model(args: argparse.Namespace, kind: str = "vectors") -> AbstractConte
     return readers.open_model(args.model, **{name: getattr(args, name) for name in FILE})
 
 
-def read_study(path: Path):
-    """The study of a config file, or of standard input (-)."""
+def read_study(path: Path, measures: bool = True):
+    """The study of a config file, or of standard input (-).
+
+    A command that measures nothing reads the study.json of results as `report` does: it loads no plugin.
+    """
+    from ..api.study import CONFIG, find_study
     from ..configs import parse_json
     from ..study import Study
 
+    if not measures and path.name == CONFIG:
+        return find_study(path)
     if str(path) == "-":
         sys.stdin.reconfigure(encoding="utf-8")
         try:

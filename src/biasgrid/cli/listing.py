@@ -57,7 +57,13 @@ def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
 
 def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
     # what a study's plugins hold is listed, too
-    study = read_study(args.study) if args.study else _default() if args.topic in OF_STUDY else None
+    study = (
+        read_study(args.study, measures=False)
+        if args.study
+        else _default()
+        if args.topic in OF_STUDY
+        else None
+    )
     entries: Entries = iter(TOPICS.items())
     if args.topic in OF_STUDY:
         entries = OF_STUDY[args.topic](study)

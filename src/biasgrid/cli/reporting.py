@@ -40,6 +40,10 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
         files = join_names(f"{name}.csv" for name in missing)
         reason = next(iter(missing.values()))
         print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
+    left_out = [f"figure {kind}" for kind in study.plugins.figures]
+    left_out += [f"table {table}" for table in study.plugins.tables]
+    if left_out:
+        print(f"biasgrid: plugins are not loaded; not made again: {join_names(left_out)}", file=sys.stderr)
     return {"report": str(step.output), "bytes": step.run()}
 
 

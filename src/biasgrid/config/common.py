@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 
 from ..errors import BiasgridError, quote
-from ..validation import validate
+from ..printable import check_line
+from ..validation import check_path, validate
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -29,6 +30,12 @@ def _name(text: str) -> str:
         raise ValueError(
             f"{text[:LONGEST]!r} is no name; allowed: 1 to {LONGEST} characters of one line, no '/'"
         )
+    return check_line(text, LONGEST)
+
+
+def _folder(text: str) -> str:
+    if not check_path(text).isprintable() or set(text) & set("{}"):
+        raise ValueError(f"{quote(text)} is no folder's path; allowed: printable characters but {{ and }}")
     return text
 
 
@@ -46,6 +53,9 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 Text = Annotated[str, Field(min_length=1)]
+FilePath = Annotated[Text, AfterValidator(check_path)]
+Folder = Annotated[Text, AfterValidator(_folder)]  # which the workflow's outputs lie in
+Prose = Annotated[str, Field(max_length=2000)]
 Key = Annotated[str, AfterValidator(_key)]
 Name = Annotated[str, AfterValidator(_name)]
 Language = Annotated[str, AfterValidator(_language)]  # as HTML's lang
@@ -58,6 +68,8 @@ def _check_includes(value: Any) -> Any:
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
             raise BiasgridError(f"{quote(entry)} is not a mapping or a file's path")
+        if isinstance(entry, str):
+            check_path(entry)
     return value
 
 

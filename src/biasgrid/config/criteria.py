@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
-from ..validation import Strict, field
-from .common import Distinct, Key, Language, Name, Text, with_includes
+from ..validation import Line, Strict, field
+from .common import Distinct, FilePath, Key, Language, Name, Prose, Text, with_includes
 from .metrics import Metrics, Words
 
 
@@ -30,14 +30,14 @@ class Query(Strict):
     """Target sets and attribute sets, by name. A set is a list of words, or the name of a word set: `weat.career` is
     `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
 
-    name: Text = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
+    name: Line = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
     targets: Sets = field("target sets by name", None)
     attributes: Sets = field(
         "attribute sets by name; left out where the target sets are sentences for language models, of which those in "
         "one place belong together",
         None,
     )
-    file: Text = field(
+    file: FilePath = field(
         "in place of sets: a CSV file of sentences, one row for those that belong together, or StereoSet's JSON file "
         "(docs/language_models.md)",
         None,
@@ -73,8 +73,8 @@ class Query(Strict):
 class Ratings(Strict):
     """Ratings of the words by people, with which the words' biases are correlated."""
 
-    file: Text = field("CSV file of words and ratings (data/ratings/README.md)")
-    label: Text = field("what is rated, and what its ends mean")
+    file: FilePath = field("CSV file of words and ratings (data/ratings/README.md)")
+    label: Line = field("what is rated, and what its ends mean")
 
 
 class Phenomenon(Strict):
@@ -85,7 +85,7 @@ class Phenomenon(Strict):
     without: Annotated[list[str], Field(min_length=1)] = field(
         "words of the set that are left out, such as those of another phenomenon", None
     )
-    reason: Text = field("why this set, and not another that is like it")
+    reason: Prose = field("why this set, and not another that is like it")
 
 
 PhenomenonSets = Annotated[dict[Name, Phenomenon], Field(min_length=1)]

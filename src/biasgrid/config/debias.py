@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ..validation import Strict, field
-from .common import Distinct, Key, Params, Text
+from ..validation import Line, Strict, field
+from .common import Distinct, FilePath, Key, Params, Text
 
 
 class Debias(Strict):
     """A debias method under a key, with its words and parameters."""
 
     method: Text = field("the method's name (`biasgrid list debias`)")
-    label: Text = field("what tables and figures print; left out: the method's own", None)
+    label: Line = field("what tables and figures print; left out: the method's own", None)
     words: dict[str, Any] = field(
         "its words by argument (docs/debias.md); the name of a word set, such as `debiaswe.definitional_pairs`, "
         "stands for what the set holds"
@@ -35,10 +35,10 @@ class Quality(Strict):
     """Benchmarks on which all models are evaluated. A file is a path, `gensim:FILE` (gensim ships it), or
     `ARCHIVE:FILE` of `benchmarks`."""
 
-    similarity: dict[str, Text] = field(
+    similarity: dict[Line, FilePath] = field(
         "name -> file of word pairs: word, word and rating, with tabs between", None
     )
-    analogies: dict[str, Text] = field(
+    analogies: dict[Line, FilePath] = field(
         "name -> file of questions: four words per line, under lines `: section`", None
     )
     preprocessors: Annotated[list[Params], Field(min_length=1)] = field(

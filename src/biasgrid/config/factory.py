@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from ..options import Number, Whole
-from ..validation import Strict, field
+from ..validation import Line, Strict, field
 from .common import Distinct, Key, Params, Text, with_includes
 from .criteria import reference
 from .metrics import Measured
@@ -36,7 +36,7 @@ class Trainer(Strict):
     """How models are trained."""
 
     algorithm: str = field("`ppmi`, `word2vec` or `bert`; left out: the key", None)
-    label: Text = field("what tables and figures print", None)
+    label: Line = field("what tables and figures print", None)
     params: Params = field(
         "parameters: of ppmi `dimensions`, of word2vec gensim's, of bert `epochs`, `batch_size`, `learning_rate`",
         dict,

@@ -8,6 +8,7 @@ from pydantic import AfterValidator
 
 from ..errors import BiasgridError, unknown_name
 from ..figures import REGISTRY
+from ..registry import is_pending
 from .common import Distinct
 
 DEFAULT = [
@@ -28,7 +29,7 @@ def kinds() -> list[str]:
 
 
 def _kind(name: str) -> str:
-    if name not in kinds():
+    if name not in kinds() and not is_pending():
         raise BiasgridError(unknown_name("kind of figure", name, kinds(), "biasgrid list figures"))
     return name
 

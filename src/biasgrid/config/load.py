@@ -1,17 +1,20 @@
-"""From a config as it is written to one that is complete: plugins loaded, files included, defaults filled in."""
+"""From a config as it is written to one that is complete: files included, defaults filled in, plugins loaded last."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
 from ..errors import BiasgridError, quote, unknown_name
+from ..printable import check_texts
 from ..query import Query
-from ..registry import load_plugins
+from ..registry import UnknownEntryError, load_plugins, pending, plugin_files
 from ..resources import find_file, resource
 from ..schema import with_version, without_version
 from ..validation import validate
@@ -25,6 +28,7 @@ from .sentence_files import sentences
 from .shipped import shipped_models
 from .study import Paths, StudyConfig
 
+T = TypeVar("T")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 WORD_SETS = "data/word_sets"
 CONFIGS = (".yaml", ".yml")  # what names of config files end with
@@ -67,6 +71,7 @@ class WordSets:
             record = read_json(path)
             if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
                 raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
+            check_texts(record, str(path))
             self._files[stem] = record["sets"]
         return self._files[stem]
 
@@ -151,16 +156,10 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
 
 
 def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
-    """A config that a model allows, with its defaults and with the files that it includes; its plugins are loaded."""
+    """A config that a model allows, with its defaults and with the files that it includes. No plugin is loaded."""
     config = copy_config(config, where)
-    if isinstance(config, dict) and "plugins" in config:
-        if paths := validate(Paths, config["plugins"], f"{where}: plugins"):
-            try:
-                load_plugins([root / path for path in paths])
-            except BiasgridError as error:
-                raise BiasgridError(f"{where}: {error}") from None
-        else:
-            del config["plugins"]
+    if isinstance(config, dict) and config.get("plugins") == []:
+        del config["plugins"]
     config = fill_defaults(model, config, where)
     for part in PARTS:
         if part in config and (config[part] != {} or model.model_fields[part].is_required()):
@@ -170,6 +169,51 @@ def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
             place = f"{where}: criteria: {name}: phenomena"
             phenomena["sets"] = merge_part(phenomena["sets"], "sets", place, root)
     return config
+
+
+def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) -> T:
+    """What `resolve` makes of a config whose plugins are loaded: code, which runs when all else has been checked.
+
+    Parameters
+    ----------
+    resolve
+        Checks the config; of one that has plugins it is called before they are loaded, when names may be theirs
+        (`registry.pending`), and after.
+    config, where, root
+        As of `study`.
+
+    Raises
+    ------
+    BiasgridError
+        As `resolve` does; and for a plugin that is no file, or folder of files, below `root`.
+    """
+    if paths := config.get("plugins") if isinstance(config, Mapping) else None:
+        with pending(), suppress(UnknownEntryError):
+            resolve()
+        try:
+            load_plugins(_plugin_files(validate(Paths, paths, "plugins"), root))
+        except BiasgridError as error:
+            raise BiasgridError(f"{where}: {error}") from None
+    return resolve()
+
+
+def _plugin_files(paths: Iterable[str], root: Path) -> list[Path]:
+    """The files of plugins. A config that came from elsewhere names no other code of this machine."""
+    files = []
+    for path in paths:
+        if Path(path).is_absolute() or ".." in Path(path).parts:
+            raise BiasgridError(
+                f"plugins: {quote(path)}: allowed: the path of a file or folder below the folder that the command "
+                "runs in, from there and without '..'"
+            )
+        for file in plugin_files(root / path):
+            if not file.resolve().is_relative_to(root.resolve()):
+                raise BiasgridError(
+                    f"plugins: {file.relative_to(root)}: a link leads out of the folder that the command runs in; "
+                    "copy the file there"
+                )
+            files.append(file)
+    return files
 
 
 def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: str) -> None:
@@ -199,6 +243,7 @@ def copy_config(config: Any, where: str) -> Any:
     except (TypeError, ValueError, RecursionError) as error:
         # a YAML date, a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
+    check_texts(config, where)
     return config
 
 
@@ -268,7 +313,7 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
     """
     if name in shipped_models():
         return {name: copy_config(shipped_models()[name], name)}
-    if not (root / Path(name).expanduser()).exists():
+    if not os.path.exists(root / Path(name).expanduser()):
         if "/" in name or re.search(r"\.[A-Za-z]\w*$", name):
             raise BiasgridError(
                 f"{where}: {name}: no such file, and no model of that name (biasgrid list models)"

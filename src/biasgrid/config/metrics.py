@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, create_model, model_validator
 
 from ..options import ControlWords, FrequencyBands, Number, Permutation, RandomGroups
-from ..validation import Strict, field
+from ..validation import Line, Strict, field
 from ..words import WordOptions
 from .common import Key, Params, Text
 
@@ -74,7 +74,7 @@ class Measured(Strict):
     """A metric under a key, with its parameters."""
 
     metric: Text = field("the metric's name (`biasgrid list metrics`); left out: the key", None)
-    label: Text = field("what tables and figures print; left out: the metric's own", None)
+    label: Line = field("what tables and figures print; left out: the metric's own", None)
     params: Params = field("parameters of the metric (docs/metrics.md)", dict)
 
 

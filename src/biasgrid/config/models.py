@@ -15,8 +15,9 @@ from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, field, validate
-from .common import Key, Language, Params, Text
+from ..registry import is_pending
+from ..validation import Line, Strict, check_path, field, validate
+from .common import Key, Language, Params, Prose, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
 from .metrics import Words
@@ -85,16 +86,20 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
         raise BiasgridError("key 'type' is missing")
     source_type = values["type"]
     if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
+        if is_pending() and isinstance(source_type, str):
+            return values
         raise BiasgridError(f"type: {unknown_name('value', source_type, types)}")
     try:
         sources.check(values)
     except BiasgridError as error:
         raise BiasgridError(str(error).removeprefix("source: ")) from None
+    if "path" in values:
+        check_path(values["path"])
     return values
 
 
 def _kind(name: str) -> str:
-    if name not in kinds.REGISTRY:
+    if name not in kinds.REGISTRY and not is_pending():
         raise BiasgridError(unknown_name("kind of model", name, kinds.REGISTRY, "biasgrid list kinds"))
     return name
 
@@ -112,7 +117,7 @@ def _megabytes() -> Any:
 class Model(Strict):
     """An embedding model."""
 
-    label: Text = field("what tables and figures print")
+    label: Line = field("what tables and figures print")
     source: Source = field(
         "where it is from: a mapping with `type` (`biasgrid list sources`, `trained`, `shuffled` or `encoded`) and "
         "the keys of that type"
@@ -134,8 +139,10 @@ class Model(Strict):
     )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
     sorted: bool = field("whether its words are sorted by falling frequency; left out: not known", None)
-    licence: str = field("the licence of the vectors; of an encoded model its encoder's, if left out", UNSAID)
-    note: str = field("what else to know about it", "")
+    licence: Line = field(
+        "the licence of the vectors; of an encoded model its encoder's, if left out", UNSAID
+    )
+    note: Prose = field("what else to know about it", "")
     published_as: Key = field(
         "the model whose published numbers it is compared with; left out: its own key", None
     )
@@ -146,9 +153,10 @@ class Model(Strict):
 
     @model_validator(mode="after")
     def _of_its_kind(self):
-        kind = kinds.REGISTRY[self.kind or kinds.VECTORS]
+        if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
+            return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
-        if self.format is not None and self.format not in formats:
+        if self.format is not None and self.format not in formats and not is_pending():
             raise BiasgridError(
                 f"format: {unknown_name('format', self.format, formats, 'biasgrid list formats')}"
             )
@@ -192,7 +200,7 @@ class Archive(Strict):
         "where it is from: as of a model, but for `trained`, `shuffled` and `encoded`"
     )
     download_mb: Whole = _megabytes()
-    licence: str = field("its licence", "not stated")
+    licence: Line = field("its licence", "not stated")
 
 
 Models = Annotated[dict[Key, Model], Field(min_length=1)]

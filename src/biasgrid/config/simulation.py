@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from ..embeddings.training import PARAMETERS, check_parameters
 from ..errors import BiasgridError, unknown_name
 from ..options import Number, Whole
-from ..validation import Strict, field
-from .common import Distinct, Key, Params, Text
+from ..validation import Line, Strict, field
+from .common import Distinct, Key, Params
 from .metrics import Measured, partial
 from .models import Models
 from .study import Run, with_includes
@@ -115,7 +115,7 @@ class Planted(Strict):
 class CorpusTraining(Strict):
     """How vectors are trained on shuffled corpora."""
 
-    label: Text = field("what figures print; left out, the key", None)
+    label: Line = field("what figures print; left out, the key", None)
     algorithm: Key = field("what trains them, as of a model that a study trains")
     params: Params = field("its parameters (docs/text8.md); the seed is the number of the corpus", dict)
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ValidationInfo
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..validation import Line
 from .benchmarks import lines, look_up
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
@@ -192,7 +193,7 @@ EVALUATIONS = (
     Evaluation(
         "analogies",
         'Analogy questions: by benchmark, a file of them (lines of four words, under lines ": section").',
-        Annotated[Mapping[str, FilePath], AfterValidator(_check_names)],
+        Annotated[Mapping[Line, FilePath], AfterValidator(_check_names)],
         measure,
         default={},
         order=6,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..validation import Line
 from .benchmarks import lines, look_up
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
@@ -109,7 +110,7 @@ EVALUATIONS = (
     Evaluation(
         "similarity",
         "Word similarity: by benchmark, a file of word pairs (lines of word, word and rating with tabs between).",
-        Mapping[str, FilePath],
+        Mapping[Line, FilePath],
         measure,
         default={},
         imports=("scipy.stats",),

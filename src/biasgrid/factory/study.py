@@ -74,6 +74,10 @@ class Factory(Folders):
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
+        return load.with_plugins(lambda: cls._resolve(config, where, root), config, where, root)
+
+    @classmethod
+    def _resolve(cls, config: Mapping[str, Any], where: str, root: Path) -> Factory:
         config = load.complete(FactoryConfig, config, where, root)
         for key, entry in config["trainers"].items():
             try:
@@ -100,7 +104,7 @@ class Factory(Folders):
                 config["metrics"][key] = _full_entry(key, entry)
             except BiasgridError as error:
                 if key in entries:
-                    raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+                    raise type(error)(f"{where}: metrics: {key}: {error}") from None
         return cls(config)
 
     @classmethod

@@ -121,13 +121,14 @@ def signature(
     -------
     str
         A digest of the p-values of random data, of every permutation (or drawn groups) in turn as the observed one.
-        Metrics that look at the model around the words, those of other kinds of models than vectors, and those
-        without a value for random vectors, are named by themselves.
+        Metrics that look at the model around the words, those of other kinds of models than vectors, those without a
+        value for random vectors, and those that results alone say anything of (`Registry.note`), are named by
+        themselves.
     """
     params = json.loads(params)
     metric = metrics.metric(name).under(params)
     unique_name = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
-    if metric.of_model or metric.needs != VECTORS:
+    if metric.of_model or metric.needs != VECTORS or metrics.REGISTRY.is_noted(metric.name):
         return unique_name
     digest = hashlib.sha256()
     values_of = {"p_groups": _group_values, "p_controls": _control_values}.get(column, _permutation_values)

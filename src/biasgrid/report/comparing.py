@@ -17,6 +17,7 @@ from ..api.study import CONFIG, FinishedStudy
 from ..config import load
 from ..errors import BiasgridError
 from ..numbers import interval, p_number, plain, typeset, typographic
+from ..printable import without_hidden
 from ..records import read_model
 from ..statistics.aggregation import OVERALL
 from ..verdicts.evidence import MARKS, MEANINGS
@@ -291,7 +292,7 @@ def page(changes: Changes, studies: Sequence[FinishedStudy], paths: Sequence[str
             "".join(environment.get_template(name).render() for name in ("report.css", "changes.css"))
         ),
     }
-    return mark_misspellings(environment.get_template("changes.html").render(context))
+    return without_hidden(mark_misspellings(environment.get_template("changes.html").render(context)))
 
 
 def _scores(changes: Changes, names: Names) -> list[dict[str, Any]]:

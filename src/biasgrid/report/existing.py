@@ -58,7 +58,7 @@ class _ExistingStudy(FinishedStudy):
 
     @cached_property
     def _plain(self) -> FinishedStudy:
-        return FinishedStudy(self.config, self.queries, self.folder)
+        return FinishedStudy(self.config, self.queries, self.folder, plugins=self.plugins)
 
     @cached_property
     def missing_tables(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
     Only the page is written. With `without`, keys or names of queries, it is the page of the others. Raises
     BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
     """
-    existing_study = _ExistingStudy(study.config, study.queries, study.folder)
+    existing_study = _ExistingStudy(study.config, study.queries, study.folder, plugins=study.plugins)
     files = [existing_study.cell_file(cell) for cell in existing_study.cells.values()]
     files += [existing_study.inference_file(group[0]) for group in existing_study.inference_groups.values()]
     files += map(existing_study.model_file, existing_study.models)

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from .. import __version__, tables
+from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
 from ..labels import sic
 from ..numbers import plain
+from ..printable import without_hidden
 from ..query import Query
 from ..records import read_model
 from ..schema import read
@@ -84,7 +86,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
-        "states": _states(scores, spec, names),
+        "states": _states(scores, spec, names)
+        + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
         "asked": _question(scores, spec, names),
         "sections": SECTIONS,
@@ -122,7 +125,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         "data": _json(data),
     }
-    return mark_misspellings(environment.get_template("page.html").render(context))
+    return without_hidden(mark_misspellings(environment.get_template("page.html").render(context)))
 
 
 def mark_misspellings(html: str) -> str:

@@ -80,6 +80,10 @@ class Simulation(Folders):
 
         Raises BiasgridError naming the key that is wrong and what is allowed there.
         """
+        return load.with_plugins(lambda: cls._resolve(config, where, root), config, where, root)
+
+    @classmethod
+    def _resolve(cls, config: Mapping[str, Any], where: str, root: Path) -> Simulation:
         config = load.complete(SimulationConfig, config, where, root)
         if bool(config["metrics"]) != bool(config["words"]) or bool(config["words"]) != bool(config["bias"]):
             raise BiasgridError(f"{where}: of `metrics`, `words` and `bias`, all or none must be there")
@@ -96,7 +100,7 @@ class Simulation(Folders):
             try:
                 metrics.metric(entry.get("metric", key)).under(entry["params"])
             except BiasgridError as error:
-                raise BiasgridError(f"{where}: calibration: metrics: {key}: {error}") from None
+                raise type(error)(f"{where}: calibration: metrics: {key}: {error}") from None
         for key, entry in config["metrics"].items():
             try:
                 metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
@@ -105,7 +109,7 @@ class Simulation(Folders):
                         "it needs more than the words' vectors, and a simulation has no model"
                     )
             except BiasgridError as error:
-                raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+                raise type(error)(f"{where}: metrics: {key}: {error}") from None
             for part in ("null", "coverage"):
                 # the metric's own settings, else the simulation's
                 entry[part] = config[part] | entry.get(part, {})
@@ -245,7 +249,7 @@ def _check_frequency(config: Mapping[str, Any], where: str) -> None:
             if metric.needs != "vectors":
                 raise BiasgridError("it is measured on corpora, and not on vectors")
         except BiasgridError as error:
-            raise BiasgridError(f"{where}: metrics: {key}: {error}") from None
+            raise type(error)(f"{where}: metrics: {key}: {error}") from None
 
 
 def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
