@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from .errors import BiasgridError, quote
 from .in_memory import File, InMemory
-from .validation import validate
 
 SCHEMA = 1
 READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1

@@ -158,7 +158,7 @@ def start_at_once(workflow: Any) -> None:
 
 
 def forced_logs(workflow: Any, but: Collection[str]) -> list[str]:
-    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process), `but`
+    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process), but
     not of those that make these files, as `force` wants it."""
     dag = workflow.dag
     jobs = [] if workflow.remote_exec else [job for job in dag.needrun_jobs() if dag.reason(job).forced]
