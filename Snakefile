@@ -68,7 +68,7 @@ rule fetch:
         [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in STUDY.sources],
 
 
-# Read what was downloaded once more and hold it against its checksums.
+# Read what was downloaded once more and hold it against its checksums; `biasgrid verify` does so for results.
 rule verify:
     log:
         f"{LOGS}/verify.txt",

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from .errors import BiasgridError
@@ -157,11 +158,16 @@ def _is_inside(name: str) -> bool:
 def _recorded_outputs(results: Path, output: Path) -> list[str]:
     stem = output.relative_to(results).with_suffix("").as_posix()
     with suppress(OSError, UnicodeDecodeError):
-        # most outputs have none: the text is not taken apart for them
-        if f"  {stem}." in (results / NAME).read_text(encoding="utf-8"):
+        # a run's outputs have none: for thousands of steps the text is read once, and not taken apart
+        if f"  {stem}." in _text(results / NAME, *_stat(results / NAME) or ()):
             records = _read_what_is_whole(results)
             return [name for name in records if PurePosixPath(name).with_suffix("").as_posix() == stem]
     return []
+
+
+@lru_cache(maxsize=1)
+def _text(path: Path, time: int = 0, size: int = 0) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _read_what_is_whole(results: Path) -> dict[str, str]:

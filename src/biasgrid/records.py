@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from .in_memory import File
-from .schema import read
-from .validation import Strict
+from .in_memory import File, InMemory
+from .schema import not_whole, read
+from .validation import Strict, validate
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -66,16 +66,27 @@ class _Model(Whole):
     shape: list[int] | None = None
 
 
+def read_as(shape: type[Strict], file: File, what: str) -> dict[str, Any]:
+    """The record in a file of results, which is valid as `shape`. Raises BiasgridError."""
+    record = read(file, what)
+    try:
+        if not isinstance(file, InMemory):
+            validate(shape, record)
+    except (ValueError, RecursionError) as error:
+        raise not_whole(file, what, error) from None
+    return record
+
+
 def read_frequencies(file: File) -> dict[str, Any]:
     """What `frequency.write` wrote. Raises BiasgridError."""
-    return read(file, "a file of frequencies", _Frequencies)
+    return read_as(_Frequencies, file, "a file of frequencies")
 
 
 def read_aggregates(file: File) -> list[dict[str, Any]]:
     """What `inference.aggregates.write_aggregates` wrote, a record per criterion. Raises BiasgridError."""
-    return read(file, "a file of tests of aggregates", _Aggregates)["aggregates"]
+    return read_as(_Aggregates, file, "a file of tests of aggregates")["aggregates"]
 
 
 def read_model(file: File) -> dict[str, Any]:
     """The record of a model's store. Raises BiasgridError."""
-    return read(file, "a model's record", _Model)
+    return read_as(_Model, file, "a model's record")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from ..errors import BiasgridError
-from ..schema import read
+from ..records import read_as
 from ..validation import Strict
 from .evaluation import REGISTRY, evaluations
 
@@ -74,7 +74,7 @@ def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any
 
 def read_evaluation(path: Path, *entry_names: str) -> dict[str, Any]:
     """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
-    record = read(path, "an evaluation file", _record(tuple(REGISTRY)))
+    record = read_as(_record(tuple(REGISTRY)), path, "an evaluation file")
     for entry in entry_names:
         if not record.get(entry):
             raise BiasgridError(f"{path}: the evaluation has no {entry!r}; make it again")

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -157,10 +157,12 @@ def start_at_once(workflow: Any) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
-def forced_logs(workflow: Any) -> list[str]:
-    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process)."""
+def forced_logs(workflow: Any, but: Collection[str]) -> list[str]:
+    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process), but
+    not of those that make these files, as `force` wants it."""
     dag = workflow.dag
     jobs = [] if workflow.remote_exec else [job for job in dag.needrun_jobs() if dag.reason(job).forced]
+    jobs = [job for job in jobs if not any(str(file) in but for file in job.output)]
     return [str(log) for job in jobs for log in job.log]
 
 

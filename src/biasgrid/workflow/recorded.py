@@ -25,6 +25,7 @@ class Recorded:
     """
 
     def __init__(self, results: Path, logs: Path):
+        self.forced: set[str] = set()  # files that are made again
         self._results, self._lock_file, self._known = results, logs / ".lock", logs / ".checksums.json"
 
     def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
@@ -46,7 +47,8 @@ class Recorded:
             return [file for file in files if any(rule.is_producer(file) for rule in workflow.rules)]
 
         files = made(damaged)
-        engine.force(workflow, files + (made(missing) if engine.asks_for_all(workflow) else []))
+        self.forced = {*files, *(made(missing) if engine.asks_for_all(workflow) else ())}
+        engine.force(workflow, self.forced)
         for file in files if not workflow.output_settings.dryrun else ():
             Path(file).unlink(missing_ok=True)
         if files:

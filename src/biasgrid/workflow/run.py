@@ -107,7 +107,7 @@ class Run:
         if self._warning_log is not None:
             self._warning_log.begin(self._warnings, partial(engine.keeps, workflow))
         engine.start_at_once(workflow)
-        for log in engine.forced_logs(workflow):
+        for log in engine.forced_logs(workflow, self._recorded.forced):
             self._made.forget(log)
         if study is not None:
             try:
@@ -275,10 +275,10 @@ class Run:
     def report(self, workflow: Any, study: Study | Simulation | Factory) -> None:
         """Say what failed, in a line each."""
         self.end()
-        self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
             engine.leave()
+        self._recorded.end(workflow)
         # files of the user: nothing that a download would bring
         local = [name for name, entry in study.sources.items() if entry["source"]["type"] == "file"]
         absent = stores.absent_archives(study) if isinstance(study, Study) else {}
