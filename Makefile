@@ -164,10 +164,7 @@ lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --li
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python docs/snippets.py
-	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/snakemake --lint
-	$(BIN)/snakemake --snakefile workflow/simulation.smk --lint
-	$(BIN)/snakemake --snakefile workflow/factory.smk --lint
+	$(BIN)/python -m pytest -q tests/test_project.py -k test_the_workflow_is_linted
 
 install: .venv/installed ## the environment, .venv, and nothing else
 
@@ -185,6 +182,8 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
+.venv/installed-for-docs: requirements-docs.lock
+.venv/installed-for-notebooks: requirements-notebooks.lock
 .venv/installed-for-%: .venv/installed requirements-%.lock
 	$(BIN)/python $(PIP) --no-deps -r requirements-$*.lock
 	touch $@

@@ -1,6 +1,6 @@
 """How much installs download: the table of docs/install.md, and a word before torch is installed.
 
-python docs/installing.py sizes                  writes the table: dry runs of pip without this machine's configuration
+python docs/installing.py sizes                  writes the table: dry runs of pip without configuration
 python docs/installing.py torch PIP_OPTION ...   installs torch, unless this environment has one that will do
 """
 
@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "install.md"
-TABLE = re.compile(r"(?<=<!-- sizes -->\n)\n.*?(?=<!-- /sizes -->)", re.DOTALL)
+TABLE = re.compile(r"(?<=<!-- sizes -->\n).*?(?=<!-- /sizes -->)", re.DOTALL)
 ROWS = {
     "nothing else": (".",),
     "`workflow`, `figures`": (".[workflow,figures]",),
@@ -33,9 +33,10 @@ ROWS = {
     "`language`": (".[language]",),
     "`notebooks`, `workflow`": (".[notebooks,workflow]",),
     "`all`": (".[all]",),
-    "`make study`": ("-r", "requirements.lock"),
-    "`make test`, less torch": tuple(
-        f"-r{name}" for name in ("requirements.lock", "requirements-test.lock", "requirements-docs.lock")
+    "`make study`": ("--no-deps", "-rrequirements.lock"),
+    "`make test`, less torch": (
+        "--no-deps",
+        *(f"-rrequirements{lock}.lock" for lock in ("", "-test", "-docs")),
     ),
 }
 # what a build of torch for NVIDIA's GPUs brings
@@ -45,7 +46,8 @@ LARGE = 500e6  # bytes, from where pip's other index is named
 
 def downloads(environment: dict[str, str], *arguments: str) -> Iterator[tuple[str, int]]:
     """The packages that pip would install, and the bytes of each file."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--report", "-", *arguments]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["--dry-run", "--report", "-", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
@@ -86,9 +88,7 @@ def write_sizes() -> None:
     python = ".".join(platform.python_version_tuple()[:2])
     where = f"{platform.system()} {platform.machine()}, Python {python}, {date.today():%d %B %Y}"
     lines += ["", f"Measured on {where.replace(', 0', ', ')}, by `python docs/installing.py sizes`.", ""]
-    text, count = TABLE.subn(lambda _: "\n".join(lines) + "\n", PAGE.read_text())
-    assert count == 1, PAGE
-    PAGE.write_text(text)
+    PAGE.write_text(TABLE.sub(lambda _: "\n".join(lines) + "\n", PAGE.read_text()))
 
 
 def install_torch(*options: str) -> None:

@@ -21,13 +21,15 @@ EXTRAS = PROJECT["optional-dependencies"]
 
 
 def pinned(name):
-    lines = (ROOT / name).read_text().splitlines()
-    return dict(line.strip().split("==") for line in lines if line.strip() and not line.startswith("#"))
+    """The versions in a lock, of what is installed on this machine's kind."""
+    lines = re.findall(r"^[^ #][^\\#\n]*", (ROOT / name).read_text(), re.M)
+    wanted = [one for one in map(Requirement, lines) if one.marker is None or one.marker.evaluate()]
+    return {one.name: str(one.specifier).removeprefix("==") for one in wanted}
 
 
 STUDY, TEST = pinned("requirements.lock"), pinned("requirements-test.lock")
 NOTEBOOKS = pinned("requirements-notebooks.lock")
-LOCK = STUDY | TEST | NOTEBOOKS
+LOCK = STUDY | TEST | NOTEBOOKS | pinned("requirements-slurm.lock") | pinned("requirements-docs.lock")
 # conda's names for what the Python index calls otherwise
 CONDA = {"msgpack-python": "msgpack", "snakemake-minimal": "snakemake"}
 
@@ -56,14 +58,33 @@ def needed(*extras):
 
 
 def test_the_locks_pin_what_is_needed_and_nothing_else():
-    """requirements.lock what studies need, and no torch; requirements-test.lock what the tests add."""
+    """requirements.lock what studies need; others what their extras add, less torch."""
+    pytest.importorskip("torch")
     study, test = ({normal(name) for name in lock} for lock in (STUDY, TEST))
+    language = {normal(name) for name in pinned("requirements-language.lock")}
     of_studies = needed("workflow", "figures", "gensim")
     build = {"pip", "hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers"}
     assert of_studies <= study <= of_studies | build
-    assert needed("test") | study == test | study
+    assert needed("test") | study == test | study | {"torch"}
+    assert needed("language") - study == language | {"torch"}
     assert study.isdisjoint(test)
-    assert "torch" in test
+
+
+def test_each_version_in_a_lock_has_its_checksums():
+    """Only torch has none: a CPU build is another file of the same version."""
+    for path in ROOT.glob("requirements*.lock"):
+        found = re.findall(r"^(\S+)==.*((?:\n    --hash=sha256:[0-9a-f]{64}.*)*)", path.read_text(), re.M)
+        assert [name for name, hashes in found if not hashes] == ["torch"] * (
+            path.stem == "requirements-torch"
+        )
+    torch = Requirement(EXTRAS["debias"][0])
+    assert torch.specifier.contains(pinned("requirements-torch.lock")["torch"])
+
+
+def test_no_extra_asks_for_one_version():
+    lines = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    ranges = [Requirement(line) for line in lines if not line.startswith("biasgrid[")]
+    assert {str(one) for one in ranges if not re.match(r"^(<\d+,)?>=[\d.]+$", str(one.specifier))} == set()
 
 
 def test_the_extra_all_is_all_of_a_users():
@@ -77,7 +98,7 @@ def test_the_lock_of_the_extra_for_slurm_pins_it():
     slurm = pinned("requirements-slurm.lock")
     wanted = dict(line.split(">=") for line in EXTRAS["slurm"])
     assert slurm.keys() == wanted.keys()
-    assert slurm.keys().isdisjoint(LOCK)
+    assert slurm.keys().isdisjoint(STUDY)
     for name, least in wanted.items():
         assert tuple(map(int, slurm[name].split("."))) >= tuple(map(int, least.split(".")))
 
@@ -95,31 +116,39 @@ def test_the_lock_of_the_notebooks_pins_them_and_agrees_with_the_others():
     assert {name: test[name] for name in shared} == {name: notebooks[name] for name in shared}
 
 
-def test_the_lock_of_language_models_pins_what_the_extra_names_and_agrees_with_the_tests():
-    language, test = (
-        pinned("requirements-language.lock"),
-        {normal(name): version for name, version in TEST.items()},
-    )
-    wanted = {one.name: one.specifier for one in map(Requirement, EXTRAS["language"])}
-    assert language.keys() == wanted.keys()
-    assert all(wanted[name].contains(version) for name, version in language.items())
-    assert {name: test[name] for name in language} == language
+def test_the_lock_of_language_models_agrees_with_the_tests():
+    language = pinned("requirements-language.lock")
+    assert {name: TEST[name] for name in language} == language
 
 
-def test_environment_yml_has_the_locks_versions_of_all_dependencies():
-    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    listed = dict(line.split("=") for line in dependencies if isinstance(line, str))
-    listed |= dict(line.split("==") for line in dependencies[-1]["pip"])
-    python = listed.pop("python")
-    assert python == "3.11"
+def conda(name):
+    """What an environment of conda has, by the Python index's names, and its versions."""
+    dependencies = yaml.safe_load((ROOT / name).read_text())["dependencies"]
+    lines = [line for line in dependencies if isinstance(line, str)]
+    lines += [
+        line.replace("==", "=") for more in dependencies if isinstance(more, dict) for line in more["pip"]
+    ]
+    found = dict(line.partition("=")[::2] for line in lines)
+    return {normal(CONDA.get(name, name)): version for name, version in found.items()}
+
+
+def direct(*extras):
+    lines = (line for extra in extras for line in EXTRAS[extra])
+    return {normal(Requirement(line).name) for line in lines} - {"biasgrid"}
+
+
+def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the_locks_versions():
+    run, development = conda("environment.yml"), conda("environment-dev.yml")
+    assert run.pop("python") == "3.11"
+    assert run.pop("nodejs") == development.pop("pip") == ""
     locked = {normal(name): version for name, version in LOCK.items()}
-    ours = {normal(CONDA.get(name, name)): version for name, version in listed.items()}
-    assert ours == {name: locked[name] for name in ours}
-    extras = ("workflow", "figures", "gensim", "arrow", "debias", "notebooks", "test")
-    direct = map(
-        Requirement, [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
-    )
-    assert {normal(one.name) for one in direct} - {"biasgrid"} <= set(ours)
+    assert run | development == {name: locked[name] for name in (run | development)}
+    needs = direct("workflow", "figures", "gensim", "arrow", "slurm")
+    needs |= {normal(Requirement(line).name) for line in PROJECT["dependencies"]}
+    assert run.keys() == needs | {"pip", "hatchling"}
+    # concept-erasure would bring the index' torch
+    others = direct("frequency", "language", "test", "notebooks", "docs") - {"torch", "concept-erasure"}
+    assert development.keys() == others
 
 
 def run(*command):
@@ -134,9 +163,13 @@ def test_code_is_linted_and_formatted():
 
 @pytest.mark.slow
 def test_the_workflow_is_linted_and_formatted():
+    """No rule has an environment of conda: all run in the one that biasgrid is in."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = snakemake_process.run(("--lint",), ROOT, environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    for file in ("Snakefile", "workflow/simulation.smk", "workflow/factory.smk"):
+        done = snakemake_process.run(("--snakefile", file, "--lint"), ROOT, environment)
+        said = re.findall(r"^    \* (.+)", done.stdout + done.stderr, re.M)
+        assert set(said) <= {"Specify a conda environment or container for each rule.:"}, done.stderr
+        assert (done.returncode == 0) == (not said), done.stderr
     done = run("snakefmt", "--check", "Snakefile", "workflow")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +14,7 @@ from biasgrid import BiasgridError, EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
 from biasgrid.embeddings.store_writer import StoreWriter
 
+torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
 SEEDS = st.integers(0, 7)

@@ -6,7 +6,6 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 import yaml
 from conftest import ROOT, files_in
 from tiny_encoder import write_encoder
@@ -19,6 +18,7 @@ from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.templates import Templates
 from biasgrid.study import Study
 
+torch = pytest.importorskip("torch")
 TEMPLATES = ["a {} b.", "{} c."]
 QUERY = {
     "targets": {"A": ["ab", "cde", "f"], "B": ["gh", "ij", "klm"]},

@@ -145,6 +145,7 @@ def test_stereosets_file(folder):
 
 
 def test_cells_say_which_torch_scored_their_sentences(folder):
+    pytest.importorskip("torch")
     tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
     of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}

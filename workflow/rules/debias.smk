@@ -12,8 +12,6 @@ rule debias:
         f"{LOGS}/debias/{{model}}/{{debias}}.txt",
     benchmark:
         f"{LOGS}/benchmark/debias/{{model}}/{{debias}}.tsv"
-    conda:
-        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
         runtime=lambda w, attempt: 30 * attempt,
@@ -33,8 +31,6 @@ rule evaluation:
         f"{LOGS}/evaluation/{{evaluation}}.txt",
     benchmark:
         f"{LOGS}/benchmark/evaluation/{{evaluation}}.tsv"
-    conda:
-        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: stores.evaluation_memory(STUDY, evaluation_of(w).model, attempt),
         runtime=lambda w, attempt: 60 * attempt,

@@ -37,8 +37,6 @@ rule train:
         f"{LOGS}/benchmark/train/{{model}}.tsv"
     wildcard_constraints:
         model=one_of(STUDY.trained_models),
-    conda:
-        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 120 * attempt,

@@ -21,8 +21,6 @@ rule notebook:
         f"{LOGS}/notebook/{{notebook}}.txt",
     wildcard_constraints:
         notebook=one_of(of_notebooks.names()),
-    conda:
-        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 30 * attempt,

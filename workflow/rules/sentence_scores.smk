@@ -12,8 +12,6 @@ rule sentence_scores:
         f"{LOGS}/sentence_scores/{{model}}/{{sentences}}.txt",
     benchmark:
         f"{LOGS}/benchmark/sentence_scores/{{model}}/{{sentences}}.tsv"
-    conda:
-        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 120 * attempt,

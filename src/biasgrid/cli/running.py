@@ -131,18 +131,24 @@ def _command(args: argparse.Namespace) -> list[str]:
 
 
 def _check_options(options: list[str]) -> None:
-    """Raises BiasgridError for options that Snakemake does not have: it would answer with its whole usage."""
+    """Raises BiasgridError for options that Snakemake does not have, and for an executor whose plug-in is missing:
+    Snakemake would answer with its whole usage."""
     # imported late: it takes half a second
     from snakemake.cli import get_argument_parser
     from snakemake.exceptions import CliException
 
     def refuse(message: object) -> NoReturn:
+        if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
+            package = f"snakemake-executor-plugin-{missing[1]}"
+            raise BiasgridError(f"run: jobs by {missing[1]} need {package}; install it: pip install {package}")
         raise BiasgridError(f"run: {message} (biasgrid run --help, and for further options snakemake --help)")
 
-    parser = get_argument_parser()
-    parser.error = refuse
+    profiles = None
     try:
-        parser.parse_args(options)
+        for _ in range(2):  # as Snakemake does: the second time with what the options' profile says
+            parser = get_argument_parser(profiles)
+            parser.error = refuse
+            profiles = parser.parse_args(options).profile
     except CliException as error:
         refuse(error)
 
