@@ -111,7 +111,7 @@ def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
     scores = study.table_file("scores")
     text = scores.read_text()
     scores.write_text(text.replace("Model one", "Model \x1b[31mone"))
-    with refused("scores.csv: has the character U+001B"):
+    with refused("scores.csv: ", "has the character U+001B"):
         bg.open_study(study.results).scores  # noqa: B018
     scores.write_text(text)
     path = study.results / "study.json"

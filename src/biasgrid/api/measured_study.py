@@ -128,7 +128,7 @@ def frame_of(study: Study, name: str) -> pd.DataFrame:
     table = tables.REGISTRY[name]
     if not isinstance(study, MeasuredStudy) and not table.inputs(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
-    return table.read(study.table_file(name))
+    return tables.read(study.table_file(name))
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
