@@ -3,6 +3,8 @@
 # study needs.
 #
 # `make help` prints what follows ## in this file.
+#
+# TORCH_INDEX=ADDRESS: where torch comes from. docs/install.md
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
@@ -12,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick notebooks-test report-test fuzz cluster-test lint install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test report-test fuzz cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -29,8 +31,13 @@ study-npm: .venv/installed ## the embedded study with one more model, from the n
 all-metrics: .venv/installed ## the embedded study with the metrics that WEFE lacks
 	$(BIN)/snakemake --cores $(CORES) --configfile config/embedded.yaml config/with_all_metrics.yaml
 
-full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download
+full: .venv/installed ## the paper's case study on its seven models; 6.6 GB to download, 16 GB of disk
 	$(BIN)/snakemake --cores $(CORES)
+
+# what it prints: benchmarks/README.md
+SIZE ?= small
+rehearsal: .venv/installed ## the case study on made archives of its formats. SIZE=full: 24 GB; MISSING=<model>: one cannot be had
+	$(BIN)/python benchmarks/rehearsal --size $(SIZE) --cores $(CORES) $(if $(MISSING),--missing $(MISSING))
 
 debias: ## every debias method on every embedded model: bias removed, quality lost, bias still recoverable
 text8: ## models trained here, on text8
@@ -126,6 +133,11 @@ test: .venv/installed-for-tests .venv/installed-for-docs ## all tests
 test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
+# pyproject.toml's bounds. SNAKEMAKE===9.27.1: with that one. No torch: its lowest version has no CPU build of its own
+test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's steps, with the lowest versions allowed
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal tests/workflow
+
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
@@ -162,28 +174,66 @@ install: .venv/installed ## the environment, .venv, and nothing else
 # as root, in a container, pip would warn, although the environment is one of its own
 PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore
 
-# The exact versions of requirements.lock, and the package itself from this folder.
+TORCH_INDEX ?=
+TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+
+# The exact versions of requirements.lock, and the package itself from this folder. A lock names all that is needed.
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) -r requirements.lock
+	$(BIN)/python $(PIP) --no-deps -r requirements.lock
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-.venv/installed-for-tests: .venv/installed requirements-test.lock
-	$(BIN)/python $(PIP) -r requirements.lock -r requirements-test.lock
+.venv/installed-for-%: .venv/installed requirements-%.lock
+	$(BIN)/python $(PIP) --no-deps -r requirements-$*.lock
 	touch $@
 
-.venv/installed-for-language: .venv/installed requirements-language.lock
-	$(BIN)/python $(PIP) -r requirements.lock -r requirements-language.lock
+.venv/installed-for-tests: .venv/installed requirements-test.lock requirements-torch.lock
+	$(BIN)/python $(PIP) --no-deps -r requirements-test.lock
+	$(TORCH)
 	touch $@
 
-.venv/installed-for-notebooks: .venv/installed requirements-notebooks.lock
-	$(BIN)/python $(PIP) -r requirements.lock -r requirements-notebooks.lock
+.venv/installed-for-language: .venv/installed requirements-language.lock requirements-torch.lock
+	$(BIN)/python $(PIP) --no-deps -r requirements-language.lock
+	$(TORCH)
 	touch $@
 
-.venv/installed-for-docs: .venv/installed requirements-docs.lock
-	$(BIN)/python $(PIP) -r requirements.lock -r requirements-docs.lock
+# An environment of its own: the plugin makes every start of Snakemake half a second slower.
+.venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
+	$(PYTHON) -m venv .venv-slurm
+	.venv-slurm/bin/python $(PIP) --no-deps -r requirements.lock -r requirements-slurm.lock
+	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Python's lowest and each dependency's, less torch, and what needs torch
+.venv-lowest/installed: .venv-locks/installed requirements-torch.lock pyproject.toml
+	$(UV) pip compile --quiet pyproject.toml --extra workflow --extra figures --extra gensim --extra test \
+		--python-version 3.11 --resolution lowest-direct --no-emit-package torch --no-emit-package concept-erasure \
+		$(LOWEST) --output-file .venv-locks/lowest.txt
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python $(PIP) --no-deps -r .venv-locks/lowest.txt
+	.venv-lowest/bin/python $(PIP) --no-deps --editable .
+	touch $@
+
+# A lock names what the extra adds to requirements.lock; what two locks name has the same version in both. What a lock
+# has stays as it is while pyproject.toml allows it: make locks UPGRADE='--upgrade-package numpy'
+UV := .venv-locks/bin/uv
+LOCK = UV_CUSTOM_COMPILE_COMMAND="make locks" $(UV) pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --constraints requirements-torch.lock --no-emit-package torch $(UPGRADE) \
+	pyproject.toml --extra workflow --extra figures --extra gensim
+locks: .venv-locks/installed ## the files of exact versions and checksums, from pyproject.toml, for Python 3.11 and newer
+	printf 'hatchling\npip\n' | $(LOCK) - --output-file requirements.lock
+	before=requirements.lock; for extra in test language notebooks docs slurm; do \
+		$(LOCK) --extra $$extra $$(printf -- ' --constraints %s' $$before) \
+			$$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+			--output-file requirements-$$extra.lock || exit; \
+		before="$$before requirements-$$extra.lock"; \
+	done
+
+.venv-locks/installed:
+	$(PYTHON) -m venv .venv-locks
+	.venv-locks/bin/python $(PIP) uv==0.13.9
 	touch $@
 
 # The exact version and checksum of tests/report/package-lock.json
@@ -194,12 +244,5 @@ PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ign
 	npm ci --prefix .node --ignore-scripts --no-audit --no-fund
 	touch $@
 
-# An environment of its own: the plugin makes every start of Snakemake half a second slower.
-.venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
-	$(PYTHON) -m venv .venv-slurm
-	.venv-slurm/bin/python $(PIP) -r requirements.lock -r requirements-slurm.lock
-	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
-	touch $@
-
 clean: ## remove environments, results and records
-	rm -rf .venv .venv-slurm .node results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-* .node results .snakemake .biasgrid.lock

@@ -31,6 +31,7 @@ engine.check_results(workflow, STUDY.results, REPLACES)
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
+    STUDY.results,
     STUDY.config.get("plugins", ()),
     engine.cores(workflow),
     progress=PROGRESS,
@@ -58,6 +59,7 @@ wildcard_constraints:
     figure=one_of(DRAWINGS),
 
 
+RUN.plan(workflow)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
@@ -73,7 +75,7 @@ onsuccess:
 
 
 onerror:
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, STUDY)
 
 
 include: "rules/simulation_steps.smk"

@@ -5,6 +5,7 @@ In a checkout they lie in its top-level folders; the wheel holds a copy of these
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -45,7 +46,8 @@ def find_file(path: str | Path, root: Path = Path(".")) -> Path:
         Below `root` if it exists there, or nowhere.
     """
     user_path = root / path
-    if user_path.exists() or Path(path).is_absolute() or ".." in Path(path).parts:
+    if os.path.exists(user_path) or Path(path).is_absolute() or ".." in Path(path).parts:
         return user_path
     shipped_path = resource(path)
-    return shipped_path if shipped_path.exists() else user_path
+    # not Path.exists, which raises for a name that is too long
+    return shipped_path if os.path.exists(shipped_path) else user_path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -14,6 +15,7 @@ from .errors import BiasgridError, quote, unknown_name
 from .printable import check_line
 
 LONGEST = 300  # characters of a message
+NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
 M = TypeVar("M")
 Line = Annotated[str, AfterValidator(check_line)]  # a label or a name
 # pydantic's name of an error of type -> what was expected
@@ -71,6 +73,13 @@ def validate(model: type[M], values: Any, where: str = "", context: Any = None) 
     except ValidationError as error:
         text = line(error, model, values)
         raise BiasgridError(f"{where}: {text}" if where else text) from None
+
+
+def check_path(text: str) -> str:
+    """The path of a file or folder. Raises BiasgridError for one that no file system takes."""
+    if any(len(os.fsencode(part)) > NAME_BYTES for part in text.split("/")):
+        raise BiasgridError(f"{quote(text)} is no path; allowed: names of at most {NAME_BYTES} bytes")
+    return text
 
 
 @cache

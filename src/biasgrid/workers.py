@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import tempfile
 import threading
 import warnings
 from collections.abc import Iterable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,10 @@ from joblib.externals.loky import get_reusable_executor, process_executor
 from .callers import warn_in_a_line
 from .processes import RANDOM_GROUPS, end_with_starter, environment
 from .registry import load_plugins
+from .termination import unfinished
+
+# of a run that was stopped: loky's last process removes what the others shared, which is no news to a user
+sys.warnoptions.append("ignore::UserWarning:joblib.externals.loky.backend.resource_tracker")
 
 
 class Workers:
@@ -38,11 +44,20 @@ class Workers:
     def _folder(self) -> str:
         """The folder in which the processes share the random groups that one of them drew; it ends with the run."""
         with self._lock:
-            self._shared = self._shared or tempfile.TemporaryDirectory(prefix="biasgrid-")
+            if self._shared is None:
+                self._shared = tempfile.TemporaryDirectory(prefix="biasgrid-")
+                unfinished.add(Path(self._shared.name))
             return self._shared.name
 
     def run(self, step: Any) -> Any:
         """Run a `plan.step.Step` in one of the processes."""
+        result, messages = self.submit(step).result()
+        for text in messages:
+            warnings.warn(text, stacklevel=2)
+        return result
+
+    def submit(self, step: Any) -> Future[tuple[Any, list[str]]]:
+        """A step that one of the processes runs: what it returns, and its warnings."""
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         executor = get_reusable_executor(
@@ -52,10 +67,7 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        result, messages = executor.submit(_run, step).result()
-        for text in messages:
-            warnings.warn(text, stacklevel=2)
-        return result
+        return executor.submit(_run, step.now())
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:

@@ -1,6 +1,8 @@
 """The command line as scripts use it: JSON on standard output, one line and exit code 2 for bad input."""
 
 import json
+import re
+import resource
 import subprocess
 import sys
 
@@ -145,6 +147,35 @@ def test_bad_input_is_one_line_and_code_2(folder, change, says):
     assert done.stdout == ""
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_path_that_is_too_long_is_said_in_one_line():
+    for command in (("table", "--table", "scores"), ("list", "models"), ("query", "--query", "x")):
+        done = biasgrid(*command, "--study", "a" * 300)
+        assert done.returncode == 2, command
+        assert done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "File name too long" in done.stderr
+
+
+def test_draws_that_do_not_fit_into_memory_are_refused(folder):
+    """Before any is drawn, in a process that may take 6 GB."""
+    measure = [sys.executable, "-m", "biasgrid", "measure", "--metric", "weat", "--model", folder / "store"]
+    for option in (("--bootstrap", "draws=100000000"), ("--sensitivity", "halves=100000000")):
+        command = [*map(str, measure), "--query", str(folder / "query.json"), *option]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9,) * 2),
+        )
+        assert done.returncode == 2, done.stderr
+        assert re.fullmatch(
+            r"biasgrid: .*(bootstrap|sensitivity): 100,000,000 (draws|halves).*: this needs [\d.]+ GB of memory, and "
+            r"[\d.]+ GB are free; ask for fewer\n",
+            done.stderr,
+        )
 
 
 def test_repeated_words_are_a_warning_on_standard_error(folder, tmp_path):

@@ -2,10 +2,14 @@
 
 import io
 import logging
+import os
+import pty
+import threading
 import time
 
 import pytest
 
+from biasgrid.files import hash_file
 from biasgrid.workflow import progress
 
 
@@ -104,7 +108,7 @@ def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, monkey
             shown.handle(record("progress", done=1, total=2))
     shown.finish()
     assert "0 of 2 steps, 3 of 40 MB downloaded; archive glove\n" in out.getvalue()
-    assert out.getvalue().endswith("; 7 of 40 MB downloaded; archive spacy\n")
+    assert out.getvalue().endswith("1 of 2 steps, 7 of 40 MB downloaded; archive spacy\n")
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -131,3 +135,42 @@ def test_a_warning_is_shown_and_an_interrupted_run_known(tmp_path):
     shown.finish()
     assert out.getvalue() == "a warning\n"
     assert shown.stopped
+
+
+def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, monkeypatch):
+    """As `script` makes it where it has no terminal itself."""
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    reading, writing = pty.openpty()
+    with open(writing, "w") as out:
+        assert os.get_terminal_size(writing).columns == 0
+        shown = progress.Progress(tmp_path, stream=out)
+        run(shown, 3)
+        time.sleep(0.3)
+        shown.finish()
+        text = os.read(reading, 10_000).decode()
+    assert text.startswith("3 of 4 steps, ")
+    assert text.endswith("table scores\r\n")
+
+
+def test_an_archive_that_is_checked_is_named_as_such(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    monkeypatch.setattr(progress, "LEAST", 0.05)
+    file = tmp_path / "glove" / "vectors.gz"
+    file.parent.mkdir()
+    os.mkfifo(file)  # hashed for as long as it is held open
+    out = io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    shown.handle(record("run_info", stats={"archive": 1, "total": 1}))
+    shown.handle(record("job_started", jobs=[0]))
+    shown.handle(record("job_info", jobid=0, rule_name="archive", wildcards={"name": "glove"}))
+    hashing = threading.Thread(target=hash_file, args=(file,))
+    hashing.start()
+    with file.open("wb"):
+        time.sleep(0.3)
+    hashing.join()
+    time.sleep(0.2)
+    shown.finish()
+    assert "0 MB downloaded; checking glove\n" in out.getvalue()
+    assert out.getvalue().endswith("; archive glove\n")

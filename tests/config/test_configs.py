@@ -213,6 +213,58 @@ def test_a_workflow_ends_with_one_line(tmp_path, monkeypatch, capsys, content, t
     assert capsys.readouterr().err.startswith(f"biasgrid: config.yaml: {told}")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"a: !!bool maybe\n", "file.yaml: not a YAML file: 'maybe'"),
+        (b"a: [1\n", "file.yaml: not a YAML file: "),
+        (b"study: \xff\n", "file.yaml: not a YAML file: 'utf-8' codec can't decode byte 0xff"),
+        (b"- 1\n", "file.yaml: [1] is not a mapping"),
+        (b"a: 1\na: 2\n", "file.yaml: not a YAML file: duplicate key 'a'"),
+        (None, "file.yaml: cannot read it: No such file"),
+        (b"results: 'r{model}'\n", "results: 'r{model}' is no folder's path"),
+        (b"embeddings: 'e{name}'\n", "embeddings: 'e{name}' is no folder's path"),
+        (b'results: "r\\nx"\n', "results: 'r\\nx' is no folder's path"),
+        (b"published: [" + b"e" * 300 + b"]\n", "allowed: names of at most 255 bytes"),
+    ],
+    ids=[
+        "tag",
+        "syntax",
+        "not-utf-8",
+        "list",
+        "duplicate",
+        "missing",
+        "results",
+        "embeddings",
+        "newline",
+        "long",
+    ],
+)
+def test_snakemake_itself_answers_a_bad_config_in_one_line(project, text, told):
+    """Although it reads files of --configfile before the Snakefile: profiles/default looks at them first."""
+    if text is not None:
+        Path(project.folder, "file.yaml").write_bytes(text)
+    done = project.snakemake("--cores", "1", "--configfile", "config/config.yaml", "file.yaml")
+    assert done.returncode == 2
+    *before, line = done.stderr.splitlines()
+    assert line.startswith("biasgrid: ")
+    assert told in line
+    assert all(text.startswith("Using workflow specific profile") for text in before)
+
+
+@pytest.mark.parametrize(
+    "what", ["results", "embeddings", "word_sets", "models", "criteria", "benchmarks", "source"]
+)
+def test_a_name_that_no_file_system_takes(what):
+    """At most 255 bytes: 200 letters may be more."""
+    name = "é" * 200
+    change = {what: name}
+    if what == "source":
+        change = {"models": {"m": {"label": "M", "source": {"type": "file", "path": name}}}}
+    with refused("config", "is no path; allowed: names of at most 255 bytes"):
+        Study.of(grid_config() | change)
+
+
 def test_the_limit_of_the_profile_costs_nothing_and_a_users_own_stays():
     of_profile = read_yaml(ROOT / "profiles/default/config.yaml")["max-jobs-per-timespan"]
     for limit, stays in ((of_profile, False), ("50/1m", True)):

@@ -74,6 +74,20 @@ def test_commands_of_pages_are_right(page):
     assert not {command: why for command, whole in commands(page) if (why := wrong(command, whole))}
 
 
+@pytest.mark.parametrize("name", ["tests", "case_study"])
+def test_commands_of_the_public_ci_are_right(name):
+    """Of the workflow files; actionlint has the rest (1.7.7 finds nothing)."""
+    workflow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    lines = [line for step in steps for line in step.get("run", "").splitlines()]
+    ours = [LEAD.sub("", line) for line in lines if LEAD.match(line)]
+    scripts = [word for line in lines for word in line.split() if word.endswith(".py")]
+    assert len(ours) >= 2
+    assert "benchmarks/reproduced.py" in scripts
+    assert not {command: why for command in ours if (why := wrong(command, True))}
+    assert all((ROOT / script).is_file() for script in scripts)
+
+
 def test_a_wrong_command_is_found():
     assert wrong("biasgrid measur --metric weat", False) == "no command measur"
     assert wrong("biasgrid measure --metic weat", False) == "no option --metic"

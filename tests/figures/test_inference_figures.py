@@ -684,6 +684,13 @@ def test_a_cell_without_a_test_is_one_line(small, cell, says, tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_output_that_names_no_file_is_one_line(small, monkeypatch, capsys):
+    monkeypatch.chdir(small.folder)
+    arguments = ["--study", "config/config.yaml", "--cell", "one/none/rnd/q1", "--output", "."]
+    assert main(["null", *arguments]) == 2
+    assert capsys.readouterr().err == "biasgrid: '.' names no file; give a path such as results/figure\n"
+
+
 def test_a_config_lists_the_null_distributions_to_draw(root):
     config = grid_config() | {"inference": INFERENCE}
     config["metrics"] = config["metrics"] | {"mac": {}}

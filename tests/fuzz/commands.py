@@ -74,6 +74,10 @@ TEXTS = [
     ".",
     "é",
     "x" * 300,
+    "é" * 200,
+    "{model}",
+    "a\nb",
+    "\u202e",
     "weat",
     "toy.x",
     "C",
@@ -268,11 +272,21 @@ def study(seed: int, folder: Path) -> str:
         ["table", "--table", "scores"],
         ["train", "--model", "m"],
         ["fetch", "--model", "m"],
+        [
+            "null",
+            "--cell",
+            "m/none/weat/q",
+            "--output",
+            chance.choice([".", "", "..", "x" * 300, "n", "a/b/n"]),
+        ],
+        ["list", chance.choice(["models", "metrics", "queries", "debias"])],
     ]
     arguments = list(chance.choice(asked))
     config.write_bytes(aliased(STUDY, chance).encode() if chance.random() < 0.1 else written(STUDY, chance))
     if chance.random() < 0.1:
-        arguments[2] = chance.choice(VALUES)
+        arguments[-1] = chance.choice(VALUES)
+    if chance.random() < 0.05:
+        config = Path(chance.choice(["a" * 300, "é" * 200, "b/" * 3000, "\udcff"]))
     if arguments[0] == "fetch":
         return main([*arguments, "--config", str(config)], folder)
     if chance.random() < 0.3:

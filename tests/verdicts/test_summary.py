@@ -220,4 +220,23 @@ def test_what_debiasing_did_by_metrics_that_compare_and_by_others():
     ],
 )
 def test_what_is_reproduced(verdicts, sentence):
-    assert said(comparison=[{"verdict": verdict} for verdict in verdicts]) == [sentence]
+    rows = [published("abs_avg", "weat", verdict) for verdict in verdicts]
+    assert said(comparison=rows) == [sentence]
+
+
+def published(quantity, metric, verdict):
+    """A row of comparison.csv."""
+    place = {"source": "paper", "criterion": "Gender", "metric": metric}
+    return place | {"quantity": quantity, "verdict": verdict}
+
+
+def test_rankings_and_matrices_are_counted_whole_and_apart_from_numbers():
+    rows = [published("abs_avg", "weat", "reproduced")] * 3
+    rows += [published("rank", "weat", "reproduced")] * 7 + [published("rank", "rnd", "differs")] * 7
+    rows += [published("rank", "mac", "no value")] * 7
+    rows += [published("correlation", pair, "differs") for pair in ("weat~rnd", "weat~mac", "rnd~mac")]
+    assert said(comparison=rows) == [
+        "All 3 published numbers are reproduced; 1 of 2 published rankings is reproduced (1 differs), and 1 could "
+        "not be compared; 0 of 1 published correlation matrix is reproduced (1 differs)."
+    ]
+    assert said(comparison=rows[-10:-3]) == ["No published ranking could be compared."]

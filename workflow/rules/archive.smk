@@ -9,6 +9,6 @@ rule archive:
     log:
         f"{LOGS}/archive/{{name}}.txt",
     params:
-        source=lambda w: stores.source_spec(STUDY, w.name, "source"),
+        source=lambda w: stores.archive_spec(STUDY, w.name),
     run:
         RUN.call(f"download {wildcards.name}", log[0], stores.fetch_archive, STUDY, wildcards.name)

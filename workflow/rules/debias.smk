@@ -36,7 +36,7 @@ rule evaluation:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=lambda w, attempt: stores.memory(STUDY, evaluation_of(w).model, 3, attempt),
+        mem_mb=lambda w, attempt: stores.evaluation_memory(STUDY, evaluation_of(w).model, attempt),
         runtime=lambda w, attempt: 60 * attempt,
     params:
         depends_on=dependence_of(evaluation_step),

@@ -1,4 +1,5 @@
-# Each figure as PDF, SVG and PNG, drawn in the run's workers: matplotlib is loaded once in each.
+# Each figure as PDF, SVG and PNG, drawn in the run's workers: matplotlib is loaded once in each. Figures that need the
+# same models and evaluations are one job.
 FIGURES = expand(
     f"{RESULTS}/figures/{{figure}}.{{extension}}",
     figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config["null_distributions"])],
@@ -6,25 +7,38 @@ FIGURES = expand(
 )
 
 
-rule figure:
-    input:
-        files_of(figure_step),
-    output:
-        f"{RESULTS}/figures/{{figure}}.pdf",
-        report(
-            f"{RESULTS}/figures/{{figure}}.svg",
-            caption="../report/figure.rst",
-            category="Figures",
-            labels={"figure": "{figure}"},
-        ),
-        f"{RESULTS}/figures/{{figure}}.png",
-    log:
-        f"{LOGS}/figure/{{figure}}.txt",
-    params:
-        depends_on=dependence_of(figure_step),
-        caption=lambda w: captions.of_figure(STUDY.figures[w.figure].kind),
-    run:
-        RUN.perform(figure_step(wildcards), log[0], in_worker=True)
+for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.values()], TABLES):
+
+    rule:
+        name:
+            rule_of("figure", batch, batch.steps[0].output.stem)
+        input:
+            batch.files,
+        output:
+            [
+                update(
+                    report(
+                        file,
+                        caption=captions.file(workflow, captions.of_figure(step.spec["kind"])),
+                        category="Figures",
+                        labels={"figure": step.output.stem},
+                    )
+                    if file.endswith(".svg")
+                    else file
+                )
+                for step in batch.steps
+                for file in step.outputs
+            ],
+        log:
+            batch.logs(LOGS),
+        threads: engine.processors(workflow, len(batch.steps))
+        resources:
+            mem_mb=memory_of,
+            runtime=minutes_of(len(batch.steps)),
+        params:
+            depends_on=batch.depends_on,
+        run:
+            RUN.make(workflow, BATCHES[rule])
 
 
 # The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
@@ -49,7 +63,7 @@ rule null_figure:
         f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.pdf",
         report(
             f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.svg",
-            caption="../report/figure.rst",
+            caption=captions.file(workflow, captions.of_figure("null")),
             category="Null distributions",
             labels={"model": "{model}", "debias": "{debias}", "metric": "{metric}", "query": "{query}"},
         ),
@@ -58,6 +72,5 @@ rule null_figure:
         f"{LOGS}/figure/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
         depends_on=dependence_of(null_figure_step),
-        caption=lambda w: captions.of_figure("null"),
     run:
         RUN.perform(null_figure_step(wildcards), log[0], in_worker=True)

@@ -9,7 +9,8 @@ from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
-from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
+from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
 from biasgrid.workflow.run import Run
 
 # --config replace=true: results of another config file may be written over
@@ -24,9 +25,12 @@ except BiasgridError as error:
     engine.stop(error)
 engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 
+if not workflow.remote_exec:
+    stores.try_again(STUDY)
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
+    STUDY.results,
     STUDY.config.get("plugins", ()),
     engine.cores(workflow),
     STUDY.to_json(),
@@ -49,9 +53,18 @@ wildcard_constraints:
     metric=one_of({cell.metric for cell in STUDY.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
     evaluation=one_of(EVALUATIONS),
-    figure=one_of(STUDY.figures),
-    table=one_of(STUDY.tables),
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
+
+
+# rules whose job is several steps -> the steps, where they have no wildcards
+BATCHES = {}
+
+
+def rule_of(kind, batch, label):
+    """The name of a rule for a batch of a kind: the first has the kind's name."""
+    name = f"{kind}_{label}".replace("-", "_") if kind in BATCHES else kind
+    BATCHES[name] = batch
+    return engine.same_group(workflow, name, kind)
 
 
 def cell_of(wildcards):
@@ -74,18 +87,8 @@ def sentence_scores_step(wildcards):
     return steps.sentence_scores_step(STUDY, wildcards.model, wildcards.sentences)
 
 
-def inference_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.inference_step(STUDY, STUDY.inference_groups[group])
-
-
-def aggregates_step(wildcards):
-    group = "{model}/{debias}/{metric}".format(**wildcards)
-    return steps.aggregates_step(STUDY, STUDY.inference_groups[group])
-
-
-def table_step(wildcards):
-    return steps.table_step(STUDY, wildcards.table)
+def inference_of(wildcards):
+    return inference_batch(STUDY, wildcards.model, wildcards.debias)
 
 
 def fit_step(wildcards):
@@ -100,10 +103,6 @@ def evaluation_step(wildcards):
     return steps.evaluation_step(STUDY, evaluation_of(wildcards))
 
 
-def figure_step(wildcards):
-    return steps.figure_step(STUDY, STUDY.figures[wildcards.figure])
-
-
 def null_step(wildcards):
     return steps.null_step(STUDY, cell_of(wildcards))
 
@@ -112,6 +111,7 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
+RUN.plan(workflow)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
@@ -128,4 +128,5 @@ onsuccess:
 
 
 onerror:
-    RUN.report([name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    engine.mark_unfinished(workflow)
+    RUN.report(workflow, STUDY)

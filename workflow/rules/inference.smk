@@ -1,6 +1,7 @@
-# How sure the values of a metric's cells are: a step for all queries of a metric on a model, as the engine takes longer
-# over a step than most cells do over their inference. The step reads its former output, and makes only what is not in
-# it: an edited query costs its own cell.
+# How sure the values of a metric's cells are: a step for all queries of a metric on a state of a model, as the engine
+# takes longer over a step than most cells do over their inference. The step reads its former output, and makes only
+# what is not in it: an edited query costs its own cell. And whether what models are ranked by is further from no bias
+# than that of random groups. All of a state is one job, whose steps the run's workers share.
 
 
 # The words that random groups of a model are made of, and their neighbours.
@@ -20,34 +21,25 @@ rule pool:
         RUN.perform(pool_step(wildcards), log[0])
 
 
-rule inference:
-    input:
-        files_of(inference_step),
-    output:
-        update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.json"),
-        # the values of the cells' bootstrap resamples
-        (
-            [update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}.npy")]
-            if "bootstrap" in STUDY.config["inference"]
-            else []
-        ),
-    log:
-        f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}.txt",
-    params:
-        depends_on=dependence_of(inference_step),
-    run:
-        RUN.perform(inference_step(wildcards), log[0], in_worker=True)
+# states of models that have the same metrics have one rule
+for number, (made, models) in enumerate(inference_rules(STUDY), 1):
 
-
-# Whether what models are ranked by is further from no bias than that of random groups.
-rule aggregates:
-    input:
-        files_of(aggregates_step),
-    output:
-        f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.json",
-    log:
-        f"{LOGS}/aggregates/{{model}}/{{debias}}/{{metric}}.txt",
-    params:
-        depends_on=dependence_of(aggregates_step),
-    run:
-        RUN.perform(aggregates_step(wildcards), log[0], in_worker=True)
+    rule:
+        name:
+            rule_of("inference", None, number)
+        input:
+            files_of(inference_of),
+        output:
+            [update(f"{RESULTS}/{file}") for file in made],
+        log:
+            [f"{LOGS}/{file.removesuffix('.json')}.txt" for file in made if file.endswith(".json")],
+        wildcard_constraints:
+            model=models,
+        threads: engine.processors(workflow, len(made))
+        resources:
+            mem_mb=memory_of,
+            runtime=minutes_of(len(made)),
+        params:
+            depends_on=dependence_of(inference_of),
+        run:
+            RUN.make(workflow, inference_of(wildcards))

@@ -6,15 +6,17 @@ rule report:
     input:
         files_of(lambda w: report_step(STUDY)),
     output:
-        report(
-            f"{RESULTS}/report.html",
-            caption="../report/page.rst",
-            category="The page of the study",
-            labels={"page": "all in one"},
+        update(
+            report(
+                f"{RESULTS}/report.html",
+                caption="../report/page.rst",
+                category="The page of the study",
+                labels={"page": "all in one"},
+            )
         ),
     log:
         f"{LOGS}/report.txt",
     params:
         depends_on=dependence_of(lambda w: report_step(STUDY)),
     run:
-        RUN.perform(report_step(STUDY), log[0])
+        RUN.make(workflow, Batch((report_step(STUDY),)))

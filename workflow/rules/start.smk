@@ -20,7 +20,7 @@ from biasgrid import processes, resources
 from biasgrid.workflow import engine
 from biasgrid.workflow.warning_log import WarningLog
 
-engine.interrupt_in_a_line()
+engine.stop_on_signals(workflow)
 WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"

@@ -1,37 +1,40 @@
-# Cells, their inference and evaluations -> tables; each is declared in src/biasgrid/tables.
+# Cells, their inference and evaluations -> tables; each is declared in src/biasgrid/tables. Tables that need the same
+# models and evaluations are one job; so are the models' ranks in every bootstrap resample, which some are made from.
+TABLES = [steps.table_step(STUDY, name) for name in STUDY.tables]
+if any(str(STUDY.ranks_file) in step.files for step in TABLES):
+    TABLES.append(steps.rank_samples_step(STUDY))
 
+for batch in batches(STUDY, TABLES):
 
-rule table:
-    input:
-        files_of(table_step),
-    output:
-        report(
-            f"{RESULTS}/{{table}}.csv",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}.csv"},
-        ),
-    log:
-        f"{LOGS}/table/{{table}}.txt",
-    params:
-        depends_on=dependence_of(table_step),
-        caption=lambda w: captions.of_table(w.table),
-    run:
-        RUN.perform(table_step(wildcards), log[0])
-
-
-# The models' ranks in every bootstrap resample, which tables of ranks are made from.
-rule rank_samples:
-    input:
-        files_of(lambda w: steps.rank_samples_step(STUDY)),
-    output:
-        f"{RESULTS}/rank_samples.npy",
-    log:
-        f"{LOGS}/rank_samples.txt",
-    params:
-        depends_on=dependence_of(lambda w: steps.rank_samples_step(STUDY)),
-    run:
-        RUN.perform(steps.rank_samples_step(STUDY), log[0])
+    rule:
+        name:
+            rule_of("table", batch, batch.steps[0].output.stem)
+        input:
+            batch.files,
+        output:
+            [
+                update(
+                    report(
+                        str(step.output),
+                        caption=captions.file(workflow, captions.of_table(step.output.stem)),
+                        category="Tables",
+                        labels={"table": step.output.name},
+                    )
+                    if step.output.suffix == ".csv"
+                    else str(step.output)
+                )
+                for step in batch.steps
+            ],
+        log:
+            batch.logs(LOGS),
+        threads: engine.processors(workflow, len(batch.steps))
+        resources:
+            mem_mb=memory_of,
+            runtime=minutes_of(len(batch.steps)),
+        params:
+            depends_on=batch.depends_on,
+        run:
+            RUN.make(workflow, BATCHES[rule])
 
 
 # How frequent the words of a model's queries are, which the table of frequency is made from.

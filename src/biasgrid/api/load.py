@@ -107,7 +107,7 @@ def load(
         Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged". Of a language
         model: "llama-gguf", "bert", or "scores"; None to tell it from the files.
     sha256
-        Of a file, which must match.
+        Of a file and what is read with it (docs/data.md), which must match.
     trust_pickle
         Read a pickle (.kv, .model) without `sha256`. No code of it is run either way.
     vocab_prefix

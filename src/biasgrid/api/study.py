@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import absence
 from ..config import load
 from ..config.study import StudyConfig
 from ..debias import Method
@@ -21,8 +22,9 @@ from ..plan.plugins import FILE, Plugins, read_plugins
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import find_file
-from ..schema import without_version
+from ..schema import read
 from ..study import Study
+from ..validation import check_path
 from .grid_frames import Grid
 
 CONFIG = "study.json"
@@ -83,6 +85,10 @@ class FinishedStudy(Study):
         return self.folder
 
     @cached_property
+    def absent(self) -> dict[str, str]:
+        return absence.models_of(self)
+
+    @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Those that were tested; older code tested no aggregates."""
         return {
@@ -131,7 +137,7 @@ def find_study(study: Path | str) -> FinishedStudy:
     """A finished study, as `open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
-    path = find_file(study)
+    path = find_file(check_path(os.fspath(study)))
     if path.is_file() and path.name != CONFIG:
         with pending():
             config = load.complete(StudyConfig, load.read(path), str(path), Path("."))
@@ -150,11 +156,14 @@ def find_study(study: Path | str) -> FinishedStudy:
 
 
 def _read(folder: Path) -> FinishedStudy:
-    where, record = str(folder / CONFIG), load.read(folder / CONFIG)
+    where, record = str(folder / CONFIG), read(folder / CONFIG, "a study")
     root = _root(folder, record)
     plugins = read_plugins(folder)
-    with pending():
-        config = load.complete(StudyConfig, without_version(record, where), where, root)
+    try:
+        with pending():
+            config = load.complete(StudyConfig, record, where, root)
+    except BiasgridError as error:
+        raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
     # the words of its queries are in files, whatever has become of its word sets
     keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
     with warnings.catch_warnings():

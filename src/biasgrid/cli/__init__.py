@@ -1,8 +1,8 @@
 """The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
 
 Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
-and warnings go to standard error. Exit code 0, or 2 with one line that says what is wrong with the input; `run` has
-Snakemake's, 1 for a run that failed.
+and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input; 130 or 143
+where Ctrl-C or SIGTERM ended it. `run` has Snakemake's, 1 for a run that failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .. import __version__
 from ..callers import warn_in_a_line
 from ..errors import BiasgridError
 from ..processes import end_with_starter
-from ..termination import tidy_termination
+from ..termination import stoppable
 from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
 from .arguments import Commands
 from .layout import text_of
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        with threadpool_limits(1), tidy_termination():
+        with threadpool_limits(1), stoppable():
             record = args.run(args)
         from ..measure import dumps
 

@@ -27,7 +27,7 @@ MODEL = {
 }
 # of a model's file
 FILE = {
-    "sha256": {"help": "the input file's checksum, which must match"},
+    "sha256": {"help": "checksum of the input file and those read with it, which must match"},
     "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
     "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
 }

@@ -1,14 +1,16 @@
-"""Models: fetched and converted."""
+"""Models: fetched, converted and pinned."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError, unknown_name
 from ..resources import find_file
 from .arguments import FILE, Commands
+from .running import CONFIGS, read_config
 
 
 def convert(args: argparse.Namespace) -> dict[str, Any]:
@@ -54,6 +56,18 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     return {"store": str(store.path), **store.metadata}
 
 
+def pin(args: argparse.Namespace) -> dict[str, Any]:
+    """Write the checksums of what was downloaded without one into the files that name the models.
+
+    biasgrid pin my-study.yaml
+    """
+    from ..config import pins
+
+    config, (_, module, name) = read_config(args.configs)
+    study = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+    return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
+
+
 def add(commands: Commands) -> None:
     commands.add(
         convert,
@@ -72,3 +86,4 @@ def add(commands: Commands) -> None:
         model={"required": True, "help": "the model's key in the config"},
         config={"required": True, "type": find_file, "help": "the study's config"},
     )
+    commands.add(pin).add_argument("configs", **CONFIGS)

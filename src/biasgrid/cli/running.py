@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 from ..errors import BiasgridError, quote
 from ..extras import require
 from ..resources import find_file, resource
+from ..termination import SIGNALS
 from .arguments import Commands
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
@@ -27,6 +29,13 @@ WORKFLOWS = {
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
+CONFIGS = {
+    "nargs": "+",
+    "type": find_file,
+    "metavar": "CONFIG",
+    "help": "the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
+    "found anywhere",
+}
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 # kind of model -> the metrics of a first study, and the figures that they have
 METRICS = {
@@ -75,26 +84,31 @@ def run(args: argparse.Namespace) -> None:
     """
     command = _command(args)
     sys.stdout.flush()
+    # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
 
 
-def _command(args: argparse.Namespace) -> list[str]:
-    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
-    is wrong is said at once; not where further options change the config, or where it is looked for."""
+def read_config(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
+    """The config that files make together, and what runs it (`WORKFLOWS`)."""
     from ..config.load import read
 
     config: dict[str, Any] = {}
-    for path in args.configs:
+    for path in paths:
         if not isinstance(record := read(path), dict):
             raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
         _update(config, record)
     kind = next((kind for kind in WORKFLOWS if kind in config), None)
     if kind is None:
-        raise BiasgridError(
-            f"{args.configs[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}"
-        )
-    snakefile, module, name = WORKFLOWS[kind]
+        raise BiasgridError(f"{paths[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}")
+    return config, WORKFLOWS[kind]
+
+
+def _command(args: argparse.Namespace) -> list[str]:
+    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
+    is wrong is said at once; not where further options change the config, or where it is looked for."""
+    config, (snakefile, module, name) = read_config(args.configs)
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
@@ -155,14 +169,7 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
     command = commands.add(run, takes_extra_arguments=True)
-    command.add_argument(
-        "configs",
-        nargs="+",
-        type=find_file,
-        metavar="CONFIG",
-        help="the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
-        "found anywhere",
-    )
+    command.add_argument("configs", **CONFIGS)
     command.add_argument(
         "--cores",
         type=_cores,

@@ -24,6 +24,7 @@ from .verdict import (
     rounding_error,
     verdict,
 )
+from .wholes import judge_wholes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,8 @@ def compare(
     - "no value": it has no value for it, and the note says why;
     - "other vectors": the number was printed for vectors that ours does not claim to be;
     - "other queries": it was printed for other queries, or for other words of the query (where that is known);
-    - "reproduced", "compatible", "explained", "differs": see `verdict`.
+    - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
+      whole ranking or matrix (`wholes`).
 
     `quantity` starts with the query's id; `query_id` is that id where `cells` have the query. Ranks and their
     correlations depend on all models that are ranked: they are compared only where the study ranks exactly the
@@ -167,7 +169,9 @@ def compare(
                     "" if over is None else next(filter(None, (difference(q, over) for q in ours)), "")
                 )
                 rows.append(_comparison_row(row, name, study_value, other_vectors, other_queries))
-    table = pd.DataFrame(rows, columns=COMPARISON).sort_values(COMPARISON[:7], ignore_index=True)
+    table = judge_wholes(pd.DataFrame(rows, columns=COMPARISON)).sort_values(
+        COMPARISON[:7], ignore_index=True
+    )
     measured_queries = {cell.rpartition("/")[2] for cell in cells}
     table["query_id"] = table["query_id"].where(table["query_id"].isin(measured_queries), "")
     return table

@@ -14,15 +14,18 @@ NOT_ASKED, NO_VALUE, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
     "other queries",
 )
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
+# both are what chance and rounding leave of the same number
+AGREEING = ("reproduced", "compatible")
 # what each verdict means, and why a number has none
 MEANINGS = {
-    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it",
+    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it; of ranks "
+    "and their correlations: all numbers of the ranking or matrix do",
     "compatible": "a single random run was published, and ours is within two of its standard deviations",
     "explained": "a test recomputes the published number from the cause of the difference",
     "differs": "none of these",
     OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
     OTHER_QUERIES: "it was published for other queries, or for other words of this query, and `note` says which",
-    NO_VALUE: "the study has none, and `note` says why",
+    NO_VALUE: "the study has none, or not all numbers of the ranking or matrix, and `note` says why",
     NOT_ASKED: "the study leaves it out",
 }
 # so many standard deviations from a printed run, or from a mean of runs, are put down to chance ...

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from ..errors import BiasgridError, quote
 from ..printable import check_line
-from ..validation import validate
+from ..validation import check_path, validate
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -33,6 +33,12 @@ def _name(text: str) -> str:
     return check_line(text, LONGEST)
 
 
+def _folder(text: str) -> str:
+    if not check_path(text).isprintable() or set(text) & set("{}"):
+        raise ValueError(f"{quote(text)} is no folder's path; allowed: printable characters but {{ and }}")
+    return text
+
+
 def _language(text: str) -> str:
     if len(text) > LONGEST or not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", text):
         raise ValueError(f"{text[:LONGEST]!r} is no language; allowed: a tag such as en, fr, pt-BR")
@@ -47,6 +53,8 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 Text = Annotated[str, Field(min_length=1)]
+FilePath = Annotated[Text, AfterValidator(check_path)]
+Folder = Annotated[Text, AfterValidator(_folder)]  # which the workflow's outputs lie in
 Prose = Annotated[str, Field(max_length=2000)]
 Key = Annotated[str, AfterValidator(_key)]
 Name = Annotated[str, AfterValidator(_name)]
@@ -60,6 +68,8 @@ def _check_includes(value: Any) -> Any:
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
             raise BiasgridError(f"{quote(entry)} is not a mapping or a file's path")
+        if isinstance(entry, str):
+            check_path(entry)
     return value
 
 

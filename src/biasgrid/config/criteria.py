@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
 from ..validation import Line, Strict, field
-from .common import Distinct, Key, Language, Name, Prose, Text, with_includes
+from .common import Distinct, FilePath, Key, Language, Name, Prose, Text, with_includes
 from .metrics import Metrics, Words
 
 
@@ -37,7 +37,7 @@ class Query(Strict):
         "one place belong together",
         None,
     )
-    file: Text = field(
+    file: FilePath = field(
         "in place of sets: a CSV file of sentences, one row for those that belong together, or StereoSet's JSON file "
         "(docs/language_models.md)",
         None,
@@ -73,7 +73,7 @@ class Query(Strict):
 class Ratings(Strict):
     """Ratings of the words by people, with which the words' biases are correlated."""
 
-    file: Text = field("CSV file of words and ratings (data/ratings/README.md)")
+    file: FilePath = field("CSV file of words and ratings (data/ratings/README.md)")
     label: Line = field("what is rated, and what its ends mean")
 
 

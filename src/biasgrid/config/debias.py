@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..validation import Line, Strict, field
-from .common import Distinct, Key, Params, Text
+from .common import Distinct, FilePath, Key, Params, Text
 
 
 class Debias(Strict):
@@ -35,10 +35,10 @@ class Quality(Strict):
     """Benchmarks on which all models are evaluated. A file is a path, `gensim:FILE` (gensim ships it), or
     `ARCHIVE:FILE` of `benchmarks`."""
 
-    similarity: dict[Line, Text] = field(
+    similarity: dict[Line, FilePath] = field(
         "name -> file of word pairs: word, word and rating, with tabs between", None
     )
-    analogies: dict[Line, Text] = field(
+    analogies: dict[Line, FilePath] = field(
         "name -> file of questions: four words per line, under lines `: section`", None
     )
     preprocessors: Annotated[list[Params], Field(min_length=1)] = field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -312,7 +313,7 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
     """
     if name in shipped_models():
         return {name: copy_config(shipped_models()[name], name)}
-    if not (root / Path(name).expanduser()).exists():
+    if not os.path.exists(root / Path(name).expanduser()):
         if "/" in name or re.search(r"\.[A-Za-z]\w*$", name):
             raise BiasgridError(
                 f"{where}: {name}: no such file, and no model of that name (biasgrid list models)"

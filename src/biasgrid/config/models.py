@@ -16,7 +16,7 @@ from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
 from ..query import Query
 from ..registry import is_pending
-from ..validation import Line, Strict, field, validate
+from ..validation import Line, Strict, check_path, field, validate
 from .common import Key, Language, Params, Prose, Text
 from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
@@ -93,6 +93,8 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
         sources.check(values)
     except BiasgridError as error:
         raise BiasgridError(str(error).removeprefix("source: ")) from None
+    if "path" in values:
+        check_path(values["path"])
     return values
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from ..options import Whole
 from ..statistics.shared import COVERAGE
 from ..validation import Strict, field
-from .common import Distinct, Includes, Key, Params, Text, with_includes
+from .common import Distinct, FilePath, Folder, Includes, Key, Params, with_includes
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
@@ -22,7 +22,7 @@ from .trainings import Trainings
 __all__ = ["Includes", "StudyConfig", "with_includes"]
 
 
-Paths = Annotated[list[Text], Distinct]
+Paths = Annotated[list[FilePath], Distinct]
 Evaluations = Annotated[
     Params, Field(min_length=1)
 ]  # checked as `evaluation.Spec`, with the words of word sets
@@ -32,7 +32,7 @@ class Run(Strict):
     """What studies, simulations and planted-bias benchmarks have in common."""
 
     seed: Whole = field("seed of all that is drawn at random", 0, ge=0)
-    results: Text = field(
+    results: Folder = field(
         "folder of the results; they are in a folder below it that has the run's name", "results"
     )
     plugins: Paths = field(
@@ -68,12 +68,12 @@ class StudyConfig(Run):
     to the folder that the command runs in."""
 
     study: Key = field("the study's name")
-    embeddings: Text = field(
+    embeddings: Folder = field(
         "folder of archives and stores; left out: that of the environment variable BIASGRID_EMBEDDINGS, else "
         "data/embeddings. No result depends on it",
         None,
     )
-    word_sets: Text = field("folder of the word-set files", "data/word_sets")
+    word_sets: FilePath = field("folder of the word-set files", "data/word_sets")
     models: with_includes(Models) = field(
         "models by key. A list may also hold names of shipped models (`biasgrid list models`) and paths of files of "
         "vectors; a file's model has the file's name without its ending as key and label"

@@ -16,7 +16,7 @@ from .kinds import REGISTRY as KINDS
 from .kinds import VECTORS, Kind
 from .readers import convert
 from .store import MODEL, EmbeddingStore
-from .store_of import StoreOf
+from .store_of import StoreOf, is_made_of
 
 # raise it when a change of the readers changes stores: every model is converted anew
 STORE_VERSION = 1
@@ -62,7 +62,7 @@ def build_store(
     if "sorted" in model:
         description["sorted"] = model["sorted"]
     record = _record(kind, folder / name)
-    if record.items() >= origin.items():
+    if is_made_of(record, origin):
         if not shared and record | description != record:  # only the description differs
             text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             write_text(folder / name / MODEL, text)
@@ -70,10 +70,10 @@ def build_store(
     try:
         with hold_lock(folder / f".{name}.lock"):
             record = _record(kind, folder / name)
-            if record.items() >= origin.items():  # another process has made it while this one waited
+            if is_made_of(record, origin):  # another process has made it while this one waited
                 return kind.open(folder / name)
             if shared and record:
-                key = next(key for key, value in origin.items() if record.get(key) != value)
+                key = next(key for key in origin if not is_made_of(record, {key: origin[key]}))
                 raise BiasgridError(
                     f"{name}: {folder / name}, which studies share, holds a different model of this name (its {key} "
                     f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
@@ -84,6 +84,14 @@ def build_store(
             )
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+
+
+def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:
+    """The store of a model that was made of this entry before, whatever has become of its archive; None where there
+    is none."""
+    kind = KINDS[model.get("kind", VECTORS)]
+    is_made = _record(kind, stores / name).items() >= _origin(model).items()
+    return kind.open(stores / name) if is_made else None
 
 
 def extra_of(model: Mapping[str, Any]) -> str:

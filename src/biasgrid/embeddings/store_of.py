@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ def open_folder(path: Path, name: str | None = None) -> Any:
     return model_kind.open(path, name)
 
 
+def is_made_of(record: Mapping[str, Any], origin: Mapping[str, Any]) -> bool:
+    """Whether a store with this model.json was made of an origin: entries that model.json must have. Checksums that
+    were added to its source change nothing: it has those of its files."""
+    others = {key for key, value in origin.items() if key not in record or record[key] != value}
+    if others != {"source"}:
+        return not others
+    from .sources import is_same  # late: cells read stores, and seldom need it
+
+    return is_same(record.get("source"), origin["source"])
+
+
 @dataclass(frozen=True)
 class StoreOf:
     """Where a model's store lies (`path`), what a study says that it was made of (`made_of`): entries of its
@@ -36,7 +48,7 @@ class StoreOf:
         """The model. Raises BiasgridError if it is not there, or was made from another source than the study names,
         or otherwise."""
         store = REGISTRY[self.kind].open(self.path)
-        if not store.metadata.items() >= json.loads(self.made_of).items():
+        if not is_made_of(store.metadata, json.loads(self.made_of)):
             raise BiasgridError(
                 f"{self.path}: was made from a different source than the study's {self.path.name}, or otherwise: "
                 "make the stores again (snakemake stores), or rename one of the models"

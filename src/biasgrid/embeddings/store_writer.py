@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import FULL, hash_file, hold_lock, to_disk
+from ..termination import unfinished
 from .store import COUNTS, MODEL, VECTORS
 from .subwords import NGRAMS, SIZES, write_subwords
 from .vocabulary import VOCABULARY, write_vocabulary
@@ -176,6 +177,7 @@ class StoreWriter(Rows):
         try:
             shutil.rmtree(self._scratch, ignore_errors=True)  # of a process that was killed
             self._scratch.mkdir()
+            unfinished.add(self._scratch)
             self._vectors = (self._scratch / VECTORS).open("wb")
             self._vectors.write(npy_header(0, 0))
         except BaseException:
@@ -189,6 +191,7 @@ class StoreWriter(Rows):
             with suppress(OSError):
                 self._vectors.close()
             shutil.rmtree(self._scratch)
+            unfinished.discard(self._scratch)
         with suppress(OSError):  # a store is in it, or another process is about to write one
             self.output.rmdir()
         # an error of writing names no file, and one of copying the file that it copies

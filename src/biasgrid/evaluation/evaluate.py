@@ -49,10 +49,11 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
 def check_archives(archives: Mapping[Path, Any]) -> None:
     """Raises BiasgridError where an archive in a folder that studies share is not from the study's source."""
     # imported late: most evaluations read no archive
-    from ..embeddings.sources import read_manifest
+    from ..embeddings.sources import is_same, read_manifest
 
     for folder, source in archives.items():
-        if (present := read_manifest(folder).get("source")) not in (None, source):
+        present = read_manifest(folder).get("source")
+        if present is not None and not is_same(present, source):
             raise BiasgridError(
                 f"{folder} holds a different archive of this name (its source is {json.dumps(present):.200}): "
                 "rename one of them, or delete that folder"

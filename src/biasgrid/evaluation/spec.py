@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from ..errors import BiasgridError
 from ..registry import is_pending
-from ..validation import Strict, field, validate
+from ..validation import Strict, check_path, field, validate
 from ..words import WordOptions
 from .evaluation import REGISTRY, evaluations
 
@@ -20,6 +20,7 @@ class File(str):
 
 
 def _file(path: str, info: ValidationInfo) -> File:
+    check_path(path)
     return File((info.context or {}).get(path, path))
 
 

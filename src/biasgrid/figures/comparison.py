@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
+from ..comparison.verdict import AGREEING, NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
 from ..numbers import plain, typographic
 from .figure import Drawing, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
@@ -304,7 +304,7 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], panel_wid
                     axes.plot([1 + 0.07 / panel_width], [y], **grey)
         judged_count = _count_judged(part)
         if judged_count > 1:
-            text = f"{part['verdict'].isin(['reproduced', 'compatible']).sum()} of {judged_count}"
+            text = f"{part['verdict'].isin(AGREEING).sum()} of {judged_count}"
             place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
             axes.text(1 + 0.14 / panel_width, middle, text, **place)
     axes.set_ylim(ends[-1], 0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, join_names, unknown_name
 from ..registry import UnknownEntryError
 from . import REGISTRY
 from .figure import Drawing, Figure, Files
@@ -34,7 +34,7 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
         kinds = by_name[name]
         of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")
-        if needs and not of_kinds:
+        if needs and not of_kinds and not grid.absent:
             raise BiasgridError(f"{name!r} needs {needs}; leave it out")
         for drawing in of_kinds:
             if drawing.name in drawings:
@@ -79,6 +79,16 @@ def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | st
     from .layout import save
 
     return save(draw(Drawing(Path(stem).name, inputs, spec, kind)), stem)
+
+
+def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
+    """A figure of nothing but models that could not be downloaded: it says so; spec has the "figure"'s name, and
+    "labels" of the models."""
+    # imported late: it would import matplotlib
+    from .layout import empty_page, save, styled
+
+    why = f"{join_names(spec['labels'])} could not be downloaded"
+    return save(styled(empty_page)(spec["figure"], why), Path(output).with_suffix(""))
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:

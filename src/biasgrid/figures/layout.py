@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import BiasgridError
 from ..extras import require
 from ..files import write_bytes
 from .palette import GREY
@@ -88,6 +89,8 @@ def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSI
     Returns their paths.
     """
     stem = Path(stem)
+    if not stem.name:
+        raise BiasgridError(f"{str(stem)!r} names no file; give a path such as results/figure")
     metadata = {
         "pdf": {"Creator": "biasgrid", "CreationDate": None},
         "svg": {"Creator": "biasgrid", "Date": None},

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..free_memory import check_memory
 from ..measure import as_finite, check_kind, look_up, subquery, undefined
 from ..metrics.registry import Metric
+from ..numbers import count
 from ..options import complete_options
 from ..query import Query
 from ..words import FoundSet, WordOptions
@@ -99,6 +101,9 @@ def infer_query(
                 options["alternative"] = bias
     found_sets = look_up(metric, query, model, words)
     parts = query.subqueries(metric.template)
+    if bootstrap is not None:
+        # the values, and a sorted copy
+        check_memory(16 * len(parts) * bootstrap["draws"], f"bootstrap: {count(bootstrap['draws'])} draws")
     samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
     results = []
     for place, part in enumerate(parts):

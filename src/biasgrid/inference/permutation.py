@@ -18,6 +18,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..errors import BiasgridError, not_allowed, unknown_name
+from ..free_memory import check_memory
+from ..numbers import count
 from .sequential import FIRST, Tally, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")
@@ -243,6 +245,8 @@ def _exact_test(values: np.ndarray, observed: float, alternative: str, partition
 def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.ndarray:
     """Labels, int8 (draws, words): words dealt out at random to sets of `members` words."""
     words = sum(members)
+    # labels and their copy, and the places of Floyd's sampling
+    check_memory(draws * (2 * words + 32), f"{count(draws)} draws of {words} words")
     if len(members) != 2 or draws < 10 * words:
         return rng.permuted(
             np.tile(np.repeat(np.arange(len(members), dtype=np.int8), members), (draws, 1)), axis=1

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..free_memory import check_memory
 from ..measure import variants
 from ..metrics.registry import Metric, one_by_one
+from ..numbers import count
 from ..query import Query
 from ..words import FoundSet, WordOptions
 from .bootstrap import digest, draw_counts, groups_of
@@ -137,6 +139,12 @@ class Resampler:
         Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
         the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
         """
+        sizes = list(map(len, self.words))
+        # counts of all sets, int32; of the set that is drawn, four arrays of int64
+        check_memory(
+            draws * (4 * sum(sizes) + 32 * max(sizes)),
+            f"bootstrap: {count(draws)} draws of {sum(sizes)} words",
+        )
         counts, linear = [], np.zeros(draws)
         jackknife = iter(self.by_set)
         for i, (words, places) in enumerate(zip(self.words, self.places, strict=True)):
@@ -213,6 +221,9 @@ class Resampler:
             if not sets:
                 distances[side] = math.nan
                 continue
+            size = sum(len(self.places[i]) for i in sets)
+            # counts of all words, float64, and labels of a set
+            check_memory(halves * (10 * size + 32), f"sensitivity: {count(halves)} halves of {size} words")
             counts = list(whole_sets)
             for i in sets:
                 size = len(self.places[i])

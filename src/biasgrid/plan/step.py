@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import absence, checksums
 from ..configs import canonical
+from ..files import write_text
 from . import code
 
 
@@ -20,9 +22,13 @@ class Step:
     inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
               read, too, and not watched
     output    the file that it writes
+    beside    the extensions of files that it writes beside it, such as ".npy"
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
+    beside    extensions of further files that it writes, beside the output and by its name
+    present   of a step that is made of several models: itself, without those that could not be downloaded
+              (`Study.present`); called when it runs
     """
 
     name: str
@@ -31,6 +37,13 @@ class Step:
     spec: Mapping[str, Any]
     function: str
     modules: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    present: Callable[[], Step] | None = None
+
+    @property
+    def outputs(self) -> list[str]:
+        """The files that it writes."""
+        return [str(self.output), *(str(self.output.with_suffix(extension)) for extension in self.beside)]
 
     @property
     def files(self) -> list[str]:
@@ -52,7 +65,19 @@ class Step:
         return code.digest(self.function.partition(":")[0], *self.modules)
 
     def run(self) -> Any:
-        """Make the output; returns what the function returns."""
-        module, _, name = self.function.partition(":")
+        """Make the output; returns what the function returns. Of a model that could not be downloaded nothing is
+        measured: the output says why, and None is returned."""
+        step = self.now()
+        if reasons := absence.reasons_in(step.inputs.get("model")):
+            with checksums.renewing(step.output):
+                for path in step.outputs:
+                    write_text(Path(path), absence.record_of(reasons))
+            return None
+        module, _, name = step.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return function(self.inputs, self.spec, self.output)
+        with checksums.renewing(step.output):
+            return function(step.inputs, step.spec, step.output)
+
+    def now(self) -> Step:
+        """The step without what could not be downloaded, as far as its run has found that out."""
+        return self if self.present is None else replace(self.present(), present=None)

@@ -24,12 +24,12 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
     return REGISTRY[spec["table"]].write(inputs, spec, output)
 
 
-def read(path: File) -> pd.DataFrame:
+def read(path: File, absent: bool = False) -> pd.DataFrame:
     """A table of a study from its file, whose name says which it is, for whoever shows it; see `Table.read`.
 
     Raises BiasgridError for a hidden character (`printable.HIDDEN`), too.
     """
-    table = REGISTRY.find(parts_of(path)[-1]).read(path)
+    table = REGISTRY.find(parts_of(path)[-1]).read(path, absent)
     if not isinstance(path, InMemory):
         check_texts(Path(path).read_text(encoding="utf-8"), str(path))
     return table

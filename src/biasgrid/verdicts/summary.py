@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
+from ..comparison.wholes import counted
 from ..statistics.aggregation import OVERALL
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
@@ -33,6 +34,8 @@ def summary(
     queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
     was reproduced, and what does not compare.
 
+    Before all, which models are not measured, as they could not be downloaded.
+
     What a sentence is about -> the sentence; one is left out where the study has nothing that it is about.
 
     Parameters
@@ -42,7 +45,8 @@ def summary(
     tables
         Those of `READ` that the study has, by name.
     spec
-        As `biasgrid.tables.answers.summary_spec` gives it: "criteria", the ranked ones; "labels", short; "debias",
+        As `biasgrid.tables.answers.summary_spec` gives it: "absent", labels of models that could not be downloaded;
+        "criteria", the ranked ones; "labels", short; "debias",
         the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
         `direction.directions` does; "adjust" and "level": how
         p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
@@ -56,6 +60,7 @@ def summary(
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
     sentences = {
+        "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         "Evidence": of_full_marks(tables, spec),
         "Missing": _lost(tables.get("scores"), answers, labels),
@@ -63,6 +68,14 @@ def summary(
         "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
     }
     return {topic: sentence for topic, sentence in sentences.items() if sentence}
+
+
+def of_absent(labels: Sequence[str]) -> str:
+    """Which models are absent, which is no loss of words."""
+    if not labels:
+        return ""
+    verb, it = ("is", "it") if len(labels) == 1 else ("are", "they")
+    return f"{join_names(labels)} {verb} not measured: {it} could not be downloaded."
 
 
 def _least_biased(
@@ -201,31 +214,34 @@ def _print(
 
 
 def reproduced(comparison: pd.DataFrame | None) -> str:
-    """How many published numbers are reproduced; empty where none is of these models."""
+    """How many published numbers, rankings and correlation matrices are reproduced, each counted apart; empty where
+    none is of these models."""
     if comparison is None or comparison.empty:
         return ""
-    counts = comparison["verdict"].value_counts()
+    clauses = (_reproduced(verdicts, *nouns) for nouns, verdicts in counted(comparison).items())
+    return "; ".join(
+        f"{clause[0].lower() if i else clause[0]}{clause[1:]}" for i, clause in enumerate(clauses)
+    )
+
+
+def _reproduced(verdicts: pd.Series, noun: str, plural: str) -> str:
+    """How many of the published numbers, or wholes, of a noun are reproduced."""
+    counts = verdicts.value_counts()
     judged_rows = [
         (name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED
     ]
-    rest = [f"{counts[name]:,} {name}" for name in UNJUDGED if name in counts.index]
+    unjudged = int(verdicts.isin(UNJUDGED).sum())
     total, same_count = sum(n for _, n in judged_rows), dict(judged_rows).get("reproduced", 0)
     other_rows = [f"{n:,} {name}" for name, n in judged_rows if name != "reproduced"]
-    numbers = "published number" if total == 1 else "published numbers"
     if not total:
-        text = "No published number could be compared"
-    elif same_count == total:
-        text = (
-            f"All {total:,} {numbers} are reproduced"
-            if total > 1
-            else "The one published number is reproduced"
-        )
+        return f"No published {noun} could be compared"
+    nouns = f"published {noun if total == 1 else plural}"
+    if same_count == total:
+        text = f"All {total:,} {nouns} are reproduced" if total > 1 else f"The one {nouns} is reproduced"
     else:
         verb = "is" if 1 in (total, same_count) else "are"
-        text = f"{same_count:,} of {total:,} {numbers} {verb} reproduced ({join_names(other_rows)})"
-    if rest and total:
-        return f"{text}, and {sum(int(counts[n]) for n in UNJUDGED if n in counts.index):,} could not be compared"
-    return text
+        text = f"{same_count:,} of {total:,} {nouns} {verb} reproduced ({join_names(other_rows)})"
+    return f"{text}, and {unjudged:,} could not be compared" if unjudged else text
 
 
 def _lengthy(

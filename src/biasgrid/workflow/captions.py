@@ -1,57 +1,34 @@
-"""What Snakemake's own report says of figures and tables: what their declarations say, for workflow/report/*.rst."""
+"""What Snakemake's own report says of figures and tables: what their declarations say, as reStructuredText."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from .. import figures, tables
-from ..registry import Registry
 
 
-@dataclass(frozen=True)
-class Caption:
-    """The declaration of a figure's kind or of a table, as its caption reads it. A rule's parameter.
-
-    Snakemake compares parameters to know which steps are stale, but none of such a type: a caption makes nothing
-    stale. The report also lists parameters: there it is the module of the declaration.
-    """
-
-    declaration: Any
-    module: str
-
-    @property
-    def meaning(self) -> str:
-        """What is shown, or what a row is."""
-        return rst(self.declaration.meaning)
-
-    @property
-    def reading(self) -> str:
-        """How a figure is read."""
-        return rst(self.declaration.reading)
-
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """A table's columns and what they mean."""
-        return [(rst(column.name), rst(column.meaning)) for column in self.declaration.columns]
-
-    def __str__(self) -> str:
-        return self.module
+def file(workflow: Any, caption: str) -> str:
+    """A file that has the caption, in the folder in which Snakemake copies such files, and which ends with the run: a
+    template is not told which output of a job it is rendered for."""
+    path = Path(workflow.sourcecache.runtime_cache_path, f"{sha256(caption.encode()).hexdigest()}.rst")
+    path.write_text("{% raw %}" + caption + "{% endraw %}", encoding="utf-8")
+    return str(path)
 
 
-def of_figure(kind: str) -> Caption:
-    """The caption of a kind of figure."""
-    return _caption(figures.REGISTRY, kind)
+def of_figure(kind: str) -> str:
+    """The caption of a kind of figure: what is shown, and how it is read."""
+    declaration = figures.REGISTRY[kind]
+    return f"{rst(declaration.meaning)}\n\n{rst(declaration.reading)}\n"
 
 
-def of_table(name: str) -> Caption:
-    """The caption of a table."""
-    return _caption(tables.REGISTRY, name)
-
-
-def _caption(registry: Registry[Any], name: str) -> Caption:
-    return Caption(registry[name], registry.module(name))
+def of_table(name: str) -> str:
+    """The caption of a table: what a row is, its columns and what they mean."""
+    declaration = tables.REGISTRY[name]
+    columns = (f"**{rst(column.name)}**\n    {rst(column.meaning)}\n" for column in declaration.columns)
+    return "\n".join([f"{rst(declaration.meaning)}\n", *columns])
 
 
 def rst(text: str) -> str:

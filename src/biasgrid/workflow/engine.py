@@ -5,21 +5,26 @@ These names are Snakemake's own and may change: pyproject.toml bounds the versio
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from snakemake.io import is_flagged
 from snakemake.logging import logger
+from snakemake.workflow import JobScheduler
 
-from ..configs import read_yaml
-from ..errors import BiasgridError, quote
-from . import config_file
+from .. import termination
+from ..errors import BiasgridError
+from . import command_line, config_file
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
-STOPPED = "biasgrid: stopped; run the same command to go on"
 
 
 def config_files(workflow: Any) -> list[str]:
@@ -35,13 +40,12 @@ def has_config(workflow: Any) -> bool:
 def check_configs(workflow: Any, default: str) -> None:
     """End the run for a config file that is none, before Snakemake reads the default one.
 
-    Those of the command line it has read already: it says itself, and with exit code 1, what is wrong with YAML that
-    it cannot read. Duplicate keys, and aliases that stand for too much, it lets pass.
+    Those of the command line it has read already (`command_line.check`), unless another profile than the default one
+    is at work.
     """
     try:
         for path in config_files(workflow) or [default]:
-            if not isinstance(record := read_yaml(path), dict):
-                raise BiasgridError(f"{path}: {quote(record)} is not a mapping")
+            command_line.check_config(path)
     except BiasgridError as error:
         stop(error)
 
@@ -68,6 +72,11 @@ def cores(workflow: Any) -> int | None:
     return workflow.resource_settings.cores
 
 
+def processors(workflow: Any, steps: int) -> int:
+    """How many processors a job of so many steps asks for. Here one: all jobs share the run's workers."""
+    return min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
+
+
 def run_steps_here(workflow: Any) -> None:
     """In the process that a cluster's job starts on its node, run the job's steps as threads: Snakemake's default, a
     Snakemake for each step, costs seconds per cell."""
@@ -89,6 +98,7 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
             progress = Progress(Path(downloads), handler.formatter)
+            progress.cores = cores(workflow) or 1
             logger.removeHandler(handler)
             logger.addHandler(progress)
             return progress
@@ -112,6 +122,30 @@ def makes_all(workflow: Any) -> bool:
     return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}
 
 
+def before_planning(workflow: Any, function: Callable[[], object]) -> None:
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary,
+    --lint) and not in jobs of a cluster."""
+    execute = workflow.execute
+
+    def execute_then(*arguments: Any, **options: Any) -> Any:
+        function()
+        return execute(*arguments, **options)
+
+    if workflow.is_main_process:
+        workflow.execute = execute_then
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have files made that a step makes, whatever the run, which is not planned yet, is asked for: a file that is
+    only a step's input would not be made again while what is made of it is there."""
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
+
+
+def asks_for_all(workflow: Any) -> bool:
+    """Whether a run that is not planned yet names no target."""
+    return not workflow.dag_settings.targets and not workflow.dag_settings.target_jobs
+
+
 def start_at_once(workflow: Any) -> None:
     """Take off a limit of jobs a second that limits nothing, as profiles/default has it.
 
@@ -123,17 +157,85 @@ def start_at_once(workflow: Any) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
-def interrupt_in_a_line() -> None:
-    """An interrupt before the steps begin ends this process in a line; Snakemake would show where it was."""
-    former_hook = sys.excepthook
+def forced_logs(workflow: Any) -> list[str]:
+    """The logs of jobs that the command line wants to run in any case (on a cluster, all do in a job's process)."""
+    dag = workflow.dag
+    jobs = [] if workflow.remote_exec else [job for job in dag.needrun_jobs() if dag.reason(job).forced]
+    return [str(log) for job in jobs for log in job.log]
 
-    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            print(STOPPED, file=sys.stderr)
-        else:
-            former_hook(kind, error, trace)
 
-    sys.excepthook = show
+def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
+    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones."""
+    for file in files:
+        workflow.persistence.cleanup_backup(Path(file))
+
+
+def mark_unfinished(workflow: Any) -> None:
+    """After a failure, have the engine make again what it would take for up to date: a file that a failed job was to
+    update is there, is newer than its inputs, and has the job's parameters in its record."""
+    dag = workflow.dag
+    for job in dag.needrun_jobs():
+        for file in [] if dag.finished(job) else job.output:
+            if is_flagged(file, "update"):
+                workflow.persistence.cleanup_metadata(file)
+                with contextlib.suppress(OSError):  # it is not there, or another user's
+                    os.utime(file, (0, 0))
+
+
+def same_group(workflow: Any, rule: str, other: str) -> str:
+    """The name of a rule that a profile groups as it does another."""
+    groups = workflow.group_settings.overwrite_groups
+    if other in groups:
+        groups[rule] = groups[other]
+    return rule
+
+
+def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
+    """From now on Ctrl-C and SIGTERM end the run, or a cluster's job, within two seconds. Snakemake's own handler
+    waits for the steps at work.
+
+    Nothing is lost: what is written is in its place when it is whole, and downloads go on from their bytes. A run
+    on a cluster has Snakemake cancel its jobs first.
+    """
+    if workflow.subprocess_exec or threading.current_thread() is not threading.main_thread():
+        return
+    termination.unfinished.add(workflow.snakemake_tmp_dir)
+    if workflow.is_main_process:  # its jobs on a cluster share it
+        termination.unfinished.add(workflow.sourcecache.runtime_cache_path)
+
+    def before() -> None:
+        with suppress(RuntimeError):  # the signal came while the line was being written
+            if progress is not None:
+                progress.finish()
+
+    def stop(number: int) -> None:
+        global _signal
+        _signal = number
+        scheduler = workflow.scheduler
+        if (
+            workflow.is_main_process
+            and workflow.non_local_exec
+            and scheduler is not None
+            and scheduler.running
+        ):
+            # when it has cancelled its jobs, it would wait until it asks for their state again
+            scheduler._executor.shutdown = leave
+            raise KeyboardInterrupt  # which Snakemake takes as the order to cancel them
+        leave()
+
+    answer = termination.answer_signals(stop, before)
+    # it becomes the process' handler of SIGTERM when the steps begin
+    JobScheduler.exit_gracefully = lambda scheduler, number, frame: answer(number, frame)
+    # `biasgrid run` let them wait for this
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, termination.SIGNALS)
+
+
+_signal = signal.SIGINT  # by which the run was stopped
+
+
+def leave() -> None:
+    """End this process, of a run that was stopped."""
+    termination.leave(128 + _signal)
 
 
 def stop(message: object) -> None:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
+import os
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from typing import IO, Any
 
 from tqdm import tqdm
 
+from ..embeddings.readers.files import being_read
+from ..files import being_hashed
+from .stores import size_of
+from .time_left import Conversion, time_left
+
 FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at least
 SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
+RECENT = 60  # looks: the time whose bytes say how fast downloads are
+OF_ARCHIVES = {"archive", "store"}  # rules whose time goes by the size of what they work on
 # how Snakemake comments on a step that failed; the run's report says what failed
-ON_FAILURE = ("Cannot restore ", "Exiting because a job execution failed")
+ON_FAILURE = ("Cannot restore ", "Restored previous ", "Exiting because a job execution failed")
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
 
 
@@ -45,12 +52,15 @@ class Progress(logging.Handler):
         self.setFormatter(formatter)
         self.name = "biasgrid"
         self._downloads, self._stream = downloads, stream or sys.stderr
-        self._live = self._stream.isatty()
+        self._live = _has_lines(self._stream)
         self._bar: Any = None
         self._names: dict[int, tuple[str, str]] = {}  # of jobs: rule, and the rest of the name
         self._running: dict[int, float] = {}  # jobs -> when they were started
+        self._took: dict[tuple[str, str], float] = {}  # of finished jobs
         self._seconds: Counter[str] = Counter()  # by rule, of finished jobs
         self._finished: Counter[str] = Counter()  # how many, by rule
+        # seconds in which other steps than those OF_ARCHIVES were at work, and until when they are counted
+        self._busy = self._counted = 0.0
         self._planned: Counter[str] = Counter()
         self._done = self._total = 0
         self._began = self._said = 0.0
@@ -58,7 +68,15 @@ class Progress(logging.Handler):
         self.stopped = False  # the user interrupted the run
         self.errors: list[str] = []  # messages of steps that failed
         self._received: dict[str, float] = {}  # megabytes of archives so far
+        self._kept: dict[str, float] = {}  # those of them that were there before
+        self._recent: deque[tuple[float, float]] = deque(
+            maxlen=RECENT
+        )  # when, and megabytes that had come by then
         self.to_download: int | None = None  # megabytes, where that is known
+        self.archives: dict[
+            str, tuple[str, float]
+        ] = {}  # models to be converted -> their archive, its megabytes
+        self.cores = 1  # how many steps go side by side at most
         self.when_nothing: Callable[[], object] = lambda: None  # what a run that has nothing to do ends with
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -74,11 +92,22 @@ class Progress(logging.Handler):
         elif self._over.is_set() or record.getMessage().startswith(ON_FAILURE):
             pass
         elif record.levelno >= logging.WARNING or event == "error":
+            self._refuse_protected(self.format(record))
             self._print(self.format(record))
         elif record.getMessage().startswith(("Nothing to be done", "Report created")):
             self._print(self.format(record))
             if not record.getMessage().startswith("Report"):
                 self.when_nothing()
+
+    def _refuse_protected(self, text: str) -> None:
+        """End the process, whose run has not begun, where files that it is to make may not be written."""
+        if text.startswith("ProtectedOutputException") and not self._began:
+            file = text.strip().rpartition("\n")[2].strip()
+            self._print(
+                f"biasgrid: {file}: may not be written, and is to be made again; another folder: `results` in the "
+                "config"
+            )
+            os._exit(2)
 
     def _run_info(self, record: Any) -> None:
         self._planned = Counter(record.stats)
@@ -97,13 +126,22 @@ class Progress(logging.Handler):
         self._names[record.jobid] = (record.rule_name, "/".join(map(str, wildcards.values())))
 
     def _job_started(self, record: Any) -> None:
+        self._count_busy()
         self._running |= dict.fromkeys(record.jobs, time.monotonic())
 
     def _job_finished(self, record: Any) -> None:
-        rule = self._names.get(record.job_id, ("", ""))[0]
+        self._count_busy()
+        rule, name = self._names.get(record.job_id, ("", ""))
         now = time.monotonic()
-        self._seconds[rule] += now - self._running.pop(record.job_id, now)
+        self._took[rule, name] = now - self._running.pop(record.job_id, now)
+        self._seconds[rule] += self._took[rule, name]
         self._finished[rule] += 1
+
+    def _count_busy(self) -> None:
+        now = time.monotonic()
+        if any(self._names.get(job, ("",))[0] not in OF_ARCHIVES for job in self._running):
+            self._busy += now - self._counted
+        self._counted = now
 
     def _progress(self, record: Any) -> None:
         self._done, self._total = record.done, record.total
@@ -112,6 +150,7 @@ class Progress(logging.Handler):
         while not self._over.wait(LOOK):
             self.acquire()  # events come in other threads
             try:
+                self._receive()
                 self._show()
             finally:
                 self.release()
@@ -125,44 +164,86 @@ class Progress(logging.Handler):
         pause = max(LEAST, SHARE * (now - self._began)) if self._said else FIRST
         if now - (self._said or self._began) >= pause:
             self._said = now
-            self._print(f"{self._done} of {self._total} steps, {self._state()}")
+            steps = f"{self._done} of {self._total} steps"
+            self._print(", ".join(filter(None, (steps, self._state()))))
+
+    def _receive(self) -> None:
+        """Look at what archives have come so far."""
+        for job in self._running:
+            rule, name = self._names.get(job, ("", ""))
+            if rule == "archive":
+                self._received[name] = size_of(self._downloads / name)
+                self._kept.setdefault(name, self._received[name])
+        came = sum(self._received.values()) - sum(self._kept.values())
+        self._recent.append((time.monotonic(), came))
 
     def _state(self) -> str:
         """How long the rest may take, what was downloaded, and what is at work, the longest at work first."""
         at_work = [
             self._names[job] for job in sorted(self._running, key=self._running.get) if job in self._names
         ]
-        names = [" ".join(filter(None, name)) for name in at_work]
+        hashed = [
+            path.removeprefix(f"{self._downloads}{os.sep}").split(os.sep)[0] for path in tuple(being_hashed)
+        ]
+        names = [
+            f"checking {name}"
+            if rule == "archive" and name in hashed
+            else " ".join(filter(None, (rule, name)))
+            for rule, name in at_work
+        ]
         parts = [self._time_left()]
-        if archives := [name for rule, name in at_work if rule == "archive"]:
-            parts.append(self._download_state(archives))
+        if any(rule == "archive" for rule, _ in at_work):
+            parts.append(self._download_state())
         parts.append(", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""))
         return "; ".join(filter(None, parts))
 
-    def _download_state(self, archives: Iterable[str]) -> str:
+    def _download_state(self) -> str:
         """Of all archives of this run, those that are there included."""
-        self._received |= {name: _megabytes(self._downloads / name) for name in archives}
         megabytes = sum(self._received.values())
         if self.to_download is None:
             return f"{megabytes:.0f} MB downloaded"
         return f"{min(megabytes, self.to_download):.0f} of {self.to_download} MB downloaded"
 
     def _time_left(self) -> str:
-        """The time left, by mean times of each rule's steps so far; of a rule without a finished step, the median."""
-        run_seconds = time.monotonic() - self._began
-        means = {rule: self._seconds[rule] / count for rule, count in self._finished.items() if count}
-        if run_seconds < FIRST or not means:
+        """How long the rest may take (`time_left`)."""
+        downloads = self._planned["archive"] > self._finished["archive"]
+        if time.monotonic() - self._began < FIRST or (downloads and self.to_download is None):
             return ""
-        middle = median(means.values())
-        rest = sum(
-            means.get(rule, middle) * max(0, count - self._finished[rule])
-            for rule, count in self._planned.items()
+        (began, former), (now, came) = (
+            (self._recent[0], self._recent[-1]) if self._recent else ((0, 0), (0, 0))
         )
-        if not rest:  # the jobs of a group on a cluster say no start
+        seconds = time_left(
+            missing=max(self.to_download - sum(self._received.values()), 0) if downloads else 0,
+            rate=(came - former) / (now - began) if now > began else 0,
+            conversions=[self._conversion(model) for model in self.archives],
+            **{
+                name: {rule: value for rule, value in counts.items() if rule not in OF_ARCHIVES}
+                for name, counts in (
+                    ("planned", self._planned),
+                    ("finished", self._finished),
+                    ("seconds", self._seconds),
+                )
+            },
+            busy=self._busy,
+            cores=self.cores,
+        )
+        if not seconds:  # also 0: the jobs of a group on a cluster say no start
             return ""
-        # how many steps went side by side
-        seconds = rest * run_seconds / max(sum(self._seconds.values()), run_seconds)
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+
+    def _conversion(self, model: str) -> Conversion:
+        archive, megabytes = self.archives[model]
+        if ("store", model) in self._took:
+            return Conversion(megabytes, self._took["store", model], 1.0)
+        begins = [begin for job, begin in self._running.items() if self._names.get(job) == ("store", model)]
+        if not begins:
+            return Conversion(megabytes)
+        share = None
+        for path, file in tuple(being_read.items()):
+            if path.startswith(f"{self._downloads / archive}{os.sep}"):
+                with suppress(OSError, ValueError):  # closed meanwhile
+                    share = file.tell() / os.stat(path).st_size
+        return Conversion(megabytes, time.monotonic() - begins[0], share)
 
     def _print(self, text: str) -> None:
         if self._bar is not None:
@@ -201,11 +282,9 @@ class Progress(logging.Handler):
             self.release()
 
 
-def _megabytes(folder: Path) -> float:
-    """Megabytes of the archive that are downloaded so far, without the members taken out of it."""
-    size = 0
-    for file in folder.rglob("*"):
-        if "members" not in file.parts:
-            with contextlib.suppress(OSError):  # moved to its place meanwhile
-                size += file.stat().st_size
-    return size / 1e6
+def _has_lines(stream: IO[str]) -> bool:
+    """Whether a stream is a terminal that a line can be written over in: not one without a size."""
+    try:
+        return stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
+    except OSError:
+        return True

@@ -6,7 +6,8 @@ import fcntl
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,15 @@ from snakemake.exceptions import WorkflowError
 from ..errors import BiasgridError
 from ..files import write_text
 from ..plan.step import Step
+from ..plan.steps import NO_MODEL
 from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
-from . import conclusions, engine, notices, stores
+from . import conclusions, disk, engine, notices, stores
+from .batches import Batch, log_of
+from .made import Made
 from .progress import Progress
+from .recorded import Recorded
 from .warning_log import WarningLog
 
 if TYPE_CHECKING:
@@ -36,6 +41,8 @@ class Run:
     ----------
     name
         The study's name; logs, and the run's lock, lie in logs/<name>.
+    results
+        The folder of its results.
     plugins
         Files and folders of a user that workers load.
     cores
@@ -53,6 +60,7 @@ class Run:
     def __init__(
         self,
         name: str,
+        results: Path,
         plugins: Iterable[Path | str],
         cores: int | None,
         study: str = "",
@@ -62,8 +70,13 @@ class Run:
         self.name, self.logs, self._progress = name, Path("logs") / name, progress
         self._lock_file, self._study = self.logs / ".lock", study
         self.study_file = self.logs / ".study.json"
-        self._workers = Workers(plugins, cores)
+        self._workers, self._made = Workers(plugins, cores), Made(self.logs)
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
+        self._recorded = Recorded(results, self.logs)
+
+    def plan(self, workflow: Any) -> None:
+        """Have what is damaged of the results planned to be made again."""
+        engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
     def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
@@ -74,6 +87,7 @@ class Run:
         Snakemake's own lock outlives a killed run and has to be taken off by hand (the profile turns it off). This
         one ends with the process that holds it.
         """
+        engine.stop_on_signals(workflow, self._progress)
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
@@ -93,6 +107,8 @@ class Run:
         if self._warning_log is not None:
             self._warning_log.begin(self._warnings, partial(engine.keeps, workflow))
         engine.start_at_once(workflow)
+        for log in engine.forced_logs(workflow):
+            self._made.forget(log)
         if study is not None:
             try:
                 stores.make_folder(study)
@@ -106,10 +122,75 @@ class Run:
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
                 self._progress.to_download = sum(map(int, sizes.values()))
+            if isinstance(study, Study):
+                self._expect_stores(workflow, study, sizes)
+        self._recorded.begin(workflow)
+
+    def _expect_stores(self, workflow: Any, study: Study, sizes: Mapping[str, int | None]) -> None:
+        """Say what room the run takes, and end it where that is not there; note what is converted."""
+        counts = {rule: len(engine.jobs(workflow, rule)) for rule in ("cell", "pool")}
+        models = [job.model for job in engine.jobs(workflow, "store")]
+        parts = disk.needed(study, sizes, models, counts["cell"], counts["pool"])
+        if sum(known := [size or 0 for size in sizes.values()]):
+            total = ("" if all(known) else "at least ") + notices.size_text(sum(parts.values()))
+            self.say(f"it takes {total} on the disk: {disk.described(parts)}")
+        try:
+            disk.check(study, parts)
+        except BiasgridError as error:
+            self.end()
+            engine.stop(error)
+        if self._progress is not None:
+            for model in models:
+                size = stores.archive_megabytes(study, model)
+                self._progress.archives[model] = stores.archives(study, model)[0], size or 1.0
 
     def perform(self, step: Step, log: str, in_worker: bool = False) -> None:
         """Run a step of the plan, in this process or in one of the workers."""
         self.call(step.name, log, self._workers.run if in_worker else Step.run, step)
+
+    def make(self, workflow: Any, batch: Batch) -> None:
+        """Make those steps of a job that were made of something else, in the workers, each once the steps that it
+        reads from are done. A step that fails costs itself and the steps that read from it.
+
+        All outputs get the time of now: the engine runs a step again whose output is older than its input.
+        """
+        lost, waiting, reasons = set(batch.outputs), list(batch.steps), []
+        running: dict[Future[Any], tuple[Step, str, str]] = {}
+        while waiting or running:
+            while ready := [step for step in waiting if lost.isdisjoint(step.files)]:
+                for step in ready:
+                    waiting.remove(step)
+                    log, digest = log_of(step, self.logs), self._made.digest(step)
+                    if (warned := self._made.warnings(step, log, digest)) is None:
+                        running[self._workers.submit(step)] = step, log, digest
+                    else:
+                        self._warn(log, warned)
+                        lost.difference_update(step.outputs)
+            if not running:
+                break  # what they read from failed
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                step, log, digest = running.pop(future)
+                try:
+                    _, warned = future.result()
+                except Exception as error:
+                    reasons.append(f"{step.name} failed: {_note_failure(log, error)}")
+                    for file in step.outputs:
+                        Path(file).unlink(missing_ok=True)
+                else:
+                    self._warn(log, warned)
+                    self._made.note(step, log, digest, warned)
+                    lost.difference_update(step.outputs)
+        for file in set(batch.outputs) - lost:
+            os.utime(file)
+        if reasons:
+            engine.keep_outputs(workflow, batch.outputs)
+            raise WorkflowError("; ".join(reasons))
+
+    def _warn(self, log: str, texts: Iterable[str]) -> None:
+        """What the step of a log warns of."""
+        if self._warning_log is not None:
+            for text in texts:
+                self._warning_log.note(text, log)
 
     def call(self, name: str, log: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function for a job; why it failed goes to the job's log and to the report at the end."""
@@ -119,10 +200,7 @@ class Run:
         try:
             return function(*arguments)
         except Exception as error:
-            wrong_input = isinstance(error, BiasgridError)
-            reason = str(error) if wrong_input else f"{type(error).__name__}: {error}"
-            Path(log).write_text(reason if wrong_input else traceback.format_exc())
-            raise WorkflowError(f"{name} failed: {reason}") from None
+            raise WorkflowError(f"{name} failed: {_note_failure(log, error)}") from None
 
     def say(self, line: str | None) -> None:
         """Say something of the run, if there is something, between what is shown of its progress."""
@@ -140,8 +218,11 @@ class Run:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
+        self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
+        absent = stores.absent_archives(study) if isinstance(study, Study) else {}
+        planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
                 self.say(line)
@@ -152,10 +233,15 @@ class Run:
                 self._warning_log.note(line)
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
+        for line in notices.absence(planned, absent) if absent else ():
+            self.say(line)
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
             self.say(conclusions.tables_and_figures(study.results))
+        if absent:  # Snakemake ends as after a step that failed
+            raise WorkflowError(f"not downloaded: {', '.join(absent)}")
 
     def _warning_line(self) -> str | None:
         """How many warnings there are of the last run that made something and of steps that it found done, and their
@@ -186,30 +272,37 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, local: Collection[str] = ()) -> None:
-        """Say what failed, in a line each; `local` names the sources that are files of the user."""
+    def report(self, workflow: Any, study: Study | Simulation | Factory) -> None:
+        """Say what failed, in a line each."""
         self.end()
+        self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
-            print(engine.STOPPED, file=sys.stderr)
-            return
-        # one reason often holds for several models: a host that cannot be reached
-        unreachable: dict[str, list[str]] = {}
-        failures = list(self.failures())
-        if self._progress is not None and not failures:
+            engine.leave()
+        # files of the user: nothing that a download would bring
+        local = [name for name, entry in study.sources.items() if entry["source"]["type"] == "file"]
+        absent = stores.absent_archives(study) if isinstance(study, Study) else {}
+        failures = [failure for failure in self.failures() if failure[2] != NO_MODEL]
+        if self._progress is not None and not failures and not absent:
             # a step failed outside what `call` runs
             self._progress.show_errors()
         for rule, name, reason in failures:
             if rule == "archive" and name in local:
                 print(f"biasgrid: {reason}", file=sys.stderr)
             elif rule == "archive":
-                unreachable.setdefault(reason.removeprefix(f"{name}: "), []).append(name)
+                absent[name] = reason.removeprefix(f"{name}: ")
             else:
                 print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
-        if unreachable:
-            reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
-            print(
-                f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
-                "embedded study: biasgrid run config/embedded.yaml",
-                file=sys.stderr,
-            )
+        for line in notices.absence(study, absent) if absent else ():
+            print(f"biasgrid: {line}", file=sys.stderr)
+
+
+def _note_failure(log: str, error: Exception) -> str:
+    """Write to a step's log why it failed; in short, where that was no wrong input."""
+    if isinstance(error, BiasgridError):
+        reason = text = str(error)
+    else:
+        reason, text = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    Path(log).write_text(text)
+    return reason

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import absence
 from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import archives_of, check_extra
+from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
-from ..embeddings.sources import fetch
-from ..embeddings.sources.file import files_beside
-from ..errors import BiasgridError
+from ..embeddings.readers.pins import files_of
+from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
+from ..errors import BiasgridError, NetworkError
 from ..files import write_text
 from ..folders import PLACE
 from ..simulation import Simulation
@@ -22,6 +24,10 @@ from ..study import Study
 
 if TYPE_CHECKING:
     from ..factory import Factory
+
+# a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
+# full case study)
+OF_TEXT, PACKED = 1.2, {"word2vec-binary": 2.1}
 
 
 def make_folder(study: Study | Simulation) -> None:
@@ -52,19 +58,61 @@ show_downloads = True
 
 def fetch_archive(study: Study | Simulation, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
-    source, raw = study.sources[name]["source"], study.embeddings / "raw"
-    fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+    source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_pins(study, name)
+    try:
+        fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+    except NetworkError as error:
+        if not isinstance(study, Study):
+            raise
+        note_absence(name, source, raw, str(error).removeprefix(f"{name}: "))
+    if count:
+        write_text(_pins_note(study, name), f"{count}\n")
 
 
-def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
-    """Make a model's store, and write what it is beside the study's results.
+def absent_archives(study: Study) -> dict[str, str]:
+    """The archives of a study that could not be downloaded -> why; less those of which there are stores."""
+    reasons = {name: absence.reasons_in(_manifest(study, name)) for name in study.sources}
+    made = {
+        archive
+        for model in study.models
+        if study.model_file(model).is_file() and not absence.reasons_in(study.model_file(model))
+        for archive in archives(study, model)
+    }
+    return {name: of_archive[name] for name, of_archive in reasons.items() if of_archive and name not in made}
+
+
+def try_again(study: Study | Simulation) -> None:
+    """Forget which archives could not be downloaded, so that this run tries them again."""
+    for name in study.sources:
+        if absence.reasons_in(manifest := _manifest(study, name)):
+            with suppress(OSError):  # of a folder that others keep
+                manifest.unlink(missing_ok=True)
+
+
+def _manifest(study: Study | Simulation, name: str) -> Path:
+    return study.embeddings / "raw" / name / "manifest.json"
+
+
+def make_store(study: Study | Simulation, model: str) -> EmbeddingStore | None:
+    """Make a model's store, and write what it is beside the study's results; None, and why, where what it is made of
+    could not be downloaded. A store that was made of it before is used as it is.
 
     The store itself is no output of a rule: the engine would delete it before it makes it again, and another run may
     be reading it in the folder that both share.
     """
     count = store_changes(study, model)
-    store = build_store(
-        model, study.models[model], study.embeddings, study.shares_embeddings, study.store_folder(model)
+    folder = study.store_folder(model)
+    reasons: dict[str, str] = {}
+    for archive in archives(study, model):
+        reasons |= absence.reasons_in(_manifest(study, archive))
+    store = made_store(model, study.models[model], folder) if reasons else None
+    if reasons and store is None:
+        # another text than that of any store: the step runs again as long as there is none
+        write_text(_note(study, model), f"{count} {absence.STATUS}\n")
+        write_text(study.model_file(model), absence.record_of(reasons))
+        return None
+    store = store or build_store(
+        model, study.models[model], study.embeddings, study.shares_embeddings, folder
     )
     record = study.store_folder(model) / model / "model.json"
     write_text(_note(study, model), f"{count} {_digest(record)}\n")
@@ -86,10 +134,31 @@ def store_changes(study: Study | Simulation, model: str) -> int:
 
 
 def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
-    """What a model's or a benchmark's archive and store depend on."""
+    """What a model's or a benchmark's store depends on. A checksum that is added to its source changes nothing: the
+    archive has it, or is fetched again."""
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
     of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
-    return json.dumps({key: entry.get(key) for key in (*keys, *of_kind)}, sort_keys=True)
+    values = {key: entry.get(key) for key in (*keys, *of_kind)}
+    return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
+
+
+def archive_spec(study: Study | Simulation, name: str) -> str:
+    """What an archive depends on: its source, and how often it had other checksums than those of the source."""
+    count = _other_pins(study, name)
+    return source_spec(study, name, "source") + (f" {count}" if count else "")
+
+
+def _other_pins(study: Study | Simulation, name: str) -> int:
+    """How often an archive was found to have another checksum than its source, this time included. It is noted when
+    the archive is fetched, as in `store_changes`."""
+    note, manifest = _pins_note(study, name), read_manifest(study.embeddings / "raw" / name)
+    source = study.sources[name]["source"]
+    is_other = bool(manifest) and is_same(manifest["source"], source) and not fits(manifest, source)
+    return (int(note.read_text()) if note.is_file() else 0) + is_other
+
+
+def _pins_note(study: Study | Simulation, name: str) -> Path:
+    return Path("logs") / study.name / "archive" / f"{name}.pins"
 
 
 def archives(study: Study | Simulation, model: str) -> list[str]:
@@ -98,35 +167,56 @@ def archives(study: Study | Simulation, model: str) -> list[str]:
 
 
 def local_file(study: Study | Simulation, name: str) -> list[str]:
-    """A file that the user put in place: when it changes, so does the model. If it is missing, `fetch` reports it."""
+    """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
+    file is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
     if source["type"] != "file":
         return []
     path = Path(source["path"]).expanduser()
-    path = path / "model.json" if path.is_dir() else path
-    return [str(path), *map(str, files_beside(path))] if path.is_file() else []
+    files = files_of(path)
+    return [str(file) for file in files] if files[0].is_file() else []
 
 
-def megabytes(study: Study | Simulation, model: str) -> int:
-    """Of a model's store; before it is made a guess from its archive, before that a large model's."""
-    folder = study.embeddings
+def megabytes(study: Study | Simulation, model: str, unknown: float = 4000) -> float:
+    """Of a model's store; before it is made a guess from its archive, else `unknown`: a large model's."""
     try:
-        return (study.store_folder(model) / model / "vectors.npy").stat().st_size // 10**6
+        return (study.store_folder(model) / model / "vectors.npy").stat().st_size / 1e6
     except OSError:
         pass
+    packed = archive_megabytes(study, model)
+    return unknown if packed is None else packed * PACKED.get(study.models[model].get("format"), OF_TEXT)
+
+
+def archive_megabytes(study: Study | Simulation, model: str) -> float | None:
+    """Of the archive that a model is made from, as it was fetched or as the config says; None: not known."""
+    name, *_ = archives(study, model)
     try:
-        kept_as, *_ = archives(study, model)
-        manifest = json.loads((folder / "raw" / kept_as / "manifest.json").read_text(encoding="utf-8"))
-        # vectors as text pack to two fifths of their size as a store
-        return 5 * sum(file["bytes"] for file in manifest["files"].values()) // (2 * 10**6)
+        manifest = json.loads((study.embeddings / "raw" / name / "manifest.json").read_text(encoding="utf-8"))
+        return sum(file["bytes"] for file in manifest["files"].values()) / 1e6
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return 4000  # not there yet, or damaged, which the store's step reports
+        # not there yet, or damaged, which the store's step reports
+        return study.sources[name].get("download_mb")
 
 
-def memory(study: Study | Simulation, model: str, stores: int, attempt: int) -> int:
+def size_of(folder: Path) -> float:
+    """Megabytes of an archive that are downloaded so far, without the members taken out of it."""
+    size = 0
+    for file in folder.rglob("*"):
+        if "members" not in file.parts:
+            with suppress(OSError):  # moved to its place meanwhile
+                size += file.stat().st_size
+    return size / 1e6
+
+
+def memory(study: Study | Simulation, model: str, stores: float, attempt: int) -> int:
     """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
     # 800: a process with its libraries (measured: docs/cluster.md)
-    return (800 + stores * megabytes(study, model)) * attempt
+    return int(800 + stores * megabytes(study, model)) * attempt
+
+
+def evaluation_memory(study: Study, model: str, attempt: int) -> int:
+    """Megabytes for an evaluation: it maps the store; where words are not sorted, it searches all of them."""
+    return memory(study, model, 0.25 if study.models[model].get("sorted", True) else 3, attempt)
 
 
 def _note(study: Study | Simulation, model: str) -> Path:

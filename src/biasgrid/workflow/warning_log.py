@@ -17,7 +17,7 @@ class WarningLog(logging.Handler):
     """Takes every warning of this process, and what the package logs, as one line each and once.
 
     Until a run begins, a warning is shown at once. From then on it is written to the run's file. What a step warned
-    of stays there as long as the step is not run again: its results are the same.
+    of, downloads that it tried again included, stays there as long as it is not run again: its results are the same.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class WarningLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take what the package logs, such as a download that is tried again."""
-        self.note(record.getMessage(), "")
+        self.note(record.getMessage())
 
     def begin_step(self, log: str) -> None:
         """Warnings of this thread are from now on those of the step that has this log."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, join_names
-from ...files import hash_file, readable
+from ...files import readable
 from ...registry import Registry
 from ..store import MODEL, EmbeddingStore
 from ..store_of import open_folder
 from ..store_writer import StoreWriter
 from .files import open_content
+from .pins import check_sha256
 from .reader import Reader
 
 __all__ = ["REGISTRY", "Reader", "check_sha256", "convert", "detect", "open_model", "suffixless"]
@@ -56,7 +57,7 @@ def convert(
     format
         The name of one of `REGISTRY` (`biasgrid list formats`); None to detect it from the content.
     sha256
-        Of the source file, which must match.
+        Of the source file and those that are read with it, which must match (docs/data.md).
     trust_pickle
         Read a pickle (.kv, .model) without sha256. Either way only gensim's vectors and models and plain NumPy
         arrays are taken out of it, and none of its code runs.
@@ -210,11 +211,3 @@ def _sample(source: Path) -> bytes:
     if not sample:
         raise BiasgridError(f"{source}: is empty")
     return sample
-
-
-def check_sha256(source: Path, sha256: str) -> None:
-    """Raises BiasgridError unless a file has this checksum."""
-    if source.is_dir():
-        raise BiasgridError(f"{source}: sha256 is for a file, and this is a folder")
-    if (digest := hash_file(source)) != sha256.lower():
-        raise BiasgridError(f"{source}: expected sha256 {sha256}, got {digest}")

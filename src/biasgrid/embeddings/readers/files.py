@@ -15,6 +15,7 @@ from ...bounded import LimitedFile, expansion_limit, read_npy
 from ...errors import BiasgridError
 
 BLOCK = 4 << 20  # bytes that are worked on at a time
+being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for those who show how far it is
 
 
 @contextmanager
@@ -24,11 +25,15 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         is_gzip = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        if not is_gzip:
-            yield file
-            return
-        reason, limit = "the gzip is damaged or cut off", expansion_limit(path.stat().st_size)
-        yield io.BufferedReader(LimitedFile(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
+        being_read[str(path)] = file
+        try:
+            if not is_gzip:
+                yield file
+                return
+            reason, limit = "the gzip is damaged or cut off", expansion_limit(path.stat().st_size)
+            yield io.BufferedReader(LimitedFile(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
+        finally:
+            being_read.pop(str(path), None)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:

@@ -34,6 +34,9 @@ class Reader:
         Whether `detect` may be wrong. A format whose `detect` is sure goes first.
     pickled
         Whether such a file can hold code, so that its checksum, or the user, must vouch for it.
+    beside
+        The names of files beside a source that are read with it, as a pattern in which {} is the source's name: a
+        checksum covers them.
     counts
         Whether every such source says how often each word occurs in its corpus; another may say it, too.
     """
@@ -45,4 +48,5 @@ class Reader:
     folder: bool = False
     guesses: bool = False
     pickled: bool = False
+    beside: str = ""
     counts: bool = False

@@ -3,9 +3,23 @@
 A kind of source is one file in this package. `REGISTRY` maps a source's `type` to its kind, which says the keys.
 """
 
-from .fetching import fetch, verify
+from .fetching import fetch, note_absence, verify
 from .kinds import REGISTRY, check
 from .manifest import read_manifest
 from .source import Key, Source
+from .trust import files_on_trust, fits, is_same, without_pins
 
-__all__ = ["REGISTRY", "Key", "Source", "check", "fetch", "read_manifest", "verify"]
+__all__ = [
+    "REGISTRY",
+    "Key",
+    "Source",
+    "check",
+    "fetch",
+    "files_on_trust",
+    "fits",
+    "is_same",
+    "note_absence",
+    "read_manifest",
+    "verify",
+    "without_pins",
+]

@@ -12,15 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, DiskError
-from ...files import hash_file, hold_lock
+from ... import absence
+from ...errors import BiasgridError, DiskError, join_names, quote
+from ...files import hash_file, hold_lock, write_text
 from ..download import LIMITS, Limits
 from ..store import MODEL
 from .kinds import REGISTRY, check
 from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
+from .trust import files_on_trust, fits, is_same
 
 log = logging.getLogger(__name__)
 
+UNFINISHED = (".part", ".part.json", ".joined", ".joined.json")  # ends of names
 FetchFiles = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
 
 
@@ -35,8 +38,9 @@ def fetch(
 ) -> Path:
     """Bring the files of a model under `raw/<name>`.
 
-    `raw/<name>/manifest.json` (source, sha256 and size of each file, the path returned relative to the folder) is
-    written last: while it is there, fits `source`, and the files have the sizes it says, nothing is fetched again.
+    `raw/<name>/manifest.json` (source, sha256 and size of each file, which sha256 is the first that was seen, the
+    path returned relative to the folder) is written last: while it is there, fits `source`, and the files have the
+    sizes it says, nothing is fetched again.
     Processes that fetch one model at the same time wait for each other.
 
     A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and another
@@ -76,11 +80,22 @@ def fetch(
         fetch_files = partial(kind.fetch, source, folder, progress=progress, limits=limits)
         if kind.in_place:
             return _reference(fetch_files, source, folder, shared)
-        return _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
+        path = _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
+        _refuse_strangers(folder)
+        return path
     except BiasgridError as error:
         raise type(error)(f"{name}: {error}") from None
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
+
+
+def note_absence(name: str, source: dict[str, Any], raw: Path | str, reason: str) -> None:
+    """Record in the place of a model's manifest that it could not be had, unless another process has fetched it
+    meanwhile. What has come of its files is kept."""
+    folder = Path(raw) / name
+    with _alone(folder):
+        if _fetched_path(folder, source) is None:
+            write_text(folder / MANIFEST, absence.record_of({name: reason}))
 
 
 def verify(name: str, raw: Path | str) -> None:
@@ -104,13 +119,27 @@ def verify(name: str, raw: Path | str) -> None:
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
     """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
     manifest = read_manifest(folder)
-    if manifest.get("source") != source:
+    if not fits(manifest, source):
         return None
     for file, facts in manifest["files"].items():
         path = folder / file
         if not path.is_file() or path.stat().st_size != facts["bytes"]:
             return None
     return folder / manifest["input"]
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Raises BiasgridError for a file in an archive's folder that its manifest does not have: a reader could take it
+    for a part of the model, and no checksum covers it."""
+    fetched_files = read_manifest(folder).get("files", {})
+    names = (
+        file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name != MANIFEST
+    )
+    if strangers := sorted(set(names) - fetched_files.keys()):
+        raise BiasgridError(
+            f"{folder} holds {join_names(map(quote, strangers))}, which was not fetched, so no checksum covers it: "
+            "remove it"
+        )
 
 
 def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
@@ -152,8 +181,12 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
         for file in former.get("files", {}).keys() - digests.keys():
             if is_plain(file):  # else it is the user's, elsewhere
                 (folder / file).unlink(missing_ok=True)
+        for left_over in folder.iterdir():  # of a download that broke off, from another address
+            if left_over.name.endswith(UNFINISHED) and left_over.name not in digests:
+                left_over.unlink()
         files = {
             file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
+            | ({"first_seen": True} if file in files_on_trust(source) else {})
             for file, digest in digests.items()
         }
         manifest = {"source": source, "files": files, "input": next(iter(files)) if len(files) == 1 else "."}
@@ -162,7 +195,7 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
 
 
 def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:
-    if shared and former and former["source"] != source:
+    if shared and former and not is_same(former["source"], source):
         raise BiasgridError(
             f"{folder}, which studies share, holds a different model of this name (its source is "
             f"{json.dumps(former['source']):.300}): rename one of them, or delete that folder"

@@ -32,6 +32,10 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     return digests
 
 
+def pins(source: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {PurePosixPath(file).name: ("files", file) for file in source["files"]}
+
+
 def check(source: Mapping[str, Any]) -> None:
     if patterns := [file for file in source["files"] if is_pattern(file)]:
         raise BiasgridError(
@@ -57,5 +61,6 @@ SOURCES = (
         },
         fetch=fetch,
         check=check,
+        pins=pins,
     ),
 )

@@ -99,6 +99,9 @@ class Source:
         Raises BiasgridError where they cannot be fetched. A file that is there may be used if its hash is right.
     check
         Raises BiasgridError for a source whose keys are right one by one, and not together.
+    pins
+        Function of a source: the files of which it has the sha256, or could have it: name in the folder -> the keys
+        under which that stands. A file without one is trusted when it is first seen.
     in_place
         Whether the files stay where the user has put them: then `fetch` returns their hashes by their paths, first
         that of the file that is read.
@@ -109,6 +112,7 @@ class Source:
     keys: Mapping[str, Key]
     fetch: Callable[..., dict[str, str]]
     check: Callable[[Mapping[str, Any]], None] = lambda source: None
+    pins: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, ...]]] = lambda source: {}
     in_place: bool = False
 
 

@@ -14,20 +14,32 @@ from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Key, Source
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
-    urls = source["url"] if isinstance(source["url"], list) else [source["url"]]
-    try:
-        filename = source.get("filename") or unquote(PurePosixPath(urlsplit(urls[0]).path).name)
-    except ValueError:
-        raise BiasgridError(f"source: {urls[0]}: not an http or https address") from None
+    urls = _urls(source)
     return fetch_file(
         urls,
         folder,
-        filename,
+        _filename(source),
         pins=[{}] * len(urls),
         file_pins={key: source[key] for key in ("sha256", "md5") if key in source},
         progress=progress,
         limits=limits,
     )
+
+
+def pins(source: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {} if "md5" in source else {_filename(source): ("sha256",)}
+
+
+def _urls(source: Mapping[str, Any]) -> list[str]:
+    return source["url"] if isinstance(source["url"], list) else [source["url"]]
+
+
+def _filename(source: Mapping[str, Any]) -> str:
+    url = _urls(source)[0]
+    try:
+        return source.get("filename") or unquote(PurePosixPath(urlsplit(url).path).name)
+    except ValueError:
+        raise BiasgridError(f"source: {url}: not an http or https address") from None
 
 
 def check(source: Mapping[str, Any]) -> None:
@@ -52,5 +64,6 @@ SOURCES = (
         },
         fetch=fetch,
         check=check,
+        pins=pins,
     ),
 )

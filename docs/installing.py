@@ -1,0 +1,118 @@
+"""How much installs download: the table of docs/install.md, and a word before torch is installed.
+
+python docs/installing.py sizes                  writes the table: dry runs of pip without this machine's configuration
+python docs/installing.py torch PIP_OPTION ...   installs torch, unless this environment has one that will do
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import requests
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "install.md"
+TABLE = re.compile(r"(?<=<!-- sizes -->\n)\n.*?(?=<!-- /sizes -->)", re.DOTALL)
+ROWS = {
+    "nothing else": (".",),
+    "`workflow`, `figures`": (".[workflow,figures]",),
+    "`workflow`, `figures`, `frequency`": (".[workflow,figures,frequency]",),
+    "`debias`": (".[debias]",),
+    "`language`": (".[language]",),
+    "`notebooks`, `workflow`": (".[notebooks,workflow]",),
+    "`all`": (".[all]",),
+    "`make study`": ("-r", "requirements.lock"),
+    "`make test`, less torch": tuple(
+        f"-r{name}" for name in ("requirements.lock", "requirements-test.lock", "requirements-docs.lock")
+    ),
+}
+# what a build of torch for NVIDIA's GPUs brings
+OF_CUDA = re.compile(r"nvidia|cuda|triton")
+LARGE = 500e6  # bytes, from where pip's other index is named
+
+
+def downloads(environment: dict[str, str], *arguments: str) -> Iterator[tuple[str, int]]:
+    """The packages that pip would install, and the bytes of each file."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--report", "-", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
+    for item in json.loads(done.stdout)["install"]:
+        url = urlsplit(item["download_info"]["url"])
+        if "archive_info" not in item["download_info"]:  # this folder
+            continue
+        if url.scheme == "file":
+            size = Path(unquote(url.path)).stat().st_size
+        else:
+            head = requests.head(
+                url.geturl(), allow_redirects=True, timeout=60, verify=environment.get("PIP_CERT", True)
+            )
+            head.raise_for_status()
+            size = int(head.headers["Content-Length"])
+        yield item["metadata"]["name"], size
+
+
+def mb(size: float) -> str:
+    return f"{size / 1e6:,.0f} MB"
+
+
+def write_sizes() -> None:
+    """The table: where pip has no configuration, so that what this machine has beside the index does not count."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    environment["PIP_CONFIG_FILE"] = os.devnull
+    lines = [
+        "",
+        "| in an empty environment | packages | to download | of which CUDA |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row, what in ROWS.items():
+        found = list(downloads(environment, "--ignore-installed", *what))
+        cuda = sum(size for name, size in found if OF_CUDA.match(name))
+        total = sum(size for _, size in found)
+        lines.append(f"| {row} | {len(found)} | {mb(total)} | {mb(cuda) if cuda else ''} |")
+        print(lines[-1], flush=True)
+    python = ".".join(platform.python_version_tuple()[:2])
+    where = f"{platform.system()} {platform.machine()}, Python {python}, {date.today():%d %B %Y}"
+    lines += ["", f"Measured on {where.replace(', 0', ', ')}, by `python docs/installing.py sizes`.", ""]
+    text, count = TABLE.subn(lambda _: "\n".join(lines) + "\n", PAGE.read_text())
+    assert count == 1, PAGE
+    PAGE.write_text(text)
+
+
+def install_torch(*options: str) -> None:
+    """torch as requirements-torch.lock has it; a torch that the extra `debias` allows stays."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    wanted = Requirement(extras["debias"][0])
+    try:
+        if wanted.specifier.contains(version("torch"), prereleases=True):
+            return
+    except PackageNotFoundError:
+        pass
+    what = (*options, "-r", "requirements-torch.lock")
+    total = sum(size for _, size in downloads(dict(os.environ), *what))
+    hint = "; a CPU build is smaller: TORCH_INDEX, docs/install.md" if total > LARGE else ""
+    print(f"torch: {mb(total)} to download{hint}", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "pip", "--quiet", "install", "--root-user-action", "ignore", *what]
+    sys.exit(subprocess.run(command, cwd=ROOT).returncode)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["sizes"]:
+            write_sizes()
+        case ["torch", *options]:
+            install_torch(*options)
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,210 @@
+"""Checksums of results: they tell what a run made from what has become of it since.
+
+`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
+which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
+killed run leaves files without a record, and never one that differs from its record.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from .errors import BiasgridError
+from .files import hash_file, hold_lock, open_to_write, write_text
+
+NAME = "checksums.sha256"
+LEFT_OUT = {NAME, "config_file.txt"}  # the second says where the config lies, and is no result
+LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
+
+# what is known of a file's digest without reading it: name -> nanoseconds of its last change, size, digest
+Known = dict[str, list]
+
+
+def read(results: Path) -> dict[str, str]:
+    """Name in the folder -> digest, of every file that has a record; of a folder without records none.
+
+    Raises BiasgridError for a file that is damaged, and for names that lead out of the folder.
+    """
+    path = results / NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BiasgridError(f"{path}: cannot read the checksums: {error}") from None
+    *lines, rest = text.split("\n")
+    records = {}
+    for number, line in enumerate(lines, 1):
+        match = LINE.fullmatch(line)
+        if not match or not _is_inside(match[2]):
+            raise BiasgridError(f"{path}: line {number} is not a checksum and a file in this folder")
+        records[match[2]] = match[1]
+    if rest or not records:
+        raise BiasgridError(f"{path}: the checksums are cut off")
+    return records
+
+
+def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
+    """Names of files whose content is not as recorded, and of those that are missing.
+
+    A file whose size and time of change are those in `known_file` is not read: damage that keeps both is found by
+    `differences` alone.
+    """
+    known, changed, missing = _read_known(known_file), [], []
+    news: Known = {}
+    for name, digest in read(results).items():
+        stat = _stat(results / name)
+        if stat is None:
+            missing.append(name)
+        elif known.get(name) == [*stat, digest]:
+            continue
+        elif _digest(results / name) == digest:
+            news[name] = [*stat, digest]
+        else:
+            changed.append(name)
+    if news:
+        with suppress(OSError):
+            _write_known(known_file, known | news)
+    return changed, missing
+
+
+def forget(results: Path, names: Iterable[str]) -> None:
+    """Take off the records of files that are about to be written."""
+    if not (results / NAME).is_file():
+        return
+    with hold_lock(results / f".{NAME}.lock"):
+        records, written = _read_what_is_whole(results), set(names)
+        kept = {name: digest for name, digest in records.items() if name not in written}
+        if kept != records or not records:
+            _write(results, kept)
+
+
+def record(results: Path, names: Iterable[str], known_file: Path) -> None:
+    """Record those of these files that exist and have no record, and take off the records of files that are gone.
+
+    Files with a record keep it: if they were changed by hand, the record tells.
+    """
+    known, news = _read_known(known_file), {}
+    with suppress(OSError):  # a finished study's folder may be read-only
+        former = _read_what_is_whole(results)
+        records = {name: digest for name, digest in former.items() if (results / name).is_file()}
+        for name in names:
+            stat = _stat(results / name)
+            if name in records or name in LEFT_OUT or stat is None:
+                continue
+            entry = known.get(name)
+            if entry is None or entry[:2] != stat:
+                news[name] = entry = [*stat, _digest(results / name)]
+            if entry[2]:
+                records[name] = entry[2]
+        if news:
+            _write_known(known_file, known | news)
+        if records != former:
+            with hold_lock(results / f".{NAME}.lock"):
+                _write(results, records)
+
+
+@contextmanager
+def renewing(output: Path | str) -> Iterator[None]:
+    """While a step writes its output outside of a run: if the output, or a file that differs from it by its suffix
+    alone, has a record, it gets a new one."""
+    output = Path(output).absolute()
+    results = next((folder for folder in output.parents if (folder / NAME).is_file()), None)
+    names = _recorded_outputs(results, output) if results else []
+    if not names:
+        yield
+        return
+    forget(results, names)
+    yield
+    with hold_lock(results / f".{NAME}.lock"):
+        digests = {name: _digest(results / name) for name in names}
+        _write(results, _read_what_is_whole(results) | {name: d for name, d in digests.items() if d})
+
+
+def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
+    """How many files are recorded, and which of the folder's differ: "differs", "is missing", "is not recorded" ->
+    names. Every file is read. Raises BiasgridError for results without checksums."""
+    records = read(results)
+    if not records:
+        what = "has no checksums" if results.is_dir() else "there is no such folder"
+        raise BiasgridError(
+            f"{results}: {what}; expected a folder of results, such as results/embedded, that a run has finished, "
+            f"which writes {NAME}"
+        )
+    outcome: dict[str, list[str]] = {"differs": [], "is missing": [], "is not recorded": []}
+    for name, digest in records.items():
+        if not (results / name).is_file():
+            outcome["is missing"].append(name)
+        elif _digest(results / name) != digest:
+            outcome["differs"].append(name)
+    for file in sorted(results.rglob("*")):
+        name = file.relative_to(results)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if not hidden and name.as_posix() not in records.keys() | LEFT_OUT and not file.is_dir():
+            outcome["is not recorded"].append(name.as_posix())
+    return len(records), {kind: names for kind, names in outcome.items() if names}
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def _recorded_outputs(results: Path, output: Path) -> list[str]:
+    stem = output.relative_to(results).with_suffix("").as_posix()
+    with suppress(OSError, UnicodeDecodeError):
+        # most outputs have none: the text is not taken apart for them
+        if f"  {stem}." in (results / NAME).read_text(encoding="utf-8"):
+            records = _read_what_is_whole(results)
+            return [name for name in records if PurePosixPath(name).with_suffix("").as_posix() == stem]
+    return []
+
+
+def _read_what_is_whole(results: Path) -> dict[str, str]:
+    """The records, none if their file is damaged: what has none is recorded when the run ends."""
+    try:
+        return read(results)
+    except BiasgridError:
+        return {}
+
+
+def _write(results: Path, records: Mapping[str, str]) -> None:
+    if not records:
+        (results / NAME).unlink(missing_ok=True)
+        return
+    text = "".join(f"{records[name]}  {name}\n" for name in sorted(records))
+    # on the disk before the files that have lost their records are written
+    with open_to_write(results / NAME, sync=True) as file:
+        file.write(text.encode())
+
+
+def _digest(path: Path) -> str:
+    """The digest of a file; "" of one that cannot be read."""
+    try:
+        return hash_file(path) if path.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _stat(path: Path) -> list[int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return [stat.st_mtime_ns, stat.st_size]
+
+
+def _read_known(path: Path) -> Known:
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        return {name: entry for name, entry in known.items() if len(entry) == 3}
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
+        return {}
+
+
+def _write_known(path: Path, known: Known) -> None:
+    write_text(path, json.dumps(known, separators=(",", ":"), sort_keys=True) + "\n")

@@ -1,0 +1,55 @@
+"""Rankings and matrices of correlations: their numbers are judged at once, as single ranks agree by chance.
+
+Of seven models in random order each has its printed rank with probability 1/7, all seven with 1/5040.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .verdict import AGREEING, NO_VALUE, UNJUDGED, VERDICTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# quantity -> its whole, one and several, and the columns whose values its numbers share
+WHOLES = {
+    "rank": (("ranking", "rankings"), ["source", "criterion", "metric"]),
+    "correlation": (("correlation matrix", "correlation matrices"), ["source", "criterion"]),
+}
+
+
+def judge_wholes(table: pd.DataFrame) -> pd.DataFrame:
+    """The comparison with one verdict for all numbers of a ranking or a matrix: the worst of theirs.
+
+    Where the study lacks a number of a whole, or one may not be judged, the others have no value: a rank among fewer
+    models is another quantity. `note` says so.
+    """
+    table = table.copy()
+    for quantity, ((noun, _), columns) in WHOLES.items():
+        for _, part in table[table["quantity"] == quantity].groupby(columns):
+            unjudged = part["verdict"].isin(UNJUDGED)
+            agreeing = int(part["verdict"].isin(AGREEING).sum())
+            if unjudged.any():
+                places, outcome = part.index[~unjudged], NO_VALUE
+                table.loc[places, ["ours", "difference"]] = np.nan
+                note = f"a {noun} is judged as a whole, and ours lacks {unjudged.sum()} of its {len(part)} numbers"
+            else:
+                places, outcome = part.index, max(part["verdict"], key=VERDICTS.index)
+                note = f"judged as a whole: {agreeing} of {len(part)} numbers of this {noun} agree"
+                note = note if agreeing < len(part) else ""
+            table.loc[places, "verdict"] = outcome
+            table.loc[places, "note"] = ["; ".join(filter(None, (old, note))) for old in part["note"][places]]
+    return table
+
+
+def counted(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
+    """The verdicts to be counted, by what they are of (one, several): one per number, per ranking, per matrix."""
+    is_whole = table["quantity"].isin(WHOLES)
+    verdicts = {("number", "numbers"): table.loc[~is_whole, "verdict"]}
+    for quantity, (nouns, columns) in WHOLES.items():
+        wholes = table[table["quantity"] == quantity].groupby(columns)["verdict"]
+        verdicts[nouns] = wholes.agg(lambda part: max(part, key=VERDICTS.index))
+    return {nouns: part for nouns, part in verdicts.items() if len(part)}

@@ -1,0 +1,113 @@
+"""What a checksum of a model's file covers: every file that is read with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from glob import escape
+from pathlib import Path
+
+from ...errors import BiasgridError, join_names
+from ...files import hash_file
+from ..store import MODEL
+from .files import open_content
+
+# read with a language model's or an encoder's weights
+OF_WEIGHTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files that a source is read from: the file itself, or the model.json of a model's folder, first; then, by
+    name, those that are read with it, as far as they are there."""
+    if (path / MODEL).is_file():
+        path = path / MODEL
+    if path.name == MODEL:
+        names = set(_recorded(path))
+    elif path.suffix == ".safetensors":
+        names = set(OF_WEIGHTS)
+    else:
+        names = _beside(path)
+    return [path, *(file for name in sorted(names) if (file := path.with_name(name)).is_file())]
+
+
+def hash_files(path: Path) -> dict[Path, str]:
+    """The sha256 of each of the files of a source (`files_of`).
+
+    Raises BiasgridError for a file of a model's folder that is not the one that its model.json names.
+    """
+    digests = {file: hash_file(file) for file in files_of(path)}
+    folder_record = next(iter(digests))
+    if folder_record.name == MODEL:
+        recorded = _recorded(folder_record)
+        for file, digest in digests.items():
+            if recorded.get(file.name, digest) != digest:
+                raise BiasgridError(
+                    f"{file}: is not the file that {MODEL} names: expected sha256 {recorded[file.name]}, got {digest}"
+                )
+    return digests
+
+
+def pin_of(digests: Mapping[Path, str]) -> str:
+    """The checksum that covers the files of a source: the sha256 of one file; of several, that of the lines that
+    `sha256sum` writes of them.
+
+    A model's folder is known by its model.json, which has the checksums of the others.
+    """
+    first = next(iter(digests))
+    if len(digests) == 1 or first.name == MODEL:
+        return digests[first]
+    lines = "".join(f"{digest}  {file.name}\n" for file, digest in digests.items())
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def check_pin(digests: Mapping[Path, str], sha256: str) -> None:
+    """Raises BiasgridError unless the files of a source (`hash_files`) have this checksum, which is of all."""
+    first, *others = digests
+    pin = pin_of(digests)
+    if sha256.lower() == pin:
+        return
+    names = join_names(file.name for file in others)
+    if sha256.lower() == digests[first]:
+        raise BiasgridError(
+            f"{first}: its sha256 covers {first.name} alone, and {names} is read with it: pin all, sha256: {pin} "
+            f"(sha256sum {' '.join(file.name for file in digests)} | sha256sum)"
+        )
+    together = f" (of it and {names})" if others and first.name != MODEL else ""
+    raise BiasgridError(f"{first}: expected sha256 {sha256}, got {pin}{together}")
+
+
+def check_sha256(source: Path, sha256: str) -> None:
+    """Raises BiasgridError unless a file, with what is read beside it, has this checksum."""
+    if source.is_dir():
+        raise BiasgridError(f"{source}: sha256 is for a file, and this is a folder")
+    check_pin(hash_files(source), sha256)
+
+
+def _recorded(path: Path) -> dict[str, str]:
+    """The checksums that a model.json has of the files beside it; {} for a damaged one, which its reader refuses."""
+    try:
+        recorded = json.loads(path.read_text(encoding="utf-8")).get("sha256")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+    entries = recorded.items() if isinstance(recorded, dict) else ()
+    return {name: digest for name, digest in entries if Path(name).name == name and isinstance(digest, str)}
+
+
+def _beside(path: Path) -> set[str]:
+    """The names of the files that the reader of a file opens beside it."""
+    from . import REGISTRY  # late: it imports this module
+
+    names = {
+        reader: {file.name for file in path.parent.glob(reader.beside.format(escape(path.name)))}
+        for reader in REGISTRY.values()
+        if reader.beside
+    }
+    if not any(names.values()):
+        return set()
+    try:
+        with open_content(path) as file:
+            beginning = file.read(1 << 10)
+    except (OSError, BiasgridError):  # its reader says so
+        beginning = b""
+    return set().union(*(names[reader] for reader in names if not beginning or reader.detect(beginning)))

@@ -1,0 +1,76 @@
+"""The disk space that a run takes: said before the first byte comes, and refused where it is not there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from ..errors import BiasgridError
+from ..study import Study
+from . import stores
+from .notices import size_text
+
+CELL, POOL = (
+    0.15,
+    30,
+)  # megabytes of results: for each cell with its inference and tables; words of random groups
+
+
+def needed(
+    study: Study, sizes: Mapping[str, int | None], new_stores: Collection[str], cells: int, pools: int
+) -> dict[str, float]:
+    """Megabytes that a run adds to the disk, about.
+
+    Parameters
+    ----------
+    sizes
+        Of what is downloaded (`notices.download_sizes`); None, where it is not known, counts as nothing.
+    new_stores
+        The models whose stores are made.
+    cells, pools
+        How many are made.
+    """
+    raw = study.embeddings / "raw"
+    return {
+        # what a stopped run has of a download is kept
+        "downloads": sum(max((size or 0) - stores.size_of(raw / name), 0) for name, size in sizes.items()),
+        "stores": sum(
+            stores.megabytes(study, model, unknown=0)
+            for model in new_stores
+            if not (study.store_folder(model) / model / "vectors.npy").is_file()
+        ),
+        "results": CELL * cells + POOL * pools,
+    }
+
+
+def check(study: Study, parts: Mapping[str, float]) -> None:
+    """Raises BiasgridError where there is no room for what a run needs (`needed`)."""
+    places: Mapping[str, Path] = {
+        "downloads": study.embeddings,
+        "stores": study.embeddings,
+        "results": study.results,
+    }
+    disks: dict[int, list[str]] = defaultdict(list)
+    for part in parts:
+        disks[os.stat(_there(places[part])).st_dev].append(part)
+    for on_it in disks.values():
+        megabytes = sum(parts[part] for part in on_it)
+        room = shutil.disk_usage(_there(places[on_it[0]])).free / 1e6
+        if megabytes > room:
+            raise BiasgridError(
+                f"{study.name} needs {size_text(megabytes)} on the disk of {places[on_it[0]]} "
+                f"({described({part: parts[part] for part in on_it})}), which has {size_text(room)} free"
+            )
+
+
+def described(parts: Mapping[str, float]) -> str:
+    """The sizes of the parts that are any."""
+    return ", ".join(f"{part} {size_text(size)}" for part, size in parts.items() if size >= 1)
+
+
+def _there(folder: Path) -> Path:
+    """The folder, or the first above it that is there."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())

@@ -1,0 +1,66 @@
+"""What steps were made of, so that one whose files have the same bytes as then is not made again.
+
+A note of each step lies beside the logs (logs/<study>/made): losing it costs a run of the step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from ..files import hash_file, write_text
+from ..plan.step import Step
+
+
+class Made:
+    """The notes of a study's steps.
+
+    Parameters
+    ----------
+    logs
+        The folder of the steps' logs.
+    """
+
+    def __init__(self, logs: Path):
+        self._logs = logs
+        # tables read the same files
+        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def digest(self, step: Step) -> str:
+        """Of all that a step is made of: its spec, its code, and the bytes of its files."""
+        parts = [step.depends_on, *(f"{file} {self._hash(file)}" for file in step.files)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def note(self, step: Step, log: str, digest: str, warnings: list[str]) -> None:
+        """Note what a step was made of, what it wrote, and what it warned of."""
+        record = {"made_of": digest, "outputs": list(map(self._hash, step.outputs)), "warnings": warnings}
+        write_text(self._note(log), json.dumps(record, ensure_ascii=False))
+
+    def warnings(self, step: Step, log: str, digest: str) -> list[str] | None:
+        """What a step warned of when it was made of the same; None where it was not, or has lost its outputs."""
+        try:
+            record = json.loads(self._note(log).read_text(encoding="utf-8"))
+            made_of, outputs, warnings = record["made_of"], record["outputs"], list(record["warnings"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+        same = made_of == digest and outputs == list(map(self._hash, step.outputs))
+        return warnings if same else None
+
+    def forget(self, log: str) -> None:
+        """Forget what the step of a log was made of."""
+        self._note(log).unlink(missing_ok=True)
+
+    def _note(self, log: str) -> Path:
+        return self._logs / "made" / Path(log).relative_to(self._logs).with_suffix(".json")
+
+    def _hash(self, file: str) -> str:
+        """Of a file's bytes; of one that is not there, nothing."""
+        with suppress(OSError):
+            state = Path(file).stat()
+            key = (state.st_mtime_ns, state.st_size, state.st_ino)
+            if self._known.get(file, ((), ""))[0] != key:
+                self._known[file] = key, hash_file(file)
+            return self._known[file][1]
+        return ""

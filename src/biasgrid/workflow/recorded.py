@@ -1,0 +1,86 @@
+"""Checksums in a run (`biasgrid.checksums`): what was damaged is made again, and what is made is recorded."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import checksums
+from ..errors import BiasgridError, join_names
+from . import engine
+
+
+class Recorded:
+    """The records of the results of a study, simulation or benchmark.
+
+    Parameters
+    ----------
+    results
+        Their folder.
+    logs
+        Where the run's lock lies, and what is known of the files of this machine.
+    """
+
+    def __init__(self, results: Path, logs: Path):
+        self._results, self._lock_file, self._known = results, logs / ".lock", logs / ".checksums.json"
+
+    def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
+        """Have this run make again what a step makes and is not as recorded, or missing if the run makes all. A dry
+        run only plans it."""
+        if self._is_locked():
+            return  # the run that holds it is writing; this one is refused when it begins
+        try:
+            damaged, missing = checksums.changes(self._results, self._known)
+        except BiasgridError as error:
+            say(f"{error}: it is made again")
+            damaged, missing = [], []
+        study = self._results / "study.json"  # of results without records, too
+        if study.is_file() and study.name not in damaged and not _is_mapping(study):
+            damaged.append(study.name)
+
+        def made(names: list[str]) -> list[str]:
+            files = [str(self._results / name) for name in names]
+            return [file for file in files if any(rule.is_producer(file) for rule in workflow.rules)]
+
+        files = made(damaged)
+        engine.force(workflow, files + (made(missing) if engine.asks_for_all(workflow) else []))
+        for file in files if not workflow.output_settings.dryrun else ():
+            Path(file).unlink(missing_ok=True)
+        if files:
+            was, will = ("was", "it is") if len(files) == 1 else ("were", "they are")
+            say(f"{join_names(files)} {was} damaged or changed by hand; {will} made again")
+
+    def begin(self, workflow: Any) -> None:
+        """Take off the records of what this run is about to write."""
+        checksums.forget(self._results, self._outputs(workflow.dag.needrun_jobs()))
+
+    def end(self, workflow: Any) -> None:
+        """Record what this run has made, and what a run that was killed has made before it."""
+        if workflow.is_main_process:
+            checksums.record(self._results, self._outputs(workflow.dag.jobs), self._known)
+
+    def _outputs(self, jobs: Any) -> list[str]:
+        """The names, in the folder of results, of what jobs write there."""
+        beginning = f"{self._results}/"
+        files = dict.fromkeys(str(file) for job in jobs for file in job.output)
+        return [file.removeprefix(beginning) for file in files if file.startswith(beginning)]
+
+    def _is_locked(self) -> bool:
+        try:
+            with self._lock_file.open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # no run yet, or a file system without locks
+            pass
+        return False
+
+
+def _is_mapping(file: Path) -> bool:
+    try:
+        return isinstance(json.loads(file.read_text(encoding="utf-8")), dict)
+    except (OSError, ValueError, RecursionError):
+        return False

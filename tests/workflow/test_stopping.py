@@ -1,0 +1,206 @@
+"""Ctrl-C and SIGTERM: a run says at once that it stops, ends soon, leaves no process, and goes on where it was."""
+
+import gzip
+import http.server
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+import yaml
+from conftest import ROOT, write_text_model
+from loopback import Handler, acting, sleep, started
+
+SOON = 5  # seconds; on a quiet machine it is a fraction of one
+WORDS = ["he", "she", "man", "woman", "career", "office", "science", "art", "family", "home"]
+LINES = ["biasgrid: stopping ...", "biasgrid: stopped; run the same command to go on"]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def archive() -> bytes:
+    """A gzipped text model whose conversion takes some seconds."""
+    numbers = [f"{x:.5f}" for x in np.random.default_rng(3).normal(size=3000)]
+    rows = [
+        f"{WORDS[i] if i < len(WORDS) else f'w{i}'} {' '.join(numbers[i % 2700 : i % 2700 + 300])}"
+        for i in range(30_000)
+    ]
+    return gzip.compress("\n".join(rows).encode(), 1)
+
+
+@pytest.fixture
+def server(archive):
+    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as made:
+        made.seen, made.sent, made.plan = [], 0, []
+        made.usual = acting(body=archive)
+        yield made
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study of one model in a folder of its own: its config, to be edited, and what runs it."""
+    query = {
+        "targets": {"men": WORDS[:1], "women": WORDS[1:2]},
+        "attributes": {"a": WORDS[4:7], "b": WORDS[7:]},
+    }
+    config = {
+        "study": "small",
+        "models": {"one": {"label": "One", "format": "text", "licence": "none"}},
+        "criteria": {"A": {"queries": {"q": query}}},
+        "metrics": {"weat": {}},
+        "figures": [],
+    }
+    return Study(tmp_path, config)
+
+
+class Study:
+    def __init__(self, folder, config):
+        self.folder, self.config = folder, config
+        self.stores = folder / "embeddings"
+
+    def start(self) -> subprocess.Popen:
+        (self.folder / "study.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
+        return start(self.folder, "run", "study.yaml", "--cores", "2")
+
+    def finish(self) -> str:
+        run = self.start()
+        errors = run.communicate(timeout=120)[1]
+        assert run.returncode == 0, errors
+        assert (self.folder / "results" / "small" / "scores.csv").is_file()
+        return errors
+
+
+def start(folder, *arguments) -> subprocess.Popen:
+    """A command of biasgrid at work in a group of processes of its own, as a shell starts it."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT / "src"),
+        "BIASGRID_EMBEDDINGS": str(folder / "embeddings"),
+        "COLUMNS": "80",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "biasgrid", *map(str, arguments)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for(run, condition):
+    for _ in range(1200):
+        if found := condition():
+            return found
+        assert run.poll() is None, run.communicate()[1]
+        time.sleep(0.05)
+    raise AssertionError("it did not come so far")
+
+
+def stopped(run, number, whole_group=False, again=None):
+    """Send a signal, and again so many seconds later: the run ends soon, in two lines, and all that it started."""
+    children = psutil.Process(run.pid).children(recursive=True)
+    began = time.monotonic()
+    for pause in (0, again):
+        if pause is not None:
+            time.sleep(pause)
+            if run.poll() is None:
+                (os.killpg if whole_group else os.kill)(run.pid, number)
+    errors = run.communicate(timeout=60)[1]
+    assert time.monotonic() - began < SOON
+    assert run.returncode == 128 + number
+    assert errors.splitlines()[-2:] == LINES
+    assert "Traceback" not in errors
+    assert not psutil.wait_procs(children, timeout=3)[1]
+
+
+def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server, archive):
+    study.config["models"]["one"]["source"] = {
+        "type": "url",
+        "url": f"http://127.0.0.1:{server.server_port}/one.txt.gz",
+    }
+    half = 1 << 20  # in whole blocks: less is not yet in the file
+    server.plan.append(acting(body=archive, upto=half, then=sleep))
+    run = study.start()
+    part = study.stores / "raw" / "one" / "one.txt.gz.part"
+    wait_for(run, lambda: part.is_file() and part.stat().st_size == half)
+    stopped(run, signal.SIGTERM)
+    # no checksum is pinned
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in study.finish()
+    warning = (study.folder / "logs" / "small" / "warnings.log").read_text()
+    assert "first seen with sha256" in warning
+    # as long as the archive is the one that it is of
+    (study.folder / "results" / "small" / "scores.csv").unlink()
+    assert "biasgrid: warnings: 1, in logs/small/warnings.log" in study.finish()
+    assert (study.folder / "logs" / "small" / "warnings.log").read_text() == warning
+    assert [headers.get("Range") for _, headers in server.seen] == [None, f"bytes={half}-"]
+
+
+def test_a_conversion_is_stopped_by_ctrl_c_in_a_terminal_also_by_two(study, archive):
+    """Of the half store nothing is left, and what was finished is not made again."""
+    (study.folder / "one.txt.gz").write_bytes(archive)
+    study.config["models"]["one"]["source"] = {"type": "file", "path": "one.txt.gz"}
+    run = study.start()
+    half_store = study.stores / "one" / ".partial" / "vectors.npy"
+    wait_for(run, lambda: half_store.is_file() and half_store.stat().st_size > 1_000_000)
+    query = study.folder / "results" / "small" / "queries" / "q.json"
+    made = query.stat().st_mtime_ns
+    stopped(run, signal.SIGINT, whole_group=True, again=0.05)
+    assert not half_store.exists()
+    study.finish()
+    assert query.stat().st_mtime_ns == made
+
+
+@pytest.mark.parametrize(("command", "number"), [("loky", signal.SIGTERM), (" fit ", signal.SIGINT)])
+def test_the_processes_of_a_run_end_with_it(study, command, number):
+    """A worker, and a process of a rule; where one of them alone gets the signal, as from docker or systemd."""
+    source = write_text_model(study.folder / "one.txt", WORDS + [f"w{i}" for i in range(3000)], 50)
+    study.config["models"]["one"]["source"] = {"type": "file", "path": str(source)}
+    study.config["metrics"] = {"rnsb": {}}
+    study.config["inference"] = {"permutation": {"draws": 50_000, "exact": 10}}
+    study.config["debias"] = {
+        "A": {
+            "hard": {
+                "method": "hard",
+                "label": "hard",
+                "criteria": ["A"],
+                "words": {"definitional_pairs": [["he", "she"], ["man", "woman"]], "equalize_pairs": []},
+            }
+        }
+    }
+    run = study.start()
+
+    def is_there():
+        for child in psutil.Process(run.pid).children(recursive=True):
+            try:
+                if command in " ".join(child.cmdline()) and "resource_tracker" not in child.cmdline()[-1]:
+                    return True
+            except psutil.Error:
+                continue
+        return False
+
+    wait_for(run, is_there)
+    stopped(run, number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_is_stopped(tmp_path, archive, number):
+    (tmp_path / "one.txt.gz").write_bytes(archive)
+    run = start(tmp_path, "convert", "--input", "one.txt.gz", "--output", "store")
+    half_store = tmp_path / "store" / ".partial" / "vectors.npy"
+    wait_for(run, lambda: half_store.is_file() and half_store.stat().st_size > 1_000_000)
+    stopped(run, number, again=0.01)
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_run_is_stopped_before_it_has_begun(study):
+    """Snakemake is not yet there, or plans."""
+    study.config["models"]["one"]["source"] = {"type": "file", "path": "missing.txt"}
+    run = study.start()
+    wait_for(run, lambda: "snakemake" in " ".join(psutil.Process(run.pid).cmdline()))
+    stopped(run, signal.SIGINT)
