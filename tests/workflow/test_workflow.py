@@ -340,6 +340,45 @@ def test_a_new_metric_makes_no_other_stale(finished):
     assert set(jobs) == {"cell", *AND_STUDY}
 
 
+def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished):
+    finished.configure(finished.config | {"figures": ["rankings", "scores"]})
+    finished.run()
+    figures = finished.folder / "results/small/figures"
+    before = finished.results()
+    module = finished.folder / "src/biasgrid/figures/rankings.py"
+    text = module.read_text()
+    line = '    rows_of(rankings, "rankings", criterion)\n'
+    assert line in text
+    module.write_text(text.replace(line, f"    1 / 0\n{line}"))
+    done = finished.snakemake("--cores", "2")
+    assert done.returncode == 1
+    said = [text for text in done.stderr.splitlines() if "failed" in text]
+    assert said == ["biasgrid: figure rankings failed: ZeroDivisionError: division by zero"]
+    assert {path.stem for path in figures.iterdir()} == {"scores-first", "scores-second"}
+    module.write_text(text)
+    assert made(finished) == {"figure/rankings"}
+    assert finished.results() == before
+    assert planned(finished) == {}
+
+
+def test_a_table_that_fails_leaves_no_stale_one_behind(finished):
+    (finished.folder / "results/small/figures/rankings.svg").unlink()
+    module = finished.folder / "src/biasgrid/tables/scores.py"
+    text = module.read_text()
+    module.write_text(text.replace("def make(", "def make(inputs, spec):\n    1 / 0\n\n\ndef _make("))
+    assert finished.snakemake("--cores", "2").returncode == 1
+    module.write_text(text)
+    # what is made of it was not: all of it is planned again, and comes out as it was
+    assert {"scores", "rankings", "figure", "report"} <= set(planned(finished))
+    assert made(finished) == {"table/scores", "figure/rankings"}
+    assert planned(finished) == {}
+
+
+def test_forced_steps_are_made_again_though_nothing_changed(finished):
+    assert "table/scores" in made(finished, "--forcerun", "table")
+    assert planned(finished) == {}
+
+
 def test_cores_do_not_change_a_byte(project, finished_project):
     project.run("--cores", "2")
     assert project.results() == finished_project.results()

@@ -17,7 +17,7 @@ from typing import Any
 
 from snakemake.io import is_flagged
 from snakemake.logging import logger
-from snakemake.workflow import JobScheduler
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from .. import termination
 from ..errors import BiasgridError
