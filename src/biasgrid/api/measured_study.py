@@ -129,7 +129,7 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
     table = tables.REGISTRY[name]
     if not isinstance(study, MeasuredStudy) and not table.inputs(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
-    return table.read(study.table_file(name), absent)
+    return tables.read(study.table_file(name), absent)
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:

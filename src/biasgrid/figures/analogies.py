@@ -13,7 +13,7 @@ from .figure import Drawing, Figure, evaluations_of, group_by_size, pages, table
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
+from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +93,14 @@ def analogies(
     }
     pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
     # the first column has the words; long answers take several lines
-    first_column = (
-        max(text_width(w, SMALL) for *_, row_words, _ in blocks.values() for w in row_words) * BOLD + 0.1
-    )
+    row_names = [shorten(word, LONGEST_HEAD) for *_, row_words, _ in blocks.values() for word in row_words]
+    first_column = max(text_width(name, SMALL) for name in row_names) * BOLD + 0.1
     room = PAGE[0] - 2 * MARGIN - first_column
     widths = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
     lines = {
-        column: {text: fit_text(text, widths[column] - GUTTER + 0.005, SMALL) for text in texts[column]}
+        column: {
+            text: fit_text(shorten(text), widths[column] - GUTTER + 0.005, SMALL) for text in texts[column]
+        }
         for column in columns
     }
     heads = {
@@ -195,7 +196,7 @@ def analogies(
                     axes.text(x, centre, "n/a", color="#666666", **line)
             x += widths[method, excluded]
         for i, word in enumerate(row_words):
-            axes.text(0, ends[i] - row_heights[i] / 2, word, weight="bold", **line)
+            axes.text(0, ends[i] - row_heights[i] / 2, shorten(word, LONGEST_HEAD), weight="bold", **line)
         top += height + 0.2
     return figure
 

@@ -14,7 +14,7 @@ from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables
-from .text import BOLD, DAGGER, SMALL, text_width
+from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def before_after(
         rows,
         ordered_methods(table, criterion),
         labels,
-        {metric: labels.get(metric, metric) for metric in metrics},
+        {metric: shorten(labels.get(metric, metric), LONGEST_HEAD) for metric in metrics},
         legend + missing_values(rows["after"], rows["status"]),
         first=method_label(labels, "none"),
         need=numbers + 0.29,

@@ -17,7 +17,7 @@ from .figure import evaluations_of
 from .layout import MARGIN, PAGE, add_axes, no_mark, page
 from .palette import ZEBRA
 from .rows import rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
+from .text import BOLD, LONGEST_ROW, NORMAL, SMALL, fit_text, line_count, shorten, text_width, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def add_blocks(
     the figure, its axes by (model, measure), and by model the rows' y in inches (method -> y, None: first).
     """
     methods = {model: set(part["debias"]) for model, part in rows.groupby("model")}
-    names = {key: wrap_text(labels.get(key, key), 26) for key in order} | {None: first}
+    names = {key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26) for key in order} | {None: first}
     members = {
         model: [None] * bool(first) + [key for key in order if key in model_methods]
         for model, model_methods in methods.items()

@@ -12,7 +12,7 @@ from .figure import Drawing, Figure, distinct_sets, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
-from .text import SMALL, text_width
+from .text import LONGEST_HEAD, LONGEST_ROW, SMALL, shorten, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def shuffled_text(
         "text in order. Shuffled text says nothing of any word: at 1 (dashed), a metric is as far from neutral there "
         "as in real text. A line is the 95 % interval over models; an open mark has none: there is one model, or the "
         "value of real text does not differ from the neutral one. A mark at an edge is beyond it.",
-        {training: (training, "") for training in rows},
+        {training: (shorten(training, LONGEST_HEAD), "") for training in rows},
         columns,
         np.array([min(width, 2.4), len(shared) * ROW]),
         [(labels.get(corpus, corpus), legend_line(**_mark(looks[corpus], False))) for corpus in corpora]
@@ -146,10 +146,11 @@ def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Ma
     """What rows are called: the metric, and of a metric with several the part of the query."""
     metrics = [metric for metric, _ in rows]
     has_parts = [metrics.count(metric) > 1 and bool(parts.get(query)) for metric, query in rows]
-    return [
+    names = [
         f"{labels.get(metric, metric)}: {parts[query]}" if of_part else labels.get(metric, metric)
         for (metric, query), of_part in zip(rows, has_parts, strict=True)
     ]
+    return [shorten(name, LONGEST_ROW) for name in names]
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

@@ -11,8 +11,8 @@ from ..labels import sic
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
 DAGGER = "\N{DAGGER}"
-# characters of a label, of either half of a query's name, and of what stands above a panel
-LONGEST, LONGEST_HALF, LONGEST_HEAD = 85, 120, 32
+# characters of a label, of either half of a query's name, of what a row is called, and of what stands above a panel
+LONGEST, LONGEST_HALF, LONGEST_ROW, LONGEST_HEAD = 85, 120, 70, 32
 
 
 def shorten(text: str, most: int = LONGEST) -> str:

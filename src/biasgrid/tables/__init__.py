@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..in_memory import File, parts_of
+from ..in_memory import File, InMemory, parts_of
+from ..printable import check_texts
 from ..registry import Registry
 from .table import Column, Files, Table
 
@@ -23,6 +24,12 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
     return REGISTRY[spec["table"]].write(inputs, spec, output)
 
 
-def read(path: File) -> pd.DataFrame:
-    """A table of a study from its file, whose name says which it is; see `Table.read`."""
-    return REGISTRY.find(parts_of(path)[-1]).read(path)
+def read(path: File, absent: bool = False) -> pd.DataFrame:
+    """A table of a study from its file, whose name says which it is, for whoever shows it; see `Table.read`.
+
+    Raises BiasgridError for a hidden character (`printable.HIDDEN`), too.
+    """
+    table = REGISTRY.find(parts_of(path)[-1]).read(path, absent)
+    if not isinstance(path, InMemory):
+        check_texts(Path(path).read_text(encoding="utf-8"), str(path))
+    return table

@@ -14,7 +14,6 @@ from ..absence import STATUS
 from ..errors import BiasgridError, join_names
 from ..files import write_text
 from ..in_memory import File, InMemory
-from ..printable import HIDDEN
 from . import ends
 from .column import ANY, Column
 
@@ -153,10 +152,6 @@ class Table:
             raise BiasgridError(
                 f"{path}: not a table ({' '.join(str(error).split())[:100]}); {remedy}"
             ) from None
-        if wrong := HIDDEN.search(Path(path).read_text(encoding="utf-8")):
-            raise BiasgridError(
-                f"{path}: has the character U+{ord(wrong[0]):04X}, which no text may have; {remedy}"
-            )
         missing = [name for name in self.names if name not in table.columns]
         if missing:
             raise BiasgridError(f"{path}: has no column {join_names(missing)}; {remedy}")
