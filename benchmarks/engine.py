@@ -1,15 +1,17 @@
-"""What a cell costs: a cell that computes nothing against Snakemake's own `shell: touch` job, in one run.
+"""What re-runs cost: jobs, seconds, and the floor, as many of Snakemake's own `shell: touch` jobs, in one run.
 
-Both sides run under this project's profile, which holds the engine's best settings. The cell side is the real
-workflow - store, query, parameters, the metric's file and the shared modules as inputs - with a metric that returns
-0. And the time of a run of the whole study with nothing to do.
+Both sides run under this project's profile, which holds the engine's best settings. Cells that compute nothing are
+the real workflow - store, query, parameters, the metric's file and the shared modules as inputs - with a metric that
+returns 0; planning 700 and 7,000 of them is measured, and a run with nothing to do. The embedded study is run after a
+deleted cell, a changed word and a changed line of a metric; where its stores are not there, it is left out.
 
-    python benchmarks/engine.py [--cells 700] [--rounds 3] [--against CHECKOUT]
+    python benchmarks/engine.py [--cells 700] [--large 7000] [--rounds 3] [--against CHECKOUT]
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import resource
 import shutil
 import statistics
@@ -46,45 +48,120 @@ rule touch:
 """
 
 
+EDITED = ("data/word_sets/multiclass.json", '"rancher"', '"farmer"')  # a word of one query
+RE_RUNS = {
+    "deleted": "a deleted cell",
+    "word": "a changed word of a query",
+    "metric": "a changed line of a metric",
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=700)
+    parser.add_argument("--large", type=int, default=7000, help="cells of the study that is planned; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--embeddings", type=Path, default=ROOT / "data" / "embeddings")
     parser.add_argument("--against", type=Path, help="another checkout, measured beside this one")
     args = parser.parse_args()
     roots = {"": ROOT} | ({" (other)": args.against.resolve()} if args.against else {})
     with tempfile.TemporaryDirectory() as folder:
-        touch = Path(folder) / "touch"
-        make_touch(touch, args.cells)
-        grids = {side: Path(folder) / f"grid{side}" for side in roots}
-        taken: dict[str, list[tuple[float, float]]] = {}
-        for side, grid in grids.items():
-            make_grid(roots[side], grid, args.cells)
-            # once to the end: models and queries are there, and the price measured is that of cells
-            snakemake(grid)
-        for _ in range(args.rounds):
-            for side, grid in grids.items():
-                taken.setdefault(f"idle{side}", []).append(snakemake(grid))
-        for _ in range(args.rounds):
-            shutil.rmtree(touch / "out", ignore_errors=True)
-            taken.setdefault("touch", []).append(snakemake(touch))
-            for side, grid in grids.items():
-                shutil.rmtree(grid / "results" / "engine" / "cells")
-                taken.setdefault(f"cell{side}", []).append(snakemake(grid, "--until", "cell"))
-    print(f"{args.cells} jobs, 2 cores, median of {args.rounds} rounds; CPU of Snakemake and its children")
-    middle = {name: [statistics.median(x) for x in zip(*rows, strict=True)] for name, rows in taken.items()}
-    labels = {"touch": "shell: touch, best settings"}
-    for side in roots:
-        labels[f"cell{side}"] = f"a cell that computes nothing{side}"
-        labels[f"idle{side}"] = f"nothing to do, tables and figures included{side}"
-    for name, label in labels.items():
-        wall, cpu = middle[name]
-        print(f"{label:52} {wall:7.2f} s wall {cpu:7.2f} s CPU {1000 * cpu / args.cells:7.2f} CPU ms/job")
-    pairs = [("cell", "touch")]
-    pairs += [("cell", "cell (other)"), ("idle", "idle (other)")] if args.against else []
-    for one, other in pairs:
-        wall, cpu = (c / t for c, t in zip(middle[one], middle[other], strict=True))
-        print(f"{one} / {other}: {wall:.2f} (wall) {cpu:.2f} (CPU)")
+        taken: dict[str, list[tuple[float, float, int]]] = {}
+        for round_number in range(args.rounds):
+            for cells in filter(None, (args.cells, args.large)):
+                measure_grid(Path(folder), roots, cells, taken, times_cells=cells == args.cells)
+            if args.embeddings.is_dir():
+                for side, root in roots.items():
+                    measure_edits(
+                        Path(folder) / f"study{side}", root, args.embeddings, side, round_number, taken
+                    )
+            for name in RE_RUNS if args.embeddings.is_dir() else ():
+                measure_floor(Path(folder) / "floor", name, taken)
+    if not args.embeddings.is_dir():
+        print(f"no re-runs of the embedded study: its stores are not there ({args.embeddings})")
+    print(f"2 cores, median of {args.rounds} rounds; jobs, seconds, and CPU of Snakemake and its children")
+    for name, rows in taken.items():
+        wall, cpu, jobs = (statistics.median(column) for column in zip(*rows, strict=True))
+        print(f"{name:60} {jobs:6.0f} jobs {wall:8.2f} s wall {cpu:8.2f} s CPU")
+
+
+def measure_grid(
+    folder: Path,
+    roots: dict[str, Path],
+    cells: int,
+    taken: dict[str, list[tuple[float, float, int]]],
+    times_cells: bool,
+) -> None:
+    """A study whose cells compute nothing, and as many `touch` jobs: planned, run, and run again."""
+    for side in ("floor", *roots):
+        made = folder / f"{cells}{side}"
+        if not made.is_dir() and side == "floor":
+            make_touch(made, cells)
+        elif not made.is_dir():
+            make_grid(roots[side], made, cells)
+        name = f"{cells:,} {{}}{', floor' if side == 'floor' else side}"
+        outputs = made / "out" if side == "floor" else made / "results" / "engine" / "cells"
+        shutil.rmtree(outputs, ignore_errors=True)
+        planned = snakemake(made, "--dry-run", "--quiet", "all")
+        taken.setdefault(name.format("planned"), []).append(planned)
+        if side != "floor":
+            snakemake(made, "--until", "query", "store")  # the price measured is that of cells
+        until = [] if side == "floor" else ["--until", "cell"]
+        run = snakemake(made, *until)
+        if times_cells:
+            taken.setdefault(name.format("cells run"), []).append(run)
+        snakemake(made)
+        taken.setdefault(name.format("with nothing to do"), []).append(snakemake(made))
+
+
+def measure_edits(
+    folder: Path,
+    root: Path,
+    embeddings: Path,
+    side: str,
+    round_number: int,
+    taken: dict[str, list[tuple[float, float, int]]],
+) -> None:
+    """The embedded study after edits, with stores that are there; and that it has nothing to do then."""
+    if not folder.is_dir():
+        for name in ("src", "workflow", "profiles", "config"):
+            shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / "data", folder / "data", ignore=shutil.ignore_patterns("embeddings"))
+        (folder / "data" / "embeddings").symlink_to(embeddings.resolve())
+        shutil.copy(root / "Snakefile", folder)
+        run_embedded(folder)
+    words, metric = folder / EDITED[0], folder / "src/biasgrid/metrics/weat.py"
+
+    def edit(name: str) -> None:
+        if name == "deleted":
+            (folder / "results/embedded/cells/glove-6b-50d/none/weat/gender_1.json").unlink()
+        elif name == "word":
+            former, new = EDITED[1:] if round_number % 2 == 0 else EDITED[:0:-1]
+            words.write_text(words.read_text().replace(former, new))
+        else:
+            metric.write_text(f"{metric.read_text()}\n_ROUND_{round_number} = {round_number}\n")
+
+    for name, label in RE_RUNS.items():
+        edit(name)
+        taken.setdefault(f"{label}{side}", []).append(run_embedded(folder))
+        again = run_embedded(folder)
+        taken.setdefault(f"{label}, and nothing to do after it{side}", []).append(again)
+
+
+def measure_floor(folder: Path, name: str, taken: dict[str, list[tuple[float, float, int]]]) -> None:
+    """As many `touch` jobs as a re-run has, among as many as the study has."""
+    if not folder.is_dir():
+        make_touch(folder, 950)
+        snakemake(folder)
+    jobs = int(statistics.median(row[2] for row in taken[RE_RUNS[name]]))
+    for number in range(jobs - 1):  # less the rule that asks for all of them
+        (folder / "out" / f"{number}.txt").unlink()
+    taken.setdefault(f"{RE_RUNS[name]}, floor", []).append(snakemake(folder))
+
+
+def run_embedded(folder: Path) -> tuple[float, float, int]:
+    """A run of the embedded study."""
+    return snakemake(folder, "--configfile", "config/embedded.yaml")
 
 
 def make_touch(folder: Path, cells: int) -> None:
@@ -127,8 +204,8 @@ def make_grid(root: Path, folder: Path, cells: int) -> None:
     (folder / "config/config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
 
 
-def snakemake(folder: Path, *arguments: str) -> tuple[float, float]:
-    """Run the folder's workflow: seconds of wall clock and of CPU."""
+def snakemake(folder: Path, *arguments: str) -> tuple[float, float, int]:
+    """Run the folder's workflow: seconds of wall clock and of CPU, and how many jobs it had."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run(
@@ -141,7 +218,10 @@ def snakemake(folder: Path, *arguments: str) -> tuple[float, float]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
-    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    log = max((folder / ".snakemake" / "log").glob("*.log"), default=None)
+    jobs = re.search(r"^total +(\d+)$", log.read_text() if log else "", re.M)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return wall, cpu, int(jobs[1]) if jobs else 0
 
 
 if __name__ == "__main__":

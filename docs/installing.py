@@ -72,7 +72,11 @@ def write_sizes() -> None:
     """The table: where pip has no configuration, so that what this machine has beside the index does not count."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
     environment["PIP_CONFIG_FILE"] = os.devnull
-    lines = ["", "| in an empty environment | packages | to download | of which CUDA |", "| --- | --- | --- | --- |"]
+    lines = [
+        "",
+        "| in an empty environment | packages | to download | of which CUDA |",
+        "| --- | --- | --- | --- |",
+    ]
     for row, what in ROWS.items():
         found = list(downloads(environment, "--ignore-installed", *what))
         cuda = sum(size for name, size in found if OF_CUDA.match(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import fcntl
 import gc
+import hashlib
 import io
 import json
 import os
@@ -143,6 +144,17 @@ def root(tmp_path) -> Path:
     folder.mkdir(parents=True)
     (folder / "toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1"], "pairs": [["a", "b"]]}}')
     return tmp_path
+
+
+def checksums_of(results: dict[str, bytes], study: str = "small") -> dict[str, bytes]:
+    """What a run records of these results of a study, by its path: the form of sha256sum, sorted by name."""
+    names = sorted(p.removeprefix(f"{study}/") for p in results if p.startswith(f"{study}/"))
+    lines = [
+        f"{hashlib.sha256(results[f'{study}/{name}']).hexdigest()}  {name}\n"
+        for name in names
+        if name not in ("config_file.txt", "checksums.sha256")
+    ]
+    return {f"{study}/checksums.sha256": "".join(lines).encode()}
 
 
 def files_in(folder: Path) -> dict[str, Path]:

@@ -121,8 +121,20 @@ def made_with(study, module):
 
 
 def planned(project, *arguments) -> dict[str, set[str]]:
-    """Rule, or table -> what a dry run says it would make, by output path below results/small (or data)."""
+    """Rule, or table -> what is of the jobs of a dry run, by output path below results/small (or data)."""
     return jobs_of(project.run("--dry-run", *arguments))
+
+
+def made(project, *arguments) -> set[str]:
+    """What a run makes of that which its jobs hold: tables, figures, inference, the page."""
+    folder = project.folder / "logs" / "small" / "made"
+    before = {note: note.stat().st_mtime_ns for note in folder.rglob("*.json")}
+    project.run(*arguments)
+    return {
+        str(note.relative_to(folder).with_suffix(""))
+        for note in folder.rglob("*.json")
+        if before.get(note) != note.stat().st_mtime_ns
+    }
 
 
 def jobs_of(done) -> dict[str, set[str]]:
@@ -130,14 +142,20 @@ def jobs_of(done) -> dict[str, set[str]]:
     jobs: dict[str, set[str]] = {}
     for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
         rule = re.search(r"^(?:local)?rule (\w+):", block, re.M)
-        output = re.search(r"^ {4}output: (\S+?)(?:,| \(|$)", block, re.M)
+        output = re.search(r"^ {4}output: (.+)$", block, re.M)
         if rule and output:
-            path = output[1].removeprefix("results/small/")
-            # one rule makes all tables
-            name = Path(path).stem if rule[1] == "table" else rule[1]
-            # there is a rule of that name
-            name = "inference_table" if path.endswith("/inference.csv") or path == "inference.csv" else name
-            jobs.setdefault(name, set()).add(path)
+            paths = [path.split(" (")[0].removeprefix("results/small/") for path in output[1].split(", ")]
+            # a job makes several tables, figures or all of a state's inference; beside each lie .svg and .png
+            kind = re.match(r"(table|figure|inference)(_|$)", rule[1])
+            for path in paths if kind else paths[:1]:
+                if path.endswith((".svg", ".png", ".npy")) and kind:
+                    continue
+                folder, _, rest = path.partition("/")
+                name = {"figures": "figure"}.get(folder, folder) if rest else Path(path).stem
+                name = name if kind else rule[1]
+                # there is a rule of that name
+                name = "inference_table" if Path(path).name == "inference.csv" else name
+                jobs.setdefault(name, set()).add(path)
     return jobs
 
 

@@ -373,7 +373,7 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
     commands = re.findall(r"^    (\w+)(?: |$)", text, re.M)
-    assert commands[:5] == ["init", "run", "report", "compare", "list"]
+    assert commands[:6] == ["init", "run", "report", "compare", "verify", "list"]
     places = [
         text.index(part) for part in ("  for you:", "    measure ", "  steps of the workflow", "    cell ")
     ]

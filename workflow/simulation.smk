@@ -75,7 +75,7 @@ onsuccess:
 
 
 onerror:
-    RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, STUDY)
 
 
 include: "rules/simulation_steps.smk"

@@ -1,8 +1,8 @@
 """Checksums of results: they tell what a run made from what has become of it since.
 
-`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`, which
-checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a killed
-run leaves files without a record, and never one that differs from its record.
+`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
+which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
+killed run leaves files without a record, and never one that differs from its record.
 """
 
 from __future__ import annotations
@@ -48,26 +48,28 @@ def read(results: Path) -> dict[str, str]:
     return records
 
 
-def damaged(results: Path, known_file: Path) -> list[str]:
-    """Names of files whose content is not as recorded.
+def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
+    """Names of files whose content is not as recorded, and of those that are missing.
 
     A file whose size and time of change are those in `known_file` is not read: damage that keeps both is found by
-    `differences` alone. Missing files are left out.
+    `differences` alone.
     """
-    known, changed = _read_known(known_file), []
+    known, changed, missing = _read_known(known_file), [], []
     news: Known = {}
     for name, digest in read(results).items():
         stat = _stat(results / name)
-        if stat is None or known.get(name) == [*stat, digest]:
+        if stat is None:
+            missing.append(name)
+        elif known.get(name) == [*stat, digest]:
             continue
-        if _digest(results / name) == digest:
+        elif _digest(results / name) == digest:
             news[name] = [*stat, digest]
         else:
             changed.append(name)
     if news:
         with suppress(OSError):
             _write_known(known_file, known | news)
-    return changed
+    return changed, missing
 
 
 def forget(results: Path, names: Iterable[str]) -> None:
@@ -108,8 +110,8 @@ def record(results: Path, names: Iterable[str], known_file: Path) -> None:
 
 @contextmanager
 def renewing(output: Path | str) -> Iterator[None]:
-    """While a step writes its output by itself, outside of a run: if the output, or a file that differs from it by its
-    suffix alone, has a record, it gets a new one."""
+    """While a step writes its output outside of a run: if the output, or a file that differs from it by its suffix
+    alone, has a record, it gets a new one."""
     output = Path(output).absolute()
     results = next((folder for folder in output.parents if (folder / NAME).is_file()), None)
     names = _recorded_outputs(results, output) if results else []

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .errors import BiasgridError
-from .in_memory import File
-from .schema import read
+from .errors import quote
+from .in_memory import File, InMemory
+from .schema import not_whole, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEYS = ["criterion", "query", "metric", "model", "debias"]
+A_CELL = "a cell file"
+PARTS = ("scalars", "detail", "found", "lost")  # of a result, mappings
 
 
 def results(files: Iterable[File]) -> Iterable[tuple[tuple, str, dict]]:
@@ -41,15 +44,50 @@ def results_of(read_cells: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[
 def cells(files: Iterable[File]) -> Iterable[tuple[dict, list[dict]]]:
     """The cells in files of a cell, or of the inference of several: what each is of, and its results."""
     for path in files:
-        record = read(path, "a cell file")
-        try:
-            cell_results = [(cell, cell["results"]) for cell in record.get("cells", [record])]
-            for cell, part in cell_results:
-                for result in part:
-                    _place(cell, result)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BiasgridError(f"{path}: not a cell file: {error!r}") from None
-        yield from cell_results
+        yield from ((cell, cell["results"]) for cell in cells_in(path))
+
+
+def cells_in(path: File) -> list[dict]:
+    """The cells in a file of a cell, or of the inference of several."""
+    record = read(path, A_CELL)
+    cells = record.get("cells", [record])
+    if isinstance(path, InMemory):
+        return cells
+    try:
+        for cell in cells:
+            _check(cell)
+        if not cells:
+            raise ValueError("it has no cells")
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        reason = f"key {error} is missing" if isinstance(error, KeyError) else error
+        raise not_whole(path, A_CELL, reason) from None
+    return cells
+
+
+def _check(cell: dict) -> None:
+    """Raises one of several errors for what biasgrid never writes. By hand: a study has thousands of cells."""
+    results = cell["results"]
+    if type(results) is not list or not results:
+        raise ValueError("it has no results")
+    for result in results:
+        if any(type(text) is not str for text in (*_place(cell, result), cell["query"], result["status"])):
+            raise ValueError("its names are not text")
+        value, status = result.get("value"), result["status"]
+        is_right = _is_number(value) if status == "ok" else value is None
+        if not is_right and (
+            "value" in result or "inference" not in cell
+        ):  # whose value is in the cell's own file
+            raise ValueError(f"the value is {quote(value)}, and the status {quote(status)}")
+        for part in PARTS:
+            if type(result.get(part, {})) is not dict:
+                raise ValueError(f"{part}: {quote(result[part])} is not a mapping")
+        for name, number in result.get("scalars", {}).items():
+            if number is not None and not _is_number(number):
+                raise ValueError(f"scalars: {quote(name)}: {quote(number)} is not a number")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (float, int) and math.isfinite(value)
 
 
 def _place(cell: Mapping, result: Mapping) -> tuple:

@@ -9,13 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from .errors import BiasgridError, quote
 from .in_memory import File, InMemory
+from .validation import validate
 
 SCHEMA = 1
 READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
+
+
+class VersionError(BiasgridError):
+    """A file of results of a version that this biasgrid does not read."""
 
 
 def with_version(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,22 +34,48 @@ def without_version(record: Any, where: Path | str) -> Any:
         return record
     version = record.get("schema", 0)
     if type(version) is not int or version not in READABLE:
-        raise BiasgridError(
+        raise VersionError(
             f"{where}: results of schema {quote(version)}, which this biasgrid does not read (it reads "
             f"{' and '.join(map(str, READABLE))}); use the biasgrid that wrote them, or delete the file and run again"
         )
     return {key: value for key, value in record.items() if key != "schema"}
 
 
-def read(path: File, what: str) -> dict[str, Any]:
-    """The record in a file of results. Raises BiasgridError for a file that is not `what`, or of another version."""
+def read(path: File, what: str, shape: Any = None) -> dict[str, Any]:
+    """The record in a file of results, which fits `shape`, a pydantic model, if one is given.
+
+    Raises BiasgridError for a file that is not `what`, or of another version.
+    """
     if isinstance(path, InMemory):
         return path.content
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = _DECODER.decode(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"{quote(content)} is not a mapping")
+        record = without_version(content, path)
+        if shape is not None:
+            validate(shape, record)
+    except VersionError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
-        raise BiasgridError(f"{path}: not {what}: {error}") from None
-    return without_version(record, path)
+        raise not_whole(path, what, error) from None
+    return record
+
+
+def not_whole(path: Path | str, what: str, reason: object) -> BiasgridError:
+    """The error for a damaged file of results: what it is not, and the remedy."""
+    remedy = "delete it and run the study again"
+    if isinstance(reason, FileNotFoundError):
+        reason, remedy = "there is no such file", "run the study again"
+    return BiasgridError(f"{path}: not {what}: {reason!s:.200}; {remedy}")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"it has the number {constant}")
+
+
+# what biasgrid writes has neither NaN nor infinity
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def notice(results: Path) -> str | None:

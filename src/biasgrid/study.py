@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import debias, metrics, tables
+from . import absence, debias, metrics, tables
 from .config import load
 from .config.check import check
 from .config.common import one_language
@@ -62,7 +62,45 @@ class Study(Folders):
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key. Of one that is made here the source says all that it is made of."""
-        return {key: resolve_model(key, self.config, self.queries) for key in self.config["models"]}
+        return {
+            key: resolve_model(key, self.config, self.queries)
+            for key in self.config["models"]
+            if key not in self.absent
+        }
+
+    @property
+    def planned(self) -> Study:
+        """The study with what could not be downloaded."""
+        return Study(self.config, self.queries)
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        """What it is without, as it could not be downloaded (`absence`): models and archives of benchmarks -> why.
+        Nothing of what is planned."""
+        return {}
+
+    @property
+    def absent_labels(self) -> list[str]:
+        """The labels of the models that are absent."""
+        absent = (key for key in self.config["models"] if key in self.absent)
+        return [resolve_model(key, self.config, self.queries)["label"] for key in absent]
+
+    def present(self) -> Study:
+        """The study without what could not be downloaded, as far as its run has found that out; itself where nothing
+        is absent."""
+        if type(self) is not Study:  # it knows what is absent
+            return self
+        absent = absence.models_of(self) | absence.benchmarks_of(self)
+        if not absent:
+            return self
+        study = PresentStudy(self.config, self.queries)
+        vars(study)["absent"] = absent  # what is found out later changes nothing in what it plans
+        # one for all steps of a run: what it has planned is kept
+        return self._presents.setdefault(tuple(absent), study)
+
+    @cached_property
+    def _presents(self) -> dict[tuple[str, ...], Study]:
+        return {}
 
     def of_kind(self, kind: str, criterion: str) -> list[str]:
         """The models of a kind that are in no other language than a criterion."""
@@ -86,8 +124,11 @@ class Study(Folders):
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
         """What to evaluate, by criterion; None: the quality of all models."""
-        specs = {criterion: Spec.of(entry) for criterion, entry in self.config["evaluation"].items()}
-        return specs | {None: Spec.of(self.config["quality"])}
+        entries = {**self.config["evaluation"], None: self.config["quality"]}
+        return {
+            criterion: Spec.of(absence.without_files(entry, self.absent))
+            for criterion, entry in entries.items()
+        }
 
     def cell_file(self, cell: Cell) -> Path:
         """Where a cell's results are."""
@@ -221,6 +262,8 @@ class Study(Folders):
         fits = {}
         for key, (criterion, entry) in self.debias.items():
             for model in entry.get("models", self.of_kind(VECTORS, criterion)):
+                if model in self.absent:
+                    continue
                 spec = {
                     "method": self.method(entry["method"]).name,
                     "words": entry["words"],
@@ -238,10 +281,13 @@ class Study(Folders):
             seed = seed_of(self.config["seed"], f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
-            if not fits:
+            # a criterion whose debiased models are all absent does not become one without debias methods
+            if not fits and not (self.absent and self.config["debias"].get(criterion)):
                 models = self.config["criteria"][criterion].get("models", self.of_kind(VECTORS, criterion))
                 states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
+                if model in self.absent:
+                    continue
                 spec = self._evaluated_on(model, entry, seed)
                 evaluation = Evaluation(criterion, key, model, spec)
                 evaluations[evaluation.name] = evaluation
@@ -251,9 +297,11 @@ class Study(Folders):
     def quality(self) -> dict[str, Evaluation]:
         """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
         debias methods that rank beside the models. Nothing in them is drawn at random."""
-        if not self.config["quality"]:
+        quality = absence.without_files(self.config["quality"], self.absent)
+        has_benchmarks = not self.absent or any(map(quality.get, ("similarity", "analogies")))
+        if not quality or not has_benchmarks:
             return {}
-        entry = self.config["quality"] | {"items": True}
+        entry = quality | {"items": True}
         evaluations = [
             Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
             for model, debias in self._ranked_states()
@@ -265,7 +313,7 @@ class Study(Folders):
         """The spec of a model's evaluation."""
         # said only of models that are not: an entry's evaluations stay what they were
         order = {} if self.models[model].get("sorted", True) else {"sorted": False}
-        return sort_keys({"spec": entry | order, "seed": seed})
+        return sort_keys({"spec": absence.without_files(entry, self.absent) | order, "seed": seed})
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -395,6 +443,7 @@ class Study(Folders):
             (model, key): name
             for key, (_, entry) in self.debias.items()
             for model, name in entry["published_as"].items()
+            if model not in self.absent
         }
         return untouched_models | debiased_models
 
@@ -509,3 +558,12 @@ class Study(Folders):
             self.figures  # noqa: B018
         except BiasgridError as error:
             raise type(error)(f"{where}: figures: {error}") from None
+
+
+@dataclass(frozen=True)
+class PresentStudy(Study):
+    """A study without what could not be downloaded: what tables, figures and the page are made of."""
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        return absence.models_of(self) | absence.benchmarks_of(self)

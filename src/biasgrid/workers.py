@@ -70,7 +70,7 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        return executor.submit(_run, step)
+        return executor.submit(_run, step.now())
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:

@@ -594,6 +594,24 @@ def test_files_that_are_wrong_are_named_with_the_line(tmp_path, row, message):
         comparison.read([write(tmp_path / "numbers.csv", {}, row)])
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"quantity": "x" * 5000},
+        {"quantity": "/" + "x" * 5000},
+        {"published": "x" * 5000},
+        {"digits": "9" * 5000},
+        {"test": "x" * 5000},
+        EVALUATED | {"criterion": "", "quantity": "direct/" + "x" * 5000},
+    ],
+)
+def test_a_message_of_a_long_entry_is_short(tmp_path, row):
+    with pytest.raises(BiasgridError, match="line 3") as error:
+        comparison.read([write(tmp_path / "numbers.csv", {}, row)])
+    assert len(str(error.value)) < 600 + len(str(tmp_path))
+    assert "\n" not in str(error.value)
+
+
 def test_other_columns_are_refused(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("source,value\npaper,1\n")

@@ -81,3 +81,19 @@ def test_text_without_white_space_is_no_corpus(tmp_path, monkeypatch):
     (tmp_path / "wall").write_text("x" * 2000)
     with pytest.raises(BiasgridError, match=r"no white space in 1000 characters: no corpus"):
         sentences(tmp_path / "wall")
+
+
+def test_a_zip_without_a_text_is_no_corpus(tmp_path):
+    (tmp_path / "empty.zip").write_bytes(b"PK\x05\x06" + bytes(18))  # 22 bytes, as every zip of no files
+    with pytest.raises(BiasgridError, match=r"empty\.zip: holds 0 files; a corpus is one"):
+        sentences(tmp_path / "empty.zip")
+    with zipfile.ZipFile(tmp_path / "link.zip", "w") as archive:
+        info = zipfile.ZipInfo("corpus.txt")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd and words")
+    with pytest.raises(BiasgridError, match=r"link\.zip: holds the link 'corpus\.txt', and no text"):
+        sentences(tmp_path / "link.zip")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text("one sentence\n")
+    (tmp_path / "folder" / ".hidden").write_bytes(b"\xff\xfe")
+    assert sentences(tmp_path / "folder") == [["one", "sentence"]]

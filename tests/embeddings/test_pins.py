@@ -30,7 +30,7 @@ from biasgrid.embeddings.readers import REGISTRY
 from biasgrid.embeddings.sources import fetch, read_manifest
 
 for folder in ("fuzz", "language"):
-    sys.path.insert(0, str(ROOT / "tests" / folder))
+    sys.path.append(str(ROOT / "tests" / folder))
 import readers as plain  # noqa: E402
 import tiny_bert  # noqa: E402
 import tiny_llama  # noqa: E402

@@ -9,7 +9,9 @@ import json
 import os
 import pickle
 import re
+import struct
 import tarfile
+import time
 import warnings
 import zipfile
 from pathlib import Path
@@ -385,6 +387,82 @@ def test_gensims_keyed_vectors(tmp_path, output, separately):
     store = convert(path, output, name="m", trust_pickle=True)
     assert_store(store, WORDS, VECTORS)
     assert store.metadata["format"] == "gensim-kv"
+
+
+def nested(levels: int) -> tuple:
+    """A tuple of two to the power of `levels` in a few bytes of a pickle."""
+    return () if not levels else (nested_below := nested(levels - 1), nested_below)
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        (lambda: 10**6000, "key this int is not a word"),
+        (lambda: nested(30), "key of type tuple is not a word"),
+        (lambda: None, "key None is not a word"),
+        (lambda: b"he", "key b'he' is not a word"),
+    ],
+)
+def test_a_key_that_is_no_word_is_named_in_a_line(tmp_path, output, key, says):
+    model = keyed_vectors()
+    model.index_to_key = [WORDS[0], key(), *WORDS[2:]]
+    path = written(tmp_path / "m.kv", pickle.dumps(model, 4))
+    with refused(f"{path}: {says}"):
+        convert(path, output, name="m", trust_pickle=True)
+
+
+@pytest.mark.parametrize("names", [7, None, "vectors", {"vectors": 1}, [[], 3]])
+def test_names_of_arrays_beside_a_pickle_are_a_list_of_texts(tmp_path, output, names):
+    model = keyed_vectors()
+    model.__dict__["__numpys"] = names
+    path = written(tmp_path / "m.kv", pickle.dumps(model, 4))
+    assert_store(convert(path, output, name="m", trust_pickle=True), WORDS, VECTORS)
+    del model.vectors
+    path = written(tmp_path / "m.kv", pickle.dumps(model, 4))
+    with refused(f"{path}: holds no KeyedVectors"):
+        convert(path, output, name="m", trust_pickle=True)
+
+
+def fasttext_bin(words: list[bytes], own: np.ndarray, ngrams: np.ndarray, min_n: int, max_n: int) -> bytes:
+    """As fastText's `saveModel` writes it."""
+    d = own.shape[1]
+    head = struct.pack("<14id", 793712314, 12, d, 5, 5, 5, 5, 1, 2, 1, len(ngrams), min_n, max_n, 100, 1e-4)
+    head += struct.pack("<3i2q", len(words), len(words), 0, 99, -1)
+    entries = b"".join(word + b"\0" + struct.pack("<qb", 7, 0) for word in words)
+    matrix = struct.pack("<?2q", False, len(own) + len(ngrams), d) + own.tobytes() + ngrams.tobytes()
+    return head + entries + matrix + struct.pack("<?2q", False, 2, d) + bytes(8 * d)
+
+
+def test_a_long_word_is_the_mean_of_all_its_ngrams_one_after_the_other(tmp_path, output):
+    rng = np.random.default_rng(3)
+    own, ngrams = (rng.normal(size=(rows, 3)).astype("<f4") for rows in (2, 7))
+    words = [b"ab" * 1500, b"short"]
+    path = written(tmp_path / "m.bin", fasttext_bin(words, own, ngrams, 3, 3))
+    store = convert(path, output, name="m")
+    for row, word in enumerate(words):
+        marked, total = b"<" + word + b">", own[row].copy()
+        for start in range(len(marked) - 2):
+            value = 2166136261
+            for byte in marked[start : start + 3]:
+                value = (value ^ byte) * 16777619 % 2**32
+            total += ngrams[value % 7]
+        expected = total / np.float32(len(marked) - 1)
+        assert store.array[store.rows([word.decode()])[0]].tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "letters", "dimensions"), [(300, 3000, 2), (20, 60_000, 2), (1, 65_000, 300)]
+)
+def test_words_of_far_more_ngrams_than_bytes_are_refused_at_once(
+    tmp_path, output, words, letters, dimensions
+):
+    texts = [b"%d" % number + b"a" * letters for number in range(words)]
+    own, ngrams = np.ones((words, dimensions), "<f4"), np.ones((3, dimensions), "<f4")
+    path = written(tmp_path / "m.bin", fasttext_bin(texts, own, ngrams, 1, 30))
+    began = time.process_time()
+    with refused(f"{path}: its words have far more n-grams (1 to 30 characters) than a model of its size"):
+        convert(path, output, name="m")
+    assert time.process_time() - began < 8  # seconds; 22 to 50 before
 
 
 def old_keyed_vectors(words=WORDS, vectors=VECTORS, names=("index2word", "vectors")) -> KeyedVectors:

@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 import yaml
-from conftest import GRID_WORDS, ROOT, Project, grid_config
+from conftest import GRID_WORDS, ROOT, Project, checksums_of, grid_config
 from in_process import make_all
 from reruns import again, append, made_with, plan_of, planned
 from threadpoolctl import threadpool_limits
@@ -379,8 +379,8 @@ def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
         make_all(Study.of(engine_config()))
     made = here.results()
     assert {"small/debias/one/hard.npz", "small/mitigation.csv", "small/quality.csv"} <= set(made)
-    # the engine alone records which config file the results are of
-    made["small/config_file.txt"] = b"../../config/config.yaml\n"
+    # the engine alone records which config file the results are of, and their checksums
+    made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(engine.results())}
     assert {path: content for path, content in engine.results().items() if path not in figures} == made
 
     append(engine.folder / "src" / "biasgrid" / "debias" / "hard.py")

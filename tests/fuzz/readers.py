@@ -6,6 +6,7 @@ A store that is made is held against what a plain parser of its format reads, wh
 from __future__ import annotations
 
 import contextlib
+import csv
 import functools
 import gzip
 import io
@@ -16,6 +17,7 @@ import random
 import re
 import struct
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -27,7 +29,10 @@ from damage import damaged
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.keyedvectors import CompatVocab
 
+from biasgrid import comparison
+from biasgrid.comparison.published import PUBLISHED
 from biasgrid.embeddings import EmbeddingStore, convert
+from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.errors import BiasgridError
 
 WORDS = [
@@ -199,7 +204,9 @@ class Plain(pickle.Unpickler):
 def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
     state = vars(Plain(io.BytesIO(content(path)), encoding="latin1").load())
     state = vars(state["wv"]) if "wv" in state else state
-    if not {"vectors", "syn0"} & {*state, *state.get("__numpys", ())}:
+    beside = state.get("__numpys")
+    beside = {name for name in beside if isinstance(name, str)} if isinstance(beside, list) else set()
+    if not {"vectors", "syn0"} & {*state, *beside}:
         yield from full_words(
             [str(word).encode("utf-8", "surrogatepass") for word in state["index_to_key"]],
             state["vectors_vocab"],
@@ -209,7 +216,7 @@ def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
             end_of_sentence=False,
         )
         return
-    if "__numpys" in state and {"vectors", "syn0"} & set(state["__numpys"]):
+    if {"vectors", "syn0"} & beside:
         vectors = np.load(next(path.parent.glob("*.npy")), allow_pickle=False)
     else:
         vectors = state.get("vectors", state.get("syn0"))
@@ -505,6 +512,90 @@ def noise(seed: int, folder: Path) -> str:
     )
 
 
+def odd_keys(seed: int, folder: Path) -> str:
+    """A KeyedVectors in which a word, or the list of arrays beside the file, is none."""
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    made = KeyedVectors(vectors.shape[1])
+    made.add_vectors(words, vectors)
+    nested: tuple = ()
+    for _ in range(chance.choice([1, 30, 60])):
+        nested = (nested, nested)
+    odd = chance.choice([nested, 10 ** chance.choice([1, 6000]), None, 1.5, b"he", [[]], {}, vectors, made])
+    if chance.random() < 0.5:
+        made.index_to_key[chance.randrange(len(words))] = odd
+    else:
+        made.__dict__["__numpys"] = chance.choice([odd, [odd], ["vectors", odd]])
+    (folder / "model.kv").write_bytes(pickle.dumps(made, chance.choice([2, 3, 4, 5])))
+    return tried(folder / "model.kv", folder)
+
+
+def long_words(seed: int, folder: Path) -> str:
+    """A fastText model whose words have far more n-grams than it has bytes."""
+    chance = random.Random(seed)
+    number, d, most = chance.randint(1, 300), chance.choice([1, 2, 300]), chance.choice([30, 100])
+    words = [b"%d" % i + b"a" * chance.choice([3000, 60_000 // number]) for i in range(number)]
+    whole = struct.pack("<14id", 793712314, 12, d, 5, 5, 5, 5, 1, 2, 1, 3, 1, most, 100, 1e-4)
+    whole += struct.pack("<3i2q", number, number, 0, 99, -1)
+    whole += b"".join(word + b"\0" + struct.pack("<qb", 7, 0) for word in words)
+    whole += struct.pack("<?2q", False, number + 3, d) + bytes(4 * d * (number + 3))
+    (folder / "model.bin").write_bytes(whole + struct.pack("<?2q", False, 2, d) + bytes(8 * d))
+    try:
+        convert(folder / "model.bin", folder / "store", name="m")
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    return "refused"
+
+
+def corpus_zip(seed: int, folder: Path) -> str:
+    """A zip archive as a corpus: of no text, one or two, a folder, a link; or damaged."""
+    chance = random.Random(seed)
+    path, texts = folder / "corpus.zip", []
+    with zipfile.ZipFile(path, "w", chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        for number in range(chance.choice([0, 1, 1, 2])):
+            info = zipfile.ZipInfo(f"{number}{chance.choice(['', '', '/'])}")
+            mode = chance.choice([0o100644, 0o100644, 0o120777])
+            info.external_attr = mode << 16
+            text = b"" if info.is_dir() else b"one sentence\nanother one\n"
+            archive.writestr(info, text)
+            texts += [] if info.is_dir() else [mode]
+    whole = damaged(path.read_bytes(), chance) if (hit := chance.random() < 0.5) else path.read_bytes()
+    path.write_bytes(whole)
+    try:
+        sentences = list(Sentences(path))
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        if not hit:
+            assert texts == [0o100644], "read what is no text"
+            assert sentences == [["one", "sentence"], ["another", "one"]]
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    return "refused"
+
+
+def published(seed: int, folder: Path) -> str:
+    """A file of published numbers with an odd entry; a message is a line, and not a page."""
+    chance = random.Random(seed)
+    row = dict.fromkeys(PUBLISHED, "") | {"metric": "weat", "query": "q", "quantity": "value"}
+    row |= {"published": "0.5", "digits": "2"}
+    piece = chance.choice(["x", "9", "-", "/", "é", "direct/", "\n", "1e", "\u202e"])
+    row[chance.choice(PUBLISHED)] = piece * chance.choice([1, 400, 5000])
+    with (folder / "numbers.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([PUBLISHED, list(row.values())])
+    try:
+        comparison.read([folder / "numbers.csv"])
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        return "accepted"
+    assert len(refusal) < 1000, "a page of a message"
+    return "refused"
+
+
 TARGETS = {
     "text": functools.partial(a_file, as_text),
     "binary": functools.partial(a_file, as_binary),
@@ -517,4 +608,8 @@ TARGETS = {
     "spacy": spacy,
     "npy_parquet": npy_parquet,
     "noise": noise,
+    "odd_keys": odd_keys,
+    "long_words": long_words,
+    "corpus_zip": corpus_zip,
+    "published": published,
 }

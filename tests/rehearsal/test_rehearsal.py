@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import requests
 from conftest import ROOT
 
 from biasgrid import Query, load, metrics
@@ -74,6 +75,12 @@ def test_the_server_redirects_resumes_and_lacks_what_it_should(tmp_path):
         download(f"{address}/a.gz", tmp_path / "whole")
         assert (tmp_path / "whole").read_bytes() == content
         assert (host.sent, set(host.ended)) == (3_000_000, {"a"})
+        first = requests.get(f"{address}/a.gz")
+        assert [answer.status_code for answer in first.history] == [302]
+        for tag, status, rest in ((first.headers["ETag"], 206, content[1000:]), ('"other"', 200, content)):
+            asked = {"Range": "bytes=1000-", "If-Range": tag}
+            answer = requests.get(f"{address}/a.gz", headers=asked)
+            assert (answer.status_code, answer.content == rest) == (status, True)
         with pytest.raises(BiasgridError, match="404"):
             download(f"{address}/b.gz", tmp_path / "none")
 

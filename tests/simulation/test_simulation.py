@@ -15,7 +15,7 @@ import pytest
 import scipy.stats
 import snakemake_process
 import yaml
-from conftest import ROOT, SUBSET, write_text_model
+from conftest import ROOT, SUBSET, checksums_of, write_text_model
 
 from biasgrid import metrics
 from biasgrid.cli import main
@@ -285,9 +285,15 @@ def test_cells_tables_and_figures(project, monkeypatch):
     for name in again:
         assert main(["simulate", "--config", str(path), "--cell", name]) == 0
     assert main(["simulate", "--config", str(path)]) == 0
-    # the engine alone records which config file the results are of
-    record = {results / "config_file.txt": b"../../config/simulation.yaml\n"}
-    assert files_of(results) | record == made
+    # the engine alone records which config file the results are of, and their checksums
+    files = files_of(results)
+    names = {f"{results.name}/{file.relative_to(results).as_posix()}": c for file, c in files.items()}
+    ((_, checksums),) = checksums_of(names, results.name).items()
+    record = {
+        results / "config_file.txt": b"../../config/simulation.yaml\n",
+        results / "checksums.sha256": checksums,
+    }
+    assert files | record == made
 
     table = pd.read_csv(results / "simulation.csv").set_index(["metric", "words", "bias", "what"])
     cell = json.loads((results / "cells" / "rnd" / "4" / "0.5.json").read_text())

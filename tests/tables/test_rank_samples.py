@@ -295,7 +295,8 @@ def counts_of_queries(folder, spec, criterion, queries):
             "metric": "weat",
             "model": "m",
             "debias": "none",
-            "results": [{"query": q}],
+            "inference": {},
+            "results": [{"query": q, "status": "ok"}],
         }
         for q in queries
     ]

@@ -42,7 +42,8 @@ def scores(cells, inferences=(), interval="jackknife", adjust="holm"):
 
 def test_scores_join_shared_subqueries(tmp_path):
     def result(query, value):
-        return {"query": query, "value": value, "status": "ok", "words_used": 9, "words_lost": 0}
+        status = "ok" if value is not None else "lost_words:A"
+        return {"query": query, "value": value, "status": status, "words_used": 9, "words_lost": 0}
 
     one = cell_file(tmp_path, "1.json", [result("A wrt X", 0.1), result("A wrt Y", None)])
     two = cell_file(tmp_path, "2.json", [result("A wrt X", 0.1), result("A wrt Z", 0.3)])

@@ -31,6 +31,10 @@ for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.
             ],
         log:
             batch.logs(LOGS),
+        threads: engine.processors(workflow, len(batch.steps))
+        resources:
+            mem_mb=memory_of,
+            runtime=minutes_of(len(batch.steps)),
         params:
             depends_on=batch.depends_on,
         run:

@@ -9,7 +9,7 @@ from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
-from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
 from biasgrid.workflow.run import Run
 
@@ -25,6 +25,8 @@ except BiasgridError as error:
     engine.stop(error)
 engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
 
+if not workflow.remote_exec:
+    stores.try_again(STUDY)
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
@@ -127,4 +129,4 @@ onsuccess:
 
 onerror:
     engine.mark_unfinished(workflow)
-    RUN.report(workflow, [name for name, entry in STUDY.sources.items() if entry["source"]["type"] == "file"])
+    RUN.report(workflow, STUDY)

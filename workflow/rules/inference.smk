@@ -35,6 +35,10 @@ for number, (made, models) in enumerate(inference_rules(STUDY), 1):
             [f"{LOGS}/{file.removesuffix('.json')}.txt" for file in made if file.endswith(".json")],
         wildcard_constraints:
             model=models,
+        threads: engine.processors(workflow, len(made))
+        resources:
+            mem_mb=memory_of,
+            runtime=minutes_of(len(made)),
         params:
             depends_on=dependence_of(inference_of),
         run:

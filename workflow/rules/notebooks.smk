@@ -35,5 +35,5 @@ rule notebook:
         "{input.notebook} {output.notebook} 2>{log} && "
         "python -m nbconvert --to html --stdout --log-level ERROR --HTMLExporter.mathjax_url= "
         "--HTMLExporter.require_js_url= {output.notebook} 2>{log} | "
-        'sed \'s#href="\\.\\./#href="../../#g; s#\\(href="[0-9][a-z0-9_]*\\)\\.ipynb#\\1.html#g\' >{output.page} && '
+        'sed \'s#href="\\.\\./#href="../../#g; s#\\(href="[0-9][a-z0-9_]*\\)\\.ipynb#\\1.html#g\' >{output.page}.part && mv {output.page}.part {output.page} && '
         ": >{log}"

@@ -68,7 +68,7 @@ class Grid:
         BiasgridError
             For an unknown table, and one that the grid does not have.
         """
-        return frame_of(self.study, name)
+        return frame_of(self.study, name, absent=True)
 
     @property
     def criteria(self) -> list[str]:
@@ -126,7 +126,7 @@ class Grid:
             has the reason.
         """
         self._check("metric", metric, self.metrics)
-        scores = self.scores
+        scores = frame_of(self.study, "scores")
         places = [
             (name, sub.name)
             for name in self._criterion_names(criterion)
@@ -162,7 +162,7 @@ class Grid:
         from ..tables.aggregates import aggregates
 
         how = self.study.config["aggregation"] if how is None else how
-        long = aggregates(self.scores, sorted(self.study.ranked_criteria), [how])
+        long = aggregates(frame_of(self.study, "scores"), sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)
 
     @wefe.answers(wefe_names.RANKING)
@@ -415,7 +415,7 @@ class Grid:
         return f"<p>Grid: {escape(self._summary())}</p>{self.aggregate()._repr_html_()}"
 
     def _summary(self) -> str:
-        values = self.scores["value"]
+        values = frame_of(self.study, "scores")["value"]
         count = f"{len(values)} score{'s' * (len(values) != 1)}"
         if missing := int(values.isna().sum()):
             count += f" ({missing} without a value)"
@@ -433,7 +433,7 @@ class Grid:
         choices = {"aggregation": aggregation, "by": by, "ties": ties}
         settings |= {name: value for name, value in choices.items() if value is not None}
         check_ranking(settings["by"], settings["ties"])
-        return rankings(self.scores, **settings)
+        return rankings(frame_of(self.study, "scores"), **settings)
 
     def _table(self, table: str | pd.DataFrame | None) -> pd.DataFrame:
         if table is None:

@@ -121,14 +121,15 @@ def _parts(cell: Cell) -> tuple[str, ...]:
     return cell.model, cell.debias, cell.metric, cell.query
 
 
-def frame_of(study: Study, name: str) -> pd.DataFrame:
-    """A table of a study, from its file or from memory. Raises BiasgridError for one that it does not have."""
+def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
+    """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
+    one that it does not have."""
     if name not in tables.REGISTRY:
         raise BiasgridError(unknown_name("table", name, tables.REGISTRY))
     table = tables.REGISTRY[name]
     if not isinstance(study, MeasuredStudy) and not table.inputs(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
-    return table.read(study.table_file(name))
+    return table.read(study.table_file(name), absent)
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:

@@ -15,7 +15,8 @@ from ..bounded import read_npy
 from ..errors import BiasgridError, unknown_name
 from ..grid import Inference
 from ..in_memory import InMemory
-from ..schema import read
+from ..records import read_aggregates
+from ..results import cells_in
 from ..statistics.aggregation import OVERALL
 from ..study import Study
 from ..tables import rank_samples
@@ -37,10 +38,8 @@ class PartialStudy(FinishedStudy):
 
     def aggregates_file(self, inference: Inference) -> Any:
         path = super().aggregates_file(inference)
-        records = read(path, "a file of tests of aggregates")["aggregates"]
-        return InMemory(
-            tuple(inference.group.split("/")), {"aggregates": unchanged(records, self.changed_criteria)}
-        )
+        records = unchanged(read_aggregates(path), self.changed_criteria)
+        return InMemory(tuple(inference.group.split("/")), {"aggregates": records})
 
     def inference_file(self, inference: Inference) -> Any:
         return self._files_of(inference)[0]
@@ -55,13 +54,13 @@ class PartialStudy(FinishedStudy):
         if group not in self._inference_in_memory:
             path, samples_path = super().inference_file(inference), super().samples_file(inference)
             files: tuple[Any, Any] = path, samples_path
-            record = read(path, "a cell file")
-            mask = [cell["query"] in self.queries for cell in record["cells"]]
+            cells = cells_in(path)
+            mask = [cell["query"] in self.queries for cell in cells]
             if not all(mask):
-                cells = [cell for cell, keep in zip(record["cells"], mask, strict=True) if keep]
-                rows = np.repeat(mask, [len(cell["results"]) for cell in record["cells"]])
+                rows = np.repeat(mask, [len(cell["results"]) for cell in cells])
+                cells = [cell for cell, keep in zip(cells, mask, strict=True) if keep]
                 parts = tuple(group.split("/"))
-                files = InMemory(parts, {**record, "cells": cells}), samples_path
+                files = InMemory(parts, {"cells": cells}), samples_path
                 if samples_path.is_file():
                     samples = read_npy(samples_path)
                     if len(samples) != len(rows):

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import absence
 from ..config import load
 from ..config.study import StudyConfig
 from ..debias import Method
@@ -21,7 +22,7 @@ from ..plan.plugins import FILE, Plugins, read_plugins
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import find_file
-from ..schema import without_version
+from ..schema import read
 from ..study import Study
 from ..validation import check_path
 from .grid_frames import Grid
@@ -82,6 +83,10 @@ class FinishedStudy(Study):
     @property
     def results(self) -> Path:
         return self.folder
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        return absence.models_of(self)
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
@@ -151,11 +156,14 @@ def find_study(study: Path | str) -> FinishedStudy:
 
 
 def _read(folder: Path) -> FinishedStudy:
-    where, record = str(folder / CONFIG), load.read(folder / CONFIG)
+    where, record = str(folder / CONFIG), read(folder / CONFIG, "a study")
     root = _root(folder, record)
     plugins = read_plugins(folder)
-    with pending():
-        config = load.complete(StudyConfig, without_version(record, where), where, root)
+    try:
+        with pending():
+            config = load.complete(StudyConfig, record, where, root)
+    except BiasgridError as error:
+        raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
     # the words of its queries are in files, whatever has become of its word sets
     keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
     with warnings.catch_warnings():

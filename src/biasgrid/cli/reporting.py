@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
 
+MOST = 20  # files that `verify` names
 HELP = "its folder of results, such as results/embedded, or its config"
 
 
@@ -76,6 +77,25 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
+def verify(args: argparse.Namespace) -> dict[str, Any]:
+    """Read all files of results, and compare them with the checksums that the run recorded.
+
+    biasgrid verify results/embedded
+    """
+    from .. import checksums
+
+    count, differences = checksums.differences(args.results)
+    lines = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
+    if not lines:
+        return {"results": str(args.results), "files": count, "verdict": "every file is as recorded"}
+    for line in lines[:MOST]:
+        print(f"biasgrid: {line}", file=sys.stderr)
+    rest = f"and {len(lines) - MOST:,} more; " if len(lines) > MOST else ""
+    remedy = "delete files that differ and run the study again: it makes them, and records what has no record"
+    print(f"biasgrid: {rest}{remedy}", file=sys.stderr)
+    raise SystemExit(1)
+
+
 def add(commands: Commands) -> None:
     command = commands.add(
         report,
@@ -98,3 +118,7 @@ def add(commands: Commands) -> None:
         json={"action": "store_true", "help": "print everything that changed, and not only how much"},
     )
     command.add_argument("studies", type=Path, nargs=2, metavar="STUDY", help=HELP)
+    command = commands.add(verify)
+    command.add_argument(
+        "results", type=Path, metavar="RESULTS", help="a folder of results, such as results/embedded"
+    )

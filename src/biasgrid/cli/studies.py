@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..absence import STATUS
 from ..errors import BiasgridError, unknown_name
 from .arguments import STUDY, Commands, read_study
 
+ABSENT = {"status": STATUS}  # of a model that could not be downloaded
 CELLS = "model/debias/metric/query"  # how cells are named
 # how to see all of a long list
 MORE = {
@@ -45,7 +47,7 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     step.run()
     return {
         "cell": str(step.output),
-        "results": json.loads(step.output.read_text(encoding="utf-8"))["results"],
+        **_parts(step.output, "results"),
     }
 
 
@@ -68,6 +70,8 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
     step = replace(step, spec={**step.spec, "again": [group.index(inference)]})
     records = step.run()
+    if records is None:
+        return {"inference": str(step.output), **ABSENT}
     return {"inference": str(step.output), "results": records[group.index(inference)]["results"]}
 
 
@@ -86,7 +90,7 @@ def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
     step.run()
     return {
         "aggregates": str(step.output),
-        "results": json.loads(step.output.read_text(encoding="utf-8"))["aggregates"],
+        **_parts(step.output, "aggregates"),
     }
 
 
@@ -109,6 +113,8 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
         numbers = step.run()
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {cell.name}: {error}") from None
+    if numbers is None:
+        return {"null": str(step.output), **ABSENT}
     record = {"null": str(step.output), "results": numbers.results}
     if args.output:
         of_cell = drawing(study, cell)
@@ -130,7 +136,8 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
         what = f"debias method of {args.model!r}"
         raise BiasgridError(f"{args.study}: {unknown_name(what, args.debias, keys)}")
     step = fit_step(study, args.model, args.debias)
-    return {"transform": str(step.output), **step.run().summary()}
+    transform = step.run()
+    return {"transform": str(step.output), **(transform.summary() if transform else ABSENT)}
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
@@ -166,7 +173,7 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
     for query in dict.fromkeys(cell.query for cell in cells[args.model, args.sentences]):
         write_text(study.query_file(query), study.queries[query].to_json())
     step = sentence_scores_step(study, args.model, args.sentences)
-    return {"scores": str(step.output), **step.run()}
+    return {"scores": str(step.output), **(step.run() or ABSENT)}
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
@@ -219,7 +226,13 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
             f"{args.study}: {unknown_name('trained model', args.model, study.trained_models)}"
         )
     store = make_store(study, args.model)
-    return {"store": str(store.path), **store.metadata}
+    return {"store": str(store.path), **store.metadata} if store else ABSENT
+
+
+def _parts(path: Path, key: str) -> dict[str, Any]:
+    """The results in a file that a step has written, or that there are none."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return {"results": record[key]} if key in record else ABSENT
 
 
 def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namespace) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import ratings
-from ..errors import BiasgridError
+from ..errors import BiasgridError, quote
 from ..in_memory import File, InMemory
 from ..printable import check_texts
 from ..resources import find_file
@@ -110,20 +110,21 @@ def _parse_line(line: list[str], where: str) -> list:
     if not (is_of_query or is_of_evaluation) and quantity not in (*AGGREGATIONS, "rank", "correlation"):
         quantities = ", ".join([*AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
         raise BiasgridError(
-            f"{where}: quantity {quantity!r}; allowed are {quantities}, a JSON pointer (/scalars/...) "
+            f"{where}: quantity {quote(quantity)}; allowed are {quantities}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"
         )
     if is_of_evaluation and not row["criterion"]:
         raise BiasgridError(
-            f"{where}: {quantity!r} needs a criterion that is evaluated; benchmarks of `quality` are not compared"
+            f"{where}: {quote(quantity)} needs a criterion that is evaluated; benchmarks of `quality` are not "
+            "compared"
         )
     if is_of_evaluation and row["metric"]:
-        raise BiasgridError(f"{where}: {quantity!r} is a measure of an evaluation, and is of no metric")
+        raise BiasgridError(f"{where}: {quote(quantity)} is a measure of an evaluation, and is of no metric")
     if is_of_query != bool(row["query"]):
-        raise BiasgridError(f"{where}: {quantity!r} {'needs a' if is_of_query else 'is of no'} query")
+        raise BiasgridError(f"{where}: {quote(quantity)} {'needs a' if is_of_query else 'is of no'} query")
     if row["test"] and not (TEST.fullmatch(row["test"]) and row["note"]):
         raise BiasgridError(
-            f"{where}: test {row['test']!r}: needed are tests/test_<file>.py::test_<name>, which recomputes the "
+            f"{where}: test {quote(row['test'])}: needed are tests/test_<file>.py::test_<name>, which recomputes the "
             "number, and a note that gives the cause"
         )
     try:
@@ -132,7 +133,7 @@ def _parse_line(line: list[str], where: str) -> list:
         row["runs"] = int(row["runs"]) if row["runs"] else None
         row["run_sd"] = float(row["run_sd"] or math.nan)
     except ValueError as error:
-        raise BiasgridError(f"{where}: {error}") from None
+        raise BiasgridError(f"{where}: {error!s:.200}") from None
     if not math.isfinite(row["published"]) or (row["digits"] != POWER and row["digits"] < 0):
         raise BiasgridError(f"{where}: a number is finite and has no negative digits")
     if row["digits"] == POWER:

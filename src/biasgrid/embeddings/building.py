@@ -86,6 +86,14 @@ def build_store(
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
 
+def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:
+    """The store of a model that was made of this entry before, whatever has become of its archive; None where there
+    is none."""
+    kind = KINDS[model.get("kind", VECTORS)]
+    is_made = _record(kind, stores / name).items() >= _origin(model).items()
+    return kind.open(stores / name) if is_made else None
+
+
 def extra_of(model: Mapping[str, Any]) -> str:
     """The extra that a model needs, such as "language"; empty where it needs none."""
     return OF_MODELS.get(_form(model), ("", "", ()))[1]

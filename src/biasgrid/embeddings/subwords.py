@@ -26,6 +26,9 @@ NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
 BLOCK = 4 << 20  # bytes
 LONGEST_NGRAM = 100  # characters: more are no model's
 MANY_NGRAMS = 1000  # n-grams of a word
+# Adding up n-grams takes time: of one, that of its numbers and of so many more. A model of 300 dimensions whose words
+# have 30 n-grams each takes 10 per byte
+OF_NGRAM, MOST_WORK, FREE = 40, 200, 10_000_000
 END_OF_SENTENCE = b"</s>"  # fastText's own word, of no n-grams
 OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
 
@@ -88,6 +91,47 @@ def ngram_rows(
     return ngrams[is_ngram], np.bincount(owner, is_ngram.sum(axis=1), minlength=len(words)).astype(np.int64)
 
 
+def vectors_of_words(
+    words: Sequence[bytes],
+    own: NDArray[np.float32],
+    ngrams: NDArray[np.float32],
+    min_n: int,
+    max_n: int,
+    where: Path,
+    own_words: bool = True,
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """The vectors of a model's words, part by part: which words, and float32 (n, d).
+
+    Parameters
+    ----------
+    words, min_n, max_n, own_words
+        As in `ngram_rows`.
+    own
+        The words' own rows (words or more, d).
+    ngrams
+        Those of the n-grams (buckets, d).
+    where
+        What a message calls the model.
+
+    Raises
+    ------
+    BiasgridError
+        The words have far more n-grams than the model has bytes.
+    """
+    dimensions = own.shape[1]
+    size = sum(map(len, words)) + own[: len(words)].nbytes + ngrams.nbytes
+    work = 0
+    for part in parts(words, dimensions, max_n - min_n + 1):
+        rows, counts = ngram_rows(words[part], min_n, max_n, len(ngrams), own_words)
+        work += len(rows) * (dimensions + OF_NGRAM)
+        if work > MOST_WORK * size + FREE:
+            raise BiasgridError(
+                f"{where}: its words have far more n-grams ({min_n} to {max_n} characters) than a model of its size: "
+                "damaged, or made to take hours"
+            )
+        yield part, full_words(own[part], ngrams, rows, counts)
+
+
 def full_words(
     word_vectors: NDArray[np.float32],
     ngrams: NDArray[np.float32],
@@ -115,8 +159,11 @@ def _add_ngrams(
         words = order[: np.searchsorted(negative_counts, -n, side="left")]
         total[words] += ngrams[rows[starts[words] + n]]
     for word in np.flatnonzero(counts > MANY_NGRAMS):  # no word of a language
-        for row in rows[starts[word] + MANY_NGRAMS : starts[word] + counts[word]]:
-            total[word] += ngrams[row]
+        word_rows = rows[starts[word] + MANY_NGRAMS : starts[word] + counts[word]]
+        for start in range(0, len(word_rows), step(total.shape[1])):
+            block = ngrams[word_rows[start : start + step(total.shape[1])]]
+            block[0] += total[word]
+            total[word] = np.add.accumulate(block, axis=0, out=block)[-1]  # one after the other
     return total
 
 

@@ -40,7 +40,20 @@ from .layout import (
 )
 from .palette import DASHED, GREY, HATCHES, MODEL_COLOURS, ZEBRA, Look, unit_areas
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import BOLD, LARGE, SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
+from .text import (
+    BOLD,
+    LARGE,
+    LONGEST_HALF,
+    SMALL,
+    fit_text,
+    line_count,
+    metric_head,
+    query_label,
+    shorten,
+    text_width,
+    unit_label,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,11 +174,11 @@ def _bars_of(by: str, units: Sequence[Unit], queries: Sequence[str], labels: Map
     if by == "query":
         return _Bars("query", "unit", {query: query_label(query) for query in queries}, models)
     rows = {unit: wrap_text(name, 34) for unit, name in models.items()}
-    return _Bars("unit", "query", rows, {query: sic(query) for query in queries})
+    return _Bars("unit", "query", rows, {query: shorten(sic(query), LONGEST_HALF) for query in queries})
 
 
 def _head(metric: str, labels: Mapping[str, str]) -> str:
-    return wrap_text(labels.get(metric, metric), 20)
+    return metric_head(labels.get(metric, metric))
 
 
 def _look(place: int) -> Look:

@@ -14,7 +14,7 @@ from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
+from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, metric_head, shorten, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,8 @@ def correlations(
     intervals = {key: typographic(interval(low, high, form=coefficient)) for key, (low, high) in ends.items()}
     by_length = by_length or {}
     names = {
-        (criterion, key): wrap_text(
-            labels.get(key, key) + LENGTH_MARK * (key in by_length.get(criterion, ())), 20
+        (criterion, key): metric_head(
+            labels.get(key, key) + LENGTH_MARK * (key in by_length.get(criterion, ()))
         )
         for criterion, matrix in matrices.items()
         for key in matrix
@@ -101,7 +101,10 @@ def correlations(
     counts = (
         {c: _n(models[c].loc[m.index, m.columns]) for c, m in matrices.items()} if models is not None else {}
     )
-    heads = [text_width(c, NORMAL) * BOLD + text_width(n, SMALL) + 0.1 + left for c, n in counts.items()]
+    heads = [
+        text_width(shorten(c, LONGEST_HEAD), NORMAL) * BOLD + text_width(n, SMALL) + 0.1 + left
+        for c, n in counts.items()
+    ]
     panel_width = max([panel_width, *heads])
 
     def size(columns: int) -> tuple[float, float]:
@@ -144,7 +147,7 @@ def correlations(
                     axes.text(s=ends_text, **look | {"y": row + 0.68, "size": tiny})
                     look["y"] = row + 0.38
                 axes.text(s=typeset(value, form=coefficient), **look)
-        axes.set_title(criterion, loc="left", weight="bold", pad=5)
+        axes.set_title(shorten(criterion, LONGEST_HEAD), loc="left", weight="bold", pad=5)
         if counts:
             n = {"ha": "right", "va": "baseline", "size": SMALL}
             axes.annotate(

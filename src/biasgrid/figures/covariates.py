@@ -12,7 +12,7 @@ from .figure import Drawing, Figure, cells_of, labels, pages, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
 from .rows import from_tables
-from .text import SMALL, text_width, unit_label, wrap_text
+from .text import LONGEST_HEAD, SMALL, shorten, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ def covariates(
     units = [unit for unit in units if unit in drawn_units]
     rows = [(metric, [unit for unit in row_units if unit in drawn_units]) for metric, row_units in rows]
     heights = [max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows]
-    names = [wrap_text(labels.get(metric, metric), 16) for metric, _ in rows]
+    names = [wrap_text(shorten(labels.get(metric, metric), LONGEST_HEAD), 16) for metric, _ in rows]
     label_width = max(text_width(name, SMALL) for name in names) + 0.08
     columns = min(ACROSS, len(panels))
     width = min(2.4, (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, join_names, unknown_name
 from ..registry import UnknownEntryError
 from . import REGISTRY
 from .figure import Drawing, Figure, Files
+from .text import shorten_labels
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -33,7 +34,7 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
         kinds = by_name[name]
         of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")
-        if needs and not of_kinds:
+        if needs and not of_kinds and not grid.absent:
             raise BiasgridError(f"{name!r} needs {needs}; leave it out")
         for drawing in of_kinds:
             if drawing.name in drawings:
@@ -44,7 +45,10 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
 
 def draw(drawing: Drawing) -> figure.Figure:
     """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
-    return REGISTRY[drawing.kind].draw(drawing.inputs, drawing.spec)
+    spec = drawing.spec
+    if "labels" in spec:
+        spec = {**spec, "labels": shorten_labels(spec["labels"])}
+    return REGISTRY.find(drawing.kind).draw(drawing.inputs, spec)
 
 
 def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | str) -> list[str]:
@@ -74,7 +78,17 @@ def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | st
     # imported late: it would import matplotlib
     from .layout import save
 
-    return save(REGISTRY.find(kind).draw(inputs, spec), stem)
+    return save(draw(Drawing(Path(stem).name, inputs, spec, kind)), stem)
+
+
+def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
+    """A figure of nothing but models that could not be downloaded: it says so; spec has the "figure"'s name, and
+    "labels" of the models."""
+    # imported late: it would import matplotlib
+    from .layout import empty_page, save, styled
+
+    why = f"{join_names(spec['labels'])} could not be downloaded"
+    return save(styled(empty_page)(spec["figure"], why), Path(output).with_suffix(""))
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:

@@ -14,7 +14,7 @@ from .figure import Drawing, Figure, cells_of, labels, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
-from .text import SMALL, fit_text, line_count, text_width, unit_label
+from .text import SMALL, fit_text, line_count, shorten, text_width, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,10 @@ def influence(
     rows = list(farthest[names].itertuples(index=False, name=None))
     part = finite_rows[finite_rows[names].apply(tuple, axis=1).isin(rows)]
     drawn_units = units_of(part)
-    texts = [f"{word} ({sic(name)})\n{fit_text(sic(query), NAME, SMALL)}" for query, name, word in rows]
+    texts = [
+        f"{shorten(word, 30)} ({shorten(sic(name), 40)})\n{fit_text(shorten(sic(query), 160), NAME, SMALL)}"
+        for query, name, word in rows
+    ]
     height = max(max(map(line_count, texts)) * 0.115, len(drawn_units) * LANE) + 0.08
     height = min(height, LONGEST / len(rows))
     left = max(text_width(text, SMALL) for text in texts) + 0.1

@@ -17,7 +17,7 @@ from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
-from .text import SMALL, line_count, text_width, unit_label, wrap_text
+from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ def order(
                 text = share(value).removesuffix(" %")
                 look = {"weight": "bold"} if {pair, pair[::-1]} & decided_pairs[metric] else {}
             axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=SMALL, **look)
-        axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=14)
+        axes.set_title(shorten(labels.get(metric, metric), LONGEST_HEAD), loc="left", weight="bold", pad=14)
         axes.set_xticks(np.arange(len(units)) + 0.5, letters)
         axes.xaxis.tick_top()
         rows = [f"{name}  {n}" for n, name in zip(letters, names, strict=True)] if column == 0 else letters

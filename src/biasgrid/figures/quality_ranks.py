@@ -13,7 +13,18 @@ from .figure import Drawing, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
-from .text import DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
+from .text import (
+    DAGGER,
+    NORMAL,
+    SMALL,
+    fit_text,
+    line_count,
+    metric_head,
+    shorten,
+    text_width,
+    unit_label,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,12 +68,12 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
     coverage = quality.groupby(keys)["coverage"].agg(["min", "max"]).reindex(order)
     halves = [
-        ("Bias: 1 = least biased", bias, [wrap_text(labels.get(key, key), 20) for key in bias]),
+        ("Bias: 1 = least biased", bias, [metric_head(labels.get(key, key)) for key in bias]),
         (
             "Quality: 1 = best on the benchmark",
             benchmark_ranks,
             [
-                f"{wrap_text(key[1], 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}"
+                f"{wrap_text(shorten(key[1], 45), 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}"
                 for key in benchmark_ranks
             ],
         ),

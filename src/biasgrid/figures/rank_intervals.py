@@ -31,7 +31,7 @@ from .layout import (
 from .order import answers_on, for_these, most_resampled
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, read_table, rows_of, units_of
-from .text import DAGGER, SMALL, line_count, text_width, unit_label, wrap_text
+from .text import DAGGER, LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,9 @@ def rank_intervals(
             ends = [places[run[0]] - 0.28, places[run[-1]] + 0.28]
             axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
         mark = LENGTH_MARK * (metric in by_length)
-        axes.set_title(labels.get(metric, metric) + mark, loc="left", weight="bold", pad=4)
+        axes.set_title(
+            shorten(labels.get(metric, metric), LONGEST_HEAD) + mark, loc="left", weight="bold", pad=4
+        )
         axes.set_yticks(range(len(rows[metric])), [_name(state, names) for state in rows[metric]])
         axes.set_xlim(0.6, len(units) + 0.4)
         axes.set_xlabel("rank", labelpad=1)

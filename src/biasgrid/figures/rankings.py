@@ -25,7 +25,19 @@ from .layout import (
 )
 from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, read_table, rows_of, units_of
-from .text import BOLD, DAGGER, NORMAL, SMALL, fit_text, line_count, text_width, unit_label, wrap_text
+from .text import (
+    BOLD,
+    DAGGER,
+    LONGEST_HEAD,
+    NORMAL,
+    SMALL,
+    fit_text,
+    line_count,
+    shorten,
+    text_width,
+    unit_label,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +196,7 @@ def _stacked_bars(
         _bar_panel(axes, panels[criterion], ends[criterion], looks, labels, inches(columns))
         if has_incomplete:
             axes.axhline(len(complete) - 0.5, **RULE)
-        axes.set_title(criterion, loc="left", weight="bold", pad=4)
+        axes.set_title(shorten(criterion, LONGEST_HEAD), loc="left", weight="bold", pad=4)
         axes.set_yticks(range(len(order)), names if column == 0 else [""] * len(order), size=size)
     text = "Accumulated rank over the metrics (lower = less biased)"
     middle = (left + width - MARGIN) / 2 / figure.get_figwidth()

@@ -39,7 +39,17 @@ from .palette import (
     unit_looks,
 )
 from .rows import Unit, from_tables, rows_of, units_of
-from .text import SMALL, fit_text, line_count, query_label, text_width, unit_label, wrap_text
+from .text import (
+    LONGEST_HEAD,
+    SMALL,
+    fit_text,
+    line_count,
+    metric_head,
+    query_label,
+    shorten,
+    text_width,
+    unit_label,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +157,7 @@ def scores(
     note_top = TITLE + sum(heights) + legend.height
     figure = blank(legend.width + 2 * MARGIN, note_top + line_count(note) * 0.125 + MARGIN)
     w, h = figure.get_size_inches()
-    title = criterion if only is None else f"{criterion} (page {only['page']})"
+    title = shorten(criterion, LONGEST_HEAD) + ("" if only is None else f" (page {only['page']})")
     figure.text(MARGIN / w, 1 - 0.1 / h, title, **heading())
     figure.text(MARGIN / w, 1 - note_top / h, note, va="top", size=SMALL, color="#333333")
     top = TITLE
@@ -163,7 +173,7 @@ def scores(
             panel = _Panel(axes, width, neutral[metric], limits[metric])
             panel.draw(metric_rows[metric_rows["query"].isin(block.queries)], block, units, models, letters)
             axes.set_xlabel(f"score ({note})" if note else "score", labelpad=1)
-            axes.set_title(wrap_text(labels.get(metric, metric), 20), weight="bold", pad=3)
+            axes.set_title(metric_head(labels.get(metric, metric)), weight="bold", pad=3)
             axes.set_yticks(range(len(block.queries)), block.labels if i == 0 else [""] * len(block.queries))
         top += height
     legend.draw(figure, top)

@@ -11,6 +11,29 @@ from ..labels import sic
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
 DAGGER = "\N{DAGGER}"
+# characters of a label, of either half of a query's name, and of what stands above a panel
+LONGEST, LONGEST_HALF, LONGEST_HEAD = 85, 120, 32
+
+
+def shorten(text: str, most: int = LONGEST) -> str:
+    """A text of at most so many characters. The middle of a longer one is left out: names mostly differ at an end."""
+    tail = most // 3
+    return text if len(text) <= most else f"{text[: most - tail - 3].rstrip()} … {text[-tail:].lstrip()}"
+
+
+def shorten_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Labels as figures print them: `shorten`, and numbered where that makes them alike."""
+    short: dict[str, str] = {}
+    for key, label in labels.items():
+        name = shorten(label)
+        alike = sum(name == shorten(labels[other]) != labels[other] for other in short)
+        short[key] = f"{name} ({alike + 1})" if alike else name
+    return short
+
+
+def metric_head(label: str) -> str:
+    """A metric's label above a narrow panel, in two lines."""
+    return wrap_text(shorten(label, LONGEST_HEAD), 20)
 
 
 def wrap_text(text: str, width: int) -> str:
@@ -28,7 +51,7 @@ def wrap_text(text: str, width: int) -> str:
 def query_label(query: str) -> str:
     """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
     halves = sic(query).replace(" wrt ", "\nwrt ", 1).split("\n")
-    return "\n".join(wrap_text(half, 42) for half in halves)
+    return "\n".join(wrap_text(shorten(half, LONGEST_HALF), 42) for half in halves)
 
 
 def text_width(text: str, size: float) -> float:
@@ -65,7 +88,7 @@ def fit_text(text: str, inches: float, size: float) -> str:
 def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
     """What is printed for a model's and a debias method's keys; the method "none" is the untouched model."""
     model, debias = (labels.get(key, key) for key in unit)
-    return model if unit[1] == "none" else f"{model} + {debias}"
+    return model if unit[1] == "none" else shorten(f"{model} + {debias}", LONGEST_HALF)
 
 
 def published_label(model: str, labels: Mapping[str, str]) -> str:

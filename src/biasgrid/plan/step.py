@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .. import checksums
+from .. import absence, checksums
 from ..configs import canonical
+from ..files import write_text
 from . import code
 
 
@@ -25,6 +26,9 @@ class Step:
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
+    beside    extensions of further files that it writes, beside the output and by its name
+    present   of a step that is made of several models: itself, without those that could not be downloaded
+              (`Study.present`); called when it runs
     """
 
     name: str
@@ -34,6 +38,7 @@ class Step:
     function: str
     modules: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    present: Callable[[], Step] | None = None
 
     @property
     def outputs(self) -> list[str]:
@@ -60,8 +65,19 @@ class Step:
         return code.digest(self.function.partition(":")[0], *self.modules)
 
     def run(self) -> Any:
-        """Make the output; returns what the function returns."""
-        module, _, name = self.function.partition(":")
+        """Make the output; returns what the function returns. Of a model that could not be downloaded nothing is
+        measured: the output says why, and None is returned."""
+        step = self.now()
+        if reasons := absence.reasons_in(step.inputs.get("model")):
+            with checksums.renewing(step.output):
+                for path in step.outputs:
+                    write_text(Path(path), absence.record_of(reasons))
+            return None
+        module, _, name = step.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        with checksums.renewing(self.output):
-            return function(self.inputs, self.spec, self.output)
+        with checksums.renewing(step.output):
+            return function(step.inputs, step.spec, step.output)
+
+    def now(self) -> Step:
+        """The step without what could not be downloaded, as far as its run has found that out."""
+        return self if self.present is None else replace(self.present(), present=None)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from .. import debias, figures, metrics, tables
+from .. import absence, debias, figures, metrics, tables
 from ..configs import canonical, sort_keys
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
+from ..errors import BiasgridError
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..files import slug
@@ -22,6 +25,7 @@ from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
 
+NO_MODEL = "none of the study's models could be downloaded"
 ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
 
 
@@ -186,7 +190,18 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         spec,
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
+        present=when_run(study, lambda present: _present_evaluation(study, present, evaluation)),
     )
+
+
+def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) -> Step:
+    of_present = (present.evaluations | present.quality).get(evaluation.name)
+    if of_present is not None:
+        return evaluation_step(present, of_present)
+    step = evaluation_step(study, evaluation)
+    # it says why: its model is absent, or all that it would be of
+    absent = (file for file in (step.inputs["model"], *step.inputs["files"]) if absence.reasons_in(file))
+    return replace(step, inputs={"model": next(absent, step.inputs["model"])})
 
 
 def null_step(study: Study, cell: Cell) -> Step:
@@ -211,16 +226,64 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         "biasgrid.figures.drawing:write",
         (figures.REGISTRY.module(drawing.kind),),
         (".svg", ".png"),
+        present=when_run(study, lambda present: _present_figure(study, present, drawing)),
     )
+
+
+def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
+    planned = figure_step(study, drawing)
+    if present is study:
+        return planned
+    inputs, is_absent = {}, False
+    for role, files in drawing.inputs.items():
+        inputs[role] = files
+        if isinstance(files, list):
+            inputs[role] = [file for file in files if not absence.reasons_in(file)]
+        is_absent |= bool(not inputs[role] and files) or bool(absence.reasons_in(inputs[role]))
+    of_present = present.figures.get(drawing.name)
+    if not is_absent and inputs != drawing.inputs:
+        return figure_step(study, replace(drawing, inputs=inputs))
+    if is_absent or (of_present is None and drawing.name in study.figures):
+        # archives of benchmarks have no labels
+        labels = present.absent_labels + [key for key in present.absent if key not in study.models]
+        spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
+        return replace(planned, inputs={}, spec=spec, function=function)
+    # else of a null distribution, or of files that the figure is not planned to be drawn from
+    is_planned = of_present is not None and {*figure_step(present, of_present).files} <= {*planned.files}
+    return figure_step(present, of_present) if is_planned else planned
 
 
 def table_step(study: Study, name: str) -> Step:
     """The step that makes a table."""
-    spec = {"table": name, **tables.REGISTRY[name].spec_of(study)}
-    modules = (tables.REGISTRY.module(name),)
+    # without files where all that it would be of is absent: it has no rows then
+    inputs = {} if study.absent and name not in study.tables else study.tables[name]
+    table = tables.REGISTRY[name]
+    spec = {"table": name, **(table.spec_of(study) if inputs else table.absent_spec(study))}
     return Step(
-        f"table {name}", study.tables[name], study.table_file(name), spec, "biasgrid.tables:write", modules
+        f"table {name}",
+        inputs,
+        study.table_file(name),
+        spec,
+        "biasgrid.tables:write",
+        (tables.REGISTRY.module(name),),
+        present=when_run(study, lambda present: table_step(present, name)),
     )
+
+
+def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Step] | None:
+    """How a step of several models is planned again when it runs: for the study without what could not be downloaded.
+    None for a study whose results are there, which knows it."""
+
+    def step() -> Step:
+        present = study.present()
+        return step_of(present) if present.models else Step("", {}, Path(), {}, f"{__name__}:refuse")
+
+    return step if type(study) is Study else None
+
+
+def refuse(*_: object) -> None:
+    """What a step of several models does where none is left."""
+    raise BiasgridError(NO_MODEL)
 
 
 def rank_samples_step(study: Study) -> Step:
@@ -229,7 +292,14 @@ def rank_samples_step(study: Study) -> Step:
     from ..tables import rank_samples
 
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
-    return Step("rank_samples", inputs, study.ranks_file, spec, "biasgrid.tables.rank_samples:write")
+    return Step(
+        "rank_samples",
+        inputs,
+        study.ranks_file,
+        spec,
+        "biasgrid.tables.rank_samples:write",
+        present=when_run(study, rank_samples_step),
+    )
 
 
 def model_store(study: Study, model: str) -> StoreOf:

@@ -18,7 +18,7 @@ from ..config import load
 from ..errors import BiasgridError
 from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
-from ..schema import read
+from ..records import read_model
 from ..statistics.aggregation import OVERALL
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
@@ -51,7 +51,7 @@ def side_of(study: FinishedStudy) -> Side:
     vectors = {}
     for model in study.models:
         if (file := study.model_file(model)).is_file():
-            vectors[model] = read(file, "a model's record").get("sha256", {})
+            vectors[model] = read_model(file).get("sha256", {})
     bootstrap = config["inference"].get("bootstrap") or {}
     return Side(
         {name: _texts(study, name) for name in COLUMNS if study.table_file(name).is_file()},

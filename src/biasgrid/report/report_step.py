@@ -11,6 +11,7 @@ from .. import tables
 from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
+from ..plan.steps import when_run
 from ..resources import find_file
 from ..study import Study
 from ..tables.answers import summary_spec
@@ -42,7 +43,8 @@ def report_step(study: Study) -> Step:
         "models": [study.model_file(model) for model in study.models],
         **(_ranks(study) if "rankings" in study.tables else {}),
     }
-    return Step("report", inputs, study.report_file, spec_of(study), "biasgrid.report.step:write")
+    function, present = "biasgrid.report.step:write", when_run(study, report_step)
+    return Step("report", inputs, study.report_file, spec_of(study), function, present=present)
 
 
 def _ranks(study: Study) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from .. import __version__, tables
+from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
@@ -20,6 +21,7 @@ from ..labels import sic
 from ..numbers import plain
 from ..printable import without_hidden
 from ..query import Query
+from ..records import read_model
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
 from ..words import WordOptions
@@ -74,8 +76,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     tables_by_name = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
     scores = tables_by_name["scores"]
     queries = {_stem(file): Query.read(file) for file in inputs["queries"]}
-    records = {_stem(file): read(file, "a model's record") for file in inputs["models"]}
-    config = Path(inputs["study"]).read_text(encoding="utf-8")
+    records = {_stem(file): read_model(file) for file in inputs["models"]}
+    text, config = Path(inputs["study"]).read_text(encoding="utf-8"), read(inputs["study"], "a study")
     study_cells = cells.read(inputs, spec["cells"])
     environment = templates()
     data = page.script_data(tables_by_name, spec, names)
@@ -84,7 +86,8 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
-        "states": _states(scores, spec, names),
+        "states": _states(scores, spec, names)
+        + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
         "asked": _question(scores, spec, names),
         "sections": SECTIONS,
@@ -92,9 +95,9 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "alpha": plain(1 - spec["level"]),
         "marks": marks.legend(),
         "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
-        "threshold": json.loads(config)
-        .get("words", {})
-        .get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
+        "threshold": config.get("words", {}).get(
+            "lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold
+        ),
         "verdict": _section(verdict.SECTION, environment, tables_by_name, spec, names),
         "rankings": page.ranking_section(tables_by_name, spec, names),
         "heatmaps": page.heatmap_section(tables_by_name, spec, names, study_cells.questions),
@@ -103,18 +106,18 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "comparison": background.comparison_section(tables_by_name, spec, names),
         "models": background.models_section(tables_by_name, records, queries, spec, names),
         "sets": background.word_sets_section(tables_by_name, queries, study_cells, spec, names),
-        "parameters": background.parameters_section(json.loads(config), spec, names),
+        "parameters": background.parameters_section(config, spec, names),
         "reasons": background.reasons(scores),
         "scores_missing": int(scores["value"].isna().sum()),
         "scores_total": len(scores),
         "of_questions": _by_metric(study_cells, spec["metrics"]),
         "cells": study_cells,
-        "citation": _citation(spec, config),
+        "citation": _citation(spec, text),
         "versions": _versions(study_cells.versions),
         "mixed": any(len(by_version) > 1 for by_version in study_cells.versions.values()),
         "version": __version__,
         "files": spec["files"],
-        "config": config,
+        "config": text,
         # styles and the script are part of the package: not escaped
         "css": Markup(
             "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))

@@ -13,7 +13,7 @@ import pandas as pd
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..in_memory import InMemory
-from ..schema import read
+from ..records import read_aggregates
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
@@ -67,7 +67,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if not isinstance(file, InMemory) and not Path(file).is_file():
             name = "/".join((*state[1:], state[0]))
             raise BiasgridError(f"{file}: does not exist; make it: biasgrid infer-aggregates --group {name}")
-        for record in read(file, "a file of tests of aggregates")["aggregates"]:
+        for record in read_aggregates(file):
             tests[(record["criterion"], *state, spec["aggregation"])] = record
     records = [tests.get(key, {}) for key in table[KEYS].itertuples(index=False, name=None)]
     table["p_groups"], lowest = (

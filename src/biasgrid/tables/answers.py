@@ -65,6 +65,7 @@ def summary_spec(study: Any) -> dict[str, Any]:
     ]
     draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
     return {
+        "absent": study.absent_labels,
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},

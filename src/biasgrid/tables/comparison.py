@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from ..absence import MEANING
 from ..comparison.compare import compare
 from ..comparison.published import COMPUTED, PRINTED, read
 from ..comparison.queries import FILE, Queries, words_digest
 from ..comparison.study_values import run_deviations, unit
-from ..comparison.verdict import MEANINGS, VERDICTS
+from ..comparison.verdict import MEANINGS, NO_VALUE, VERDICTS
 from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
 from ..resources import find_file
@@ -50,6 +51,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         run_sds=run_deviations(random_cells, spec["ranked"]),
         queries=_queries(spec),
     )
+    # their published numbers are in the table, which says why they are compared with nothing
+    table.loc[table["model"].isin(spec.get("absent", [])), ["verdict", "note"]] = [NO_VALUE, MEANING]
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
 
@@ -103,9 +106,11 @@ def _file(numbers: File) -> File:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
+    planned = grid.planned if grid.absent else grid
     labels = {
-        unit(model, debias): grid.labels[model] + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
-        for model, debias in grid.published_as
+        unit(model, debias): planned.labels[model]
+        + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
+        for model, debias in planned.published_as
     }
     measured: dict[tuple[str, str], dict[str, None]] = {}
     for cell in grid.cells.values():
@@ -114,8 +119,9 @@ def _spec(grid: Any) -> dict[str, Any]:
         "labels": labels,
         "queries": {key: words_digest(query) for key, query in grid.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
-        "published_as": sorted([*state, name] for state, name in grid.published_as.items()),
-        "beside": grid.config["beside"],
+        "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
+        "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
+        "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
         "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
         "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},

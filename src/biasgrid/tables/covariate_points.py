@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..records import read_frequencies
 from ..results import results
-from ..schema import read
 from .table import Files
 
 LOG, PMI = "log_frequency", "pmi"
@@ -156,7 +156,7 @@ class Frequencies:
     """
 
     def __init__(self, files: Iterable[Any]):
-        records = [read(file, "a file of frequencies") for file in files]
+        records = list(map(read_frequencies, files))
         self.sources: dict[str, str] = {record["model"]: record["source"] for record in records}
         self._words = {record["model"]: record["words"] for record in records}
         self._sets = {

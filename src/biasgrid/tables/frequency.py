@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..schema import read
+from ..records import read_frequencies
 from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
@@ -20,7 +20,7 @@ KEYS = ["criterion", "query_id", "set", "model"]
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = [
         {**of_set, "query_id": of_set["query"], "model": record["model"], "source": record["source"]}
-        for record in (read(file, "a file of frequencies") for file in inputs["frequencies"])
+        for record in map(read_frequencies, inputs["frequencies"])
         for of_set in record["sets"]
     ]
     table = pd.DataFrame(rows, columns=FREQUENCY.names)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..absence import STATUS
 from ..errors import BiasgridError, join_names
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
@@ -98,6 +99,23 @@ def _inputs(grid: Any) -> dict[str, Any]:
     return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))} if grid.quality else {}
 
 
+def _absent(grid: Any) -> list[dict[str, str]]:
+    """The rows of models and of benchmarks that could not be downloaded."""
+    return [
+        {
+            "model": evaluation.model,
+            "debias": evaluation.debias,
+            "group": group,
+            "benchmark": benchmark,
+            "model_label": grid.planned.models[evaluation.model]["label"],
+        }
+        for evaluation in grid.planned.quality.values()
+        for group, key in (("similarity", "similarity"), ("analogy", "analogies"))
+        for benchmark, file in grid.config["quality"].get(key, {}).items()
+        if evaluation.model in grid.absent or file.partition(":")[0] in grid.absent
+    ]
+
+
 QUALITY = Table(
     "quality",
     "One row per model, debias method and benchmark: value, coverage, and ranks on what all models have.",
@@ -124,10 +142,15 @@ QUALITY = Table(
         ),
         Column("common_n", "how many pairs or questions that are", "count"),
         Column("common_rank", "by common_value", "number", range=(1, inf)),
-        Column("status", '"ok", or why there is no value; "too_few_to_compare" where the model has too few'),
+        Column(
+            "status",
+            '"ok", or why there is no value; "too_few_to_compare" where the model has too few; '
+            f'"{STATUS}": the model or the benchmark could not be downloaded',
+        ),
     ),
     inputs=_inputs,
     make=make,
+    absent=_absent,
     key=("model", "debias", "group", "benchmark"),
 )
 TABLES = (QUALITY,)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..absence import MEANING, STATUS
 from ..errors import BiasgridError, unknown_name
 from ..in_memory import File
 from ..options import P_VALUES
@@ -180,6 +181,25 @@ def adjustment(grid: Any) -> dict[str, Any]:
     return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
 
 
+def _absent(grid: Any) -> list[dict[str, str]]:
+    """The rows of the models that could not be downloaded."""
+    planned, rows = grid.planned, {}
+    for cell in planned.cells.values():
+        if cell.model not in grid.absent:
+            continue
+        query = planned.queries[cell.query]
+        for part in query.subqueries(planned.metric(cell.criterion, cell.metric).template):
+            place = (cell.criterion, part.name, cell.metric, cell.model, cell.debias)
+            row = dict(zip(KEYS, place, strict=True))
+            row |= {
+                "query_id": cell.query,
+                "parent_query_id": "" if part is query else cell.query,
+                "model_label": planned.models[cell.model]["label"],
+            }
+            rows.setdefault(place, row)
+    return list(rows.values())
+
+
 def _spec(grid: Any) -> dict[str, Any]:
     tests = sorted(
         [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
@@ -237,7 +257,7 @@ SCORES = Table(
         Column("ci_high", "its upper end", "number", "the metric's", ANY),
         Column("words_used", "words of the query that the model has", "count"),
         Column("words_lost", "words of the query that the model lacks", "count"),
-        Column("status", '"ok", or why there is no value'),
+        Column("status", f'"ok", or why there is no value; "{STATUS}": {MEANING}'),
         Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
         Column(
             "p_groups_adjusted",
@@ -271,5 +291,6 @@ SCORES = Table(
     inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
     spec=_spec,
     make=make,
+    absent=_absent,
 )
 TABLES = (SCORES,)

@@ -79,13 +79,14 @@ def pairs(grid: Any) -> list[dict[str, Any]]:
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
     for name, entry in grid.config.get("shuffled", {}).items():
         for text in ("real", "shuffled"):
-            for model in entry[text]:
+            for model in (key for key in entry[text] if key in grid.models):
                 corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
                 pair["exact"] &= text == "shuffled" or not _has_seed(grid, model)
-    return list(pairs_of_corpora.values())
+    # without one of both where it could not be downloaded
+    return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
 def _has_seed(grid: Any, model: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..schema import read
+from ..records import read_frequencies
 from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
@@ -30,7 +30,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """
     counts: dict[str, dict[str, Any]] = {}
     for file in inputs["frequencies"]:
-        record = read(file, "a file of frequencies")
+        record = read_frequencies(file)
         counts[record["model"]] = {word: entry["count"] for word, entry in record["words"].items()}
     words = WORDS.read(inputs["words"]).dropna(subset="value")
     groups = dict(list(words.groupby(CELL, sort=False)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..absence import STATUS
 from ..errors import BiasgridError, join_names
 from ..files import write_text
 from ..in_memory import File, InMemory
@@ -38,6 +40,8 @@ class Table:
     spec     grid -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
     cells    grid -> the cells that rows with a query are of, in the order of `inputs`
+    absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
+             numbers are empty, and their `status` says so
     """
 
     name: str
@@ -48,6 +52,7 @@ class Table:
     spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
     key: tuple[str, ...] = ()
     cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
+    absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
 
     @property
     def names(self) -> list[str]:
@@ -61,7 +66,13 @@ class Table:
 
     def spec_of(self, grid: Any) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        return {**self.spec(grid), **ends.spec_of(self.ends, grid, self.cells(grid))}
+        spec = self.spec(grid) | ends.spec_of(self.ends, grid, self.cells(grid))
+        return spec | self.absent_spec(grid)
+
+    def absent_spec(self, grid: Any) -> dict[str, Any]:
+        """The part of the spec that says which rows could not be downloaded."""
+        rows = self.absent(grid) if grid.absent else []
+        return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
         """Make the table and write it; returns its number of rows.
@@ -85,10 +96,30 @@ class Table:
         return table
 
     def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+        if not inputs:  # all that it would be of could not be downloaded
+            return self._absent_rows(spec.get(STATUS, []))
         table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
-        return ends.with_ends(table, self.ends, spec)
+        table = ends.with_ends(table, self.ends, spec)
+        if not (rows := spec.get(STATUS)):
+            return table
+        import pandas as pd
+
+        return pd.concat([table, self._absent_rows(rows)]).sort_values(
+            [name for name in self.names if name in rows[0]], ignore_index=True
+        )
+
+    def _absent_rows(self, rows: list[dict[str, str]]) -> pd.DataFrame:
+        import pandas as pd
+
+        empty = {"text": ("", "object"), "count": (0, "int64")}
+        columns = {}
+        for column in (*self.columns, *self.ends):
+            value, dtype = empty.get(column.dtype, (math.nan, "float64"))
+            value = STATUS if column.name == "status" else value
+            columns[column.name] = pd.Series([row.get(column.name, value) for row in rows], dtype=dtype)
+        return pd.DataFrame(columns)
 
     def is_whole(self, path: File) -> bool:
         """Whether a file has all columns, which one of older code may lack; any other error is reported when it is
@@ -102,10 +133,11 @@ class Table:
             return False
         return set(self.names) <= set(header)
 
-    def read(self, path: File) -> pd.DataFrame:
+    def read(self, path: File, absent: bool = False) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
 
-        Raises BiasgridError, naming column and line, for a file that is no such table.
+        Rows of what could not be downloaded are left out, unless `absent` asks for them. Raises BiasgridError, naming
+        column and line, for a file that is no such table.
         """
         if isinstance(path, InMemory):
             return path.content.copy()
@@ -142,6 +174,8 @@ class Table:
             row = table.index[duplicates][0]
             place = ", ".join(map(str, table.loc[row, list(self.key)]))
             raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {remedy}")
+        if not absent and "status" in table and (is_absent := table["status"] == STATUS).any():
+            return table[~is_absent].reset_index(drop=True)
         return table
 
 

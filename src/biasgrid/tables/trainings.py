@@ -73,7 +73,11 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 def trainings(grid: Any) -> list[list[Any]]:
     """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
-        [name, parameter, [[key, _value(grid, key, parameter)] for key in (training["base"], *keys)]]
+        [
+            name,
+            parameter,
+            [[key, _value(grid, key, parameter)] for key in (training["base"], *keys) if key in grid.models],
+        ]
         for name, training in grid.config.get("trainings", {}).items()
         for parameter, keys in training["vary"].items()
     ]

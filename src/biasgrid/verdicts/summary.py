@@ -34,6 +34,8 @@ def summary(
     queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
     was reproduced, and what does not compare.
 
+    Before all, which models are not measured, as they could not be downloaded.
+
     What a sentence is about -> the sentence; one is left out where the study has nothing that it is about.
 
     Parameters
@@ -43,7 +45,8 @@ def summary(
     tables
         Those of `READ` that the study has, by name.
     spec
-        As `biasgrid.tables.answers.summary_spec` gives it: "criteria", the ranked ones; "labels", short; "debias",
+        As `biasgrid.tables.answers.summary_spec` gives it: "absent", labels of models that could not be downloaded;
+        "criteria", the ranked ones; "labels", short; "debias",
         the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
         `direction.directions` does; "adjust" and "level": how
         p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
@@ -57,6 +60,7 @@ def summary(
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
     sentences = {
+        "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         "Evidence": of_full_marks(tables, spec),
         "Missing": _lost(tables.get("scores"), answers, labels),
@@ -64,6 +68,14 @@ def summary(
         "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
     }
     return {topic: sentence for topic, sentence in sentences.items() if sentence}
+
+
+def of_absent(labels: Sequence[str]) -> str:
+    """Which models are absent, which is no loss of words."""
+    if not labels:
+        return ""
+    verb, it = ("is", "it") if len(labels) == 1 else ("are", "they")
+    return f"{join_names(labels)} {verb} not measured: {it} could not be downloaded."
 
 
 def _least_biased(

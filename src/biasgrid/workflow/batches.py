@@ -36,7 +36,7 @@ class Batch:
 
     @cached_property
     def depends_on(self) -> str:
-        """A digest of what the steps depend on besides their files. Each is held against its own once the job runs."""
+        """A digest of what the steps depend on besides their files."""
         return hashlib.sha256("\n".join(step.depends_on for step in self.steps).encode()).hexdigest()
 
     def logs(self, folder: Path | str) -> list[str]:
@@ -50,8 +50,8 @@ def log_of(step: Step, folder: Path | str) -> str:
 
 
 def batches(study: Study, members: Iterable[Step], others: Iterable[Step] = ()) -> list[Batch]:
-    """Steps by what they need, the most in a batch first: of a model or an evaluation that fails, nothing is lost that
-    does not need it. What they read may be made by `others`."""
+    """Steps by what they need, the most in a batch first: where a model or an evaluation fails, nothing is lost that
+    does not need it. `others` make what the steps read."""
     members = list(members)
     made = {file: step for step in (*members, *others) for file in step.outputs}
     needs: dict[str, frozenset[str]] = {}

@@ -11,8 +11,8 @@ from .. import figures, tables
 
 
 def file(workflow: Any, caption: str) -> str:
-    """A file that has the caption, in the folder in which Snakemake has copies of such files, and which ends with it. A
-    template of its own could not say which output of a job it is of."""
+    """A file that has the caption, in the folder in which Snakemake copies such files, and which ends with the run: a
+    template is not told which output of a job it is rendered for."""
     path = Path(workflow.sourcecache.runtime_cache_path, f"{sha256(caption.encode()).hexdigest()}.rst")
     path.write_text("{% raw %}" + caption + "{% endraw %}", encoding="utf-8")
     return str(path)

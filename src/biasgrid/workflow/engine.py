@@ -5,6 +5,7 @@ These names are Snakemake's own and may change: pyproject.toml bounds the versio
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 
 from snakemake.io import is_flagged
 from snakemake.logging import logger
-from snakemake.workflow import JobScheduler
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from .. import termination
 from ..errors import BiasgridError
@@ -70,6 +71,11 @@ def cores(workflow: Any) -> int | None:
     return workflow.resource_settings.cores
 
 
+def processors(workflow: Any, steps: int) -> int:
+    """How many processors a job of so many steps asks for. Here one: all jobs share the run's workers."""
+    return min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
+
+
 def run_steps_here(workflow: Any) -> None:
     """In the process that a cluster's job starts on its node, run the job's steps as threads: Snakemake's default, a
     Snakemake for each step, costs seconds per cell."""
@@ -116,8 +122,8 @@ def makes_all(workflow: Any) -> bool:
 
 
 def before_planning(workflow: Any, function: Callable[[], object]) -> None:
-    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary, --lint)
-    and not in jobs of a cluster."""
+    """Have a function called before a run is planned, dry runs included; not where nothing is to run (--summary,
+    --lint) and not in jobs of a cluster."""
     execute = workflow.execute
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
@@ -126,6 +132,17 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
     if workflow.is_main_process:
         workflow.execute = execute_then
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have files made that a step makes, whatever the run, which is not planned yet, is asked for: a file that is
+    only a step's input would not be made again while what is made of it is there."""
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *files}
+
+
+def asks_for_all(workflow: Any) -> bool:
+    """Whether a run that is not planned yet names no target."""
+    return not workflow.dag_settings.targets and not workflow.dag_settings.target_jobs
 
 
 def start_at_once(workflow: Any) -> None:
@@ -147,7 +164,7 @@ def forced_logs(workflow: Any) -> list[str]:
 
 
 def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
-    """When a job fails that updates these files, let them be as they are: the engine would bring back the former ones."""
+    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones."""
     for file in files:
         workflow.persistence.cleanup_backup(Path(file))
 
@@ -158,9 +175,10 @@ def mark_unfinished(workflow: Any) -> None:
     dag = workflow.dag
     for job in dag.needrun_jobs():
         for file in [] if dag.finished(job) else job.output:
-            if is_flagged(file, "update") and Path(file).exists():
+            if is_flagged(file, "update"):
                 workflow.persistence.cleanup_metadata(file)
-                os.utime(file, (0, 0))
+                with contextlib.suppress(OSError):  # it is not there, or another user's
+                    os.utime(file, (0, 0))
 
 
 def same_group(workflow: Any, rule: str, other: str) -> str:

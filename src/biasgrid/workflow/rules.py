@@ -20,6 +20,16 @@ def dependence_of(step: Callable[[Any], Step]) -> Callable[[Any], str]:
     return lambda wildcards: step(wildcards).depends_on
 
 
+def minutes_of(steps: int) -> Callable[..., int]:
+    """A function for resources: the time limit of a job of so many steps, in minutes; more after each try."""
+    return lambda wildcards, threads, attempt: 5 * -(-steps // threads) * attempt
+
+
+def memory_of(wildcards: Any, threads: int, attempt: int) -> int:
+    """A function for resources: megabytes of a job whose steps run side by side."""
+    return 1000 * threads * attempt
+
+
 def one_of(names: Iterable[str]) -> str:
     """A wildcard's constraint: what the study has no name for is no target."""
     return "|".join(map(re.escape, names)) or "(?!)"

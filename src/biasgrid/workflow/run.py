@@ -6,7 +6,7 @@ import fcntl
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from snakemake.exceptions import WorkflowError
 from ..errors import BiasgridError
 from ..files import write_text
 from ..plan.step import Step
+from ..plan.steps import NO_MODEL
 from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
@@ -220,6 +221,8 @@ class Run:
         self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
+        absent = stores.absent_archives(study) if isinstance(study, Study) else {}
+        planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):
                 self.say(line)
@@ -231,10 +234,14 @@ class Run:
         warnings = self._warning_line() or ("warnings: none" if makes_all else None)
         self.say("; ".join(filter(None, (warnings, by_case))))
         self.say(notices.on_trust(study, engine.config_files(workflow)))
+        for line in notices.absence(planned, absent) if absent else ():
+            self.say(line)
         if makes_all and isinstance(study, Study):
             self.say(conclusions.where(study))
         elif makes_all:
             self.say(conclusions.tables_and_figures(study.results))
+        if absent:  # Snakemake ends as after a step that failed
+            raise WorkflowError(f"not downloaded: {', '.join(absent)}")
 
     def _warning_line(self) -> str | None:
         """How many warnings there are of the last run that made something and of steps that it found done, and their
@@ -265,33 +272,29 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, workflow: Any, local: Collection[str] = ()) -> None:
-        """Say what failed, in a line each; `local` names the sources that are files of the user."""
+    def report(self, workflow: Any, study: Study | Simulation | Factory) -> None:
+        """Say what failed, in a line each."""
         self.end()
         self._recorded.end(workflow)
         self.say(self._warning_line())
         if self._progress is not None and self._progress.stopped:
             engine.leave()
-        # one reason often holds for several models: a host that cannot be reached
-        unreachable: dict[str, list[str]] = {}
-        failures = list(self.failures())
-        if self._progress is not None and not failures:
+        # files of the user: nothing that a download would bring
+        local = [name for name, entry in study.sources.items() if entry["source"]["type"] == "file"]
+        absent = stores.absent_archives(study) if isinstance(study, Study) else {}
+        failures = [failure for failure in self.failures() if failure[2] != NO_MODEL]
+        if self._progress is not None and not failures and not absent:
             # a step failed outside what `call` runs
             self._progress.show_errors()
         for rule, name, reason in failures:
             if rule == "archive" and name in local:
                 print(f"biasgrid: {reason}", file=sys.stderr)
             elif rule == "archive":
-                unreachable.setdefault(reason.removeprefix(f"{name}: "), []).append(name)
+                absent[name] = reason.removeprefix(f"{name}: ")
             else:
                 print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
-        if unreachable:
-            reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unreachable.items())
-            print(
-                f"biasgrid: could not download {reasons}. What needs no network but a package registry is the "
-                "embedded study: biasgrid run config/embedded.yaml",
-                file=sys.stderr,
-            )
+        for line in notices.absence(study, absent) if absent else ():
+            print(f"biasgrid: {line}", file=sys.stderr)
 
 
 def _note_failure(log: str, error: Exception) -> str:

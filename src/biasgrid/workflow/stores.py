@@ -9,13 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import absence
 from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import archives_of, check_extra
+from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS
 from ..embeddings.readers.pins import files_of
-from ..embeddings.sources import fetch, fits, is_same, read_manifest, without_pins
-from ..errors import BiasgridError
+from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
+from ..errors import BiasgridError, NetworkError
 from ..files import write_text
 from ..folders import PLACE
 from ..simulation import Simulation
@@ -58,20 +59,60 @@ show_downloads = True
 def fetch_archive(study: Study | Simulation, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
     source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_pins(study, name)
-    fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+    try:
+        fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+    except NetworkError as error:
+        if not isinstance(study, Study):
+            raise
+        note_absence(name, source, raw, str(error).removeprefix(f"{name}: "))
     if count:
         write_text(_pins_note(study, name), f"{count}\n")
 
 
-def make_store(study: Study | Simulation, model: str) -> EmbeddingStore:
-    """Make a model's store, and write what it is beside the study's results.
+def absent_archives(study: Study) -> dict[str, str]:
+    """The archives of a study that could not be downloaded -> why; less those of which there are stores."""
+    reasons = {name: absence.reasons_in(_manifest(study, name)) for name in study.sources}
+    made = {
+        archive
+        for model in study.models
+        if study.model_file(model).is_file() and not absence.reasons_in(study.model_file(model))
+        for archive in archives(study, model)
+    }
+    return {name: of_archive[name] for name, of_archive in reasons.items() if of_archive and name not in made}
+
+
+def try_again(study: Study | Simulation) -> None:
+    """Forget which archives could not be downloaded, so that this run tries them again."""
+    for name in study.sources:
+        if absence.reasons_in(manifest := _manifest(study, name)):
+            with suppress(OSError):  # of a folder that others keep
+                manifest.unlink(missing_ok=True)
+
+
+def _manifest(study: Study | Simulation, name: str) -> Path:
+    return study.embeddings / "raw" / name / "manifest.json"
+
+
+def make_store(study: Study | Simulation, model: str) -> EmbeddingStore | None:
+    """Make a model's store, and write what it is beside the study's results; None, and why, where what it is made of
+    could not be downloaded. A store that was made of it before is used as it is.
 
     The store itself is no output of a rule: the engine would delete it before it makes it again, and another run may
     be reading it in the folder that both share.
     """
     count = store_changes(study, model)
-    store = build_store(
-        model, study.models[model], study.embeddings, study.shares_embeddings, study.store_folder(model)
+    folder = study.store_folder(model)
+    reasons: dict[str, str] = {}
+    for archive in archives(study, model):
+        reasons |= absence.reasons_in(_manifest(study, archive))
+    store = made_store(model, study.models[model], folder) if reasons else None
+    if reasons and store is None:
+        # another text than that of any store: the step runs again as long as there is none
+        write_text(_note(study, model), f"{count} {absence.STATUS}\n")
+        write_text(study.model_file(model), absence.record_of(reasons))
+        return None
+    store = store or build_store(
+        model, study.models[model], study.embeddings, study.shares_embeddings, folder
     )
     record = study.store_folder(model) / model / "model.json"
     write_text(_note(study, model), f"{count} {_digest(record)}\n")

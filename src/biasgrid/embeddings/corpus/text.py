@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import stat
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from ...bounded import expansion_limit, parser_errors, zip_member
-from ...errors import BiasgridError
+from ...errors import BiasgridError, quote
 from ..readers.files import open_content
 from .formats import DEFAULT
 
@@ -128,7 +129,7 @@ def _texts(path: Path) -> Iterator[str]:
 def text_of(path: Path) -> Iterator[IO[str]]:
     """A corpus' file as text: plain, gzipped, or alone in a .zip. Raises BiasgridError for what is damaged."""
     with path.open("rb") as file:
-        if file.read(4) != b"PK\x03\x04":
+        if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: of a zip without files
             with open_content(path) as content:
                 yield io.TextIOWrapper(content, encoding="utf-8")
             return
@@ -137,5 +138,7 @@ def text_of(path: Path) -> Iterator[IO[str]]:
         members = [info for info in archive.infolist() if not info.is_dir()]
         if len(members) != 1:
             raise BiasgridError(f"{path}: holds {len(members)} files; a corpus is one")
+        if stat.S_ISLNK(members[0].external_attr >> 16):
+            raise BiasgridError(f"{path}: holds the link {quote(members[0].filename)}, and no text")
         member = zip_member(archive, members[0], path, expansion_limit(path.stat().st_size))
         yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")

@@ -29,3 +29,7 @@ LIMITS = Limits()
 
 class WrongHash(NetworkError):
     """The whole file arrived, and it is not the one that was asked for."""
+
+
+# what to do about it
+WRONG_HASH = "nothing was kept: the file on the server has changed, or the checksum is wrong"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import BiasgridError, DiskError
 from ...files import hash_file, hold_lock
-from . import LIMITS, Limits, WrongHash
+from . import LIMITS, WRONG_HASH, Limits, WrongHash
 from .attempts import receive
 from .unfinished import note_file
 
@@ -79,7 +79,7 @@ def download(
             if reason := find_mismatch():
                 part.unlink()
                 note_file(part).unlink(missing_ok=True)
-                raise WrongHash(f"{reason}; nothing was kept")
+                raise WrongHash(f"{reason}; {WRONG_HASH}")
             digest = sha256 or hash_file(part)
             with part.open("rb") as file:
                 os.fsync(file.fileno())

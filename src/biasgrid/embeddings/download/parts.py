@@ -12,7 +12,7 @@ from typing import IO
 
 from ...errors import BiasgridError, DiskError
 from ...files import hash_file, hold_lock, to_disk, write_text
-from . import LIMITS, Limits, WrongHash
+from . import LIMITS, WRONG_HASH, Limits, WrongHash
 from .file import download, lock_file, replaceable
 from .unfinished import is_size
 
@@ -94,7 +94,7 @@ def download_parts(
                     drop()
                     raise WrongHash(
                         f"{urls[0]} and its other parts, joined: expected {algorithm} {expected}, got {got}; "
-                        "nothing was kept"
+                        f"{WRONG_HASH}"
                     )
             os.replace(joined_file, destination)
             record.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ import numpy as np
 from ...bounded import parser_errors
 from ...errors import BiasgridError
 from ..store_writer import LONGEST_WORD, StoreWriter
-from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
+from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import BLOCK, open_content, whole_counts
 from .reader import Reader
 
@@ -37,14 +37,13 @@ def read(path: Path, writer: StoreWriter) -> None:
     writer.tokens = tokens if counts is not None and tokens > 0 else None
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
     ngrams = matrix[len(words) : len(words) + buckets]
-    for part in parts(words, matrix.shape[1], max_n - min_n + 1):
+    for part, vectors in vectors_of_words(words, matrix, ngrams, min_n, max_n, path):
         texts = [word.decode("utf-8", "replace") for word in words[part]]
         broken_words = sum(
             word.encode() != original for word, original in zip(texts, words[part], strict=True)
         )
         if broken_words:
             writer.warnings["broken_words"] += broken_words
-        vectors = full_words(matrix[part], ngrams, *ngram_rows(words[part], min_n, max_n, buckets))
         writer.add(texts, vectors, counts=None if counts is None else counts[part])
     if buckets:
         writer.add_subwords(ngrams, min_n, max_n)

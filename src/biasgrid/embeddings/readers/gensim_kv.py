@@ -21,9 +21,9 @@ from typing import IO, Any
 import numpy as np
 
 from ...bounded import parser_errors, read_all
-from ...errors import BiasgridError
+from ...errors import BiasgridError, quote
 from ..store_writer import LONGEST_WORD, StoreWriter
-from ..subwords import LONGEST_NGRAM, full_words, ngram_rows, parts
+from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import blocks, check_array, load_array, open_content, whole_counts
 from .reader import Reader
 
@@ -40,13 +40,20 @@ def read(path: Path, writer: StoreWriter) -> None:
     if isinstance(state.get("wv"), _Attributes):
         # a whole model: its vectors, and what gensim calls their files
         state, name = vars(state["wv"]), f"{path.name}.wv"
+    names = {*state, *_beside(state)}
     words = next((state[key] for key in WORDS if isinstance(state.get(key), list)), None)
-    attribute = next((key for key in VECTORS if key in state.get("__numpys", ()) or key in state), None)
-    if words is None or (attribute is None and "vectors_vocab" not in [*state, *state.get("__numpys", ())]):
+    attribute = next((key for key in VECTORS if key in names), None)
+    if words is None or (attribute is None and "vectors_vocab" not in names):
         raise BiasgridError(f"{path}: holds no KeyedVectors")
     for word in words:
         if not isinstance(word, str):
-            raise BiasgridError(f"{path}: key {word!r:.60} is not a word")
+            # Python's text of tuples that hold each other twice never ends
+            key = (
+                quote(word)
+                if isinstance(word, int | float | bytes | None)
+                else f"of type {type(word).__name__}"
+            )
+            raise BiasgridError(f"{path}: key {key} is not a word")
     # fastText's of gensim 4 are made of those of words and n-grams, and not saved
     vectors = _array(path, state, attribute or "vectors_vocab", name)
     if len(vectors) != len(words):
@@ -55,9 +62,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     if counts is not None and type(tokens) is int and tokens > 0:
         writer.tokens = tokens
     ngrams = None
-    if attribute is None or (
-        writer.wants_subwords and "vectors_ngrams" in [*state, *state.get("__numpys", ())]
-    ):
+    if attribute is None or (writer.wants_subwords and "vectors_ngrams" in names):
         ngrams = _ngrams(path, state, name, vectors.shape[1])
         sizes = state["min_n"], state["max_n"]
     if attribute is not None:
@@ -65,12 +70,16 @@ def read(path: Path, writer: StoreWriter) -> None:
             writer.add(words[part], vectors[part], counts=None if counts is None else counts[part])
     else:
         encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
-        for part in parts(encoded_words, vectors.shape[1], sizes[1] - sizes[0] + 1):
-            rows = ngram_rows(encoded_words[part], *sizes, len(ngrams), own_words=False)
-            part_counts = None if counts is None else counts[part]
-            writer.add(words[part], full_words(vectors[part], ngrams, *rows), counts=part_counts)
+        for part, block in vectors_of_words(encoded_words, vectors, ngrams, *sizes, path, own_words=False):
+            writer.add(words[part], block, counts=None if counts is None else counts[part])
     if ngrams is not None and len(ngrams):
         writer.add_subwords(ngrams, *sizes)
+
+
+def _beside(state: dict[str, Any]) -> list[str]:
+    """The names of the arrays that gensim has put beside the pickle."""
+    names = state.get("__numpys")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
@@ -90,7 +99,7 @@ def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
 
 def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray:
     """An array of floats, which gensim puts beside the pickle if it is large."""
-    if key in state.get("__numpys", ()):
+    if key in _beside(state):
         return load_array(path.with_name(f"{name}.{key}.npy"))
     array = state.get(key)
     with parser_errors(path, f"its {key} are not a whole array of floats"):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ... import absence
 from ...files import write_text
 from .kinds import REGISTRY, check
 from .source import SHA256
@@ -23,7 +24,10 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a fetched archive; {} where there is none, or a damaged one, which calls for another fetch."""
+    """The manifest of a fetched archive; {} where there is none, as it could not be had, or a damaged one, which
+    calls for another fetch."""
+    if absence.reasons_in(folder / MANIFEST):
+        return {}
     try:
         manifest = dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
         if not _is_whole(**{key: manifest[key] for key in ("source", "files", "input")}):

@@ -23,6 +23,7 @@ from ...bounded import LimitedFile, expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
 from ...termination import unfinished
+from ..download import WRONG_HASH, WrongHash
 from .manifest import MANIFEST
 from .source import SHA256, Key
 
@@ -109,7 +110,7 @@ def fetch_members(
         download(scratch)
         archive = next((scratch / "archive").iterdir())
         if (got := hash_file(archive)) != source["sha256"]:
-            raise BiasgridError(f"{archive.name}: expected sha256 {source['sha256']}, got {got}")
+            raise WrongHash(f"{archive.name}: expected sha256 {source['sha256']}, got {got}; {WRONG_HASH}")
         files = _unpack(archive, members, scratch / "members")
         digests = {}
         for member, sha256 in members.items():
@@ -118,8 +119,9 @@ def fetch_members(
                 raise BiasgridError(f"{archive.name} holds no file {member}")
             digests |= {path.name: hash_file(path) for path in sorted(paths)}
             if sha256 and digests[paths[0].name] != sha256:
-                raise BiasgridError(
-                    f"{archive.name}: member {member}: expected sha256 {sha256}, got {digests[paths[0].name]}"
+                raise WrongHash(
+                    f"{archive.name}: member {member}: expected sha256 {sha256}, got {digests[paths[0].name]}; "
+                    f"{WRONG_HASH}"
                 )
         for file in digests:
             os.replace(scratch / "members" / file, folder / file)

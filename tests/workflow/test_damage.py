@@ -1,0 +1,256 @@
+"""Damaged files of results: what reads them says which and the remedy, and a run makes them again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Project, biasgrid, checksums_of, grid_config
+
+from biasgrid.cli import main
+
+RESULTS = Path("results/small")
+CELL = "cells/one/none/weat/q1.json"
+CONFIG = grid_config() | {
+    "inference": {"permutation": {"draws": 30}, "random_groups": {"draws": 30}, "bootstrap": {"draws": 30}}
+}
+CONFIG["models"]["one"]["sorted"] = True  # so frequencies are known
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Project:
+    project = Project(tmp_path_factory.mktemp("whole"))
+    project.configure(CONFIG)
+    project.run()
+    return project
+
+
+@pytest.fixture
+def project(whole, tmp_path, monkeypatch) -> Project:
+    project = whole.copy(tmp_path / "project")
+    monkeypatch.chdir(project.folder)
+    return project
+
+
+def edit(name, **changes):
+    """Changes of a JSON file, or of the first result in it."""
+    path = RESULTS / name
+    record = json.loads(path.read_text())
+    place = record.get("cells", [record])[0]
+    for key, value in changes.items():
+        (place["results"][0] if key in ("value", "scalars", "status", "detail") else place)[key] = value
+    path.write_text(json.dumps(record).replace('"1e999"', "1e999"))
+
+
+def verify():
+    done = biasgrid("verify", RESULTS)
+    return done.returncode, done.stderr.splitlines()
+
+
+SHAPES = [
+    (CELL, {"value": "x"}, "scores"),
+    (CELL, {"value": [1]}, "scores"),
+    (CELL, {"value": True}, "scores"),
+    (CELL, {"value": "1e999"}, "scores"),
+    (CELL, {"value": float("nan")}, "scores"),
+    (CELL, {"value": None}, "scores"),
+    (CELL, {"status": 1}, "scores"),
+    (CELL, {"scalars": None}, "scalars"),
+    (CELL, {"scalars": {"effect_size": "1e999"}}, "scalars"),
+    (CELL, {"scalars": {"effect_size": "x"}}, "scalars"),
+    (CELL, {"detail": [1]}, "scores"),
+    (CELL, {"model": [1]}, "scores"),
+    (CELL, {"model": [1]}, "scalars"),
+    (CELL, {"results": []}, "scores"),
+    (CELL, {"results": {}}, "scores"),
+    (CELL, {"results": None}, "scores"),
+    ("inference/one/none/weat.json", {"value": "1e999"}, "inference"),
+    ("inference/one/none/weat.json", {"results": []}, "inference"),
+    ("aggregates/one/none/weat.json", {"aggregates": [1]}, "aggregates"),
+    ("aggregates/one/none/weat.json", {"aggregates": {}}, "aggregates"),
+    ("frequency/one.json", {"sets": [{"words": 1}]}, "frequency"),
+    ("frequency/one.json", {"words": []}, "covariates"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "table"), SHAPES)
+def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
+    project, capsys, monkeypatch, name, changes, table
+):
+    edit(name, **changes)
+    monkeypatch.setattr(
+        "biasgrid.frequency.write", lambda *_: None
+    )  # `table` makes these files before it reads them
+    assert main(["table", "--study", "config/config.yaml", "--table", table]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"biasgrid: {RESULTS / name}: not a")
+    assert line.endswith("; delete it and run the study again")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", "null", '{"results": [1]}', "\0" * 99])
+def test_a_page_of_damaged_results_is_one_line(project, capsys, content):
+    for name in ("study.json", "models/one.json"):
+        former = (RESULTS / name).read_text()
+        (RESULTS / name).write_text(content)
+        assert main(["report", str(RESULTS), "--output", "page.html"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(
+            f"biasgrid: {(project.folder / RESULTS / name) if name == 'study.json' else ''}"
+        )
+        assert name in line
+        assert "delete it and run the study again" in line
+        (RESULTS / name).write_text(former)
+
+
+DAMAGE = {
+    "cut off": lambda content: content[: len(content) // 2],
+    "zeros": lambda content: bytes(len(content)),
+    "empty": lambda content: b"",
+    "other JSON": lambda content: b'{"results": [1]}',
+    "edited": lambda content: content.replace(b"1", b"2"),
+}
+KINDS = [
+    CELL,
+    "inference/two/none/rnd.json",
+    "inference/one/none/weat.npy",
+    "aggregates/one/none/weat.json",
+    "frequency/one.json",
+    "pools/two.npz",
+    "models/one.json",
+    "queries/q2.json",
+    "study.json",
+    "rank_samples.npy",
+    "scores.csv",
+    "report.html",
+    "figures/rankings.svg",
+]
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_run_makes_again_what_was_damaged_and_says_so(project, whole, how):
+    """Each run has files of several kinds, so that no file is made again only because another one is."""
+    for names in (
+        (KINDS[::3], KINDS[1::3], KINDS[2::3]) if how != "edited" else ([name] for name in KINDS[::2])
+    ):
+        for name in names:
+            (RESULTS / name).write_bytes(DAMAGE[how]((RESULTS / name).read_bytes()))
+        done = project.run()
+        lines = [line for line in done.stderr.splitlines() if "damaged" in line]
+        assert len(lines) == 1, done.stderr
+        assert lines[0].startswith("biasgrid: ")
+        assert lines[0].endswith("made again")
+        assert str(RESULTS / min(names)) in lines[0] or " more" in lines[0]
+        assert project.results() == whole.results()
+    assert "Nothing to be done" in project.run().stderr
+    assert verify() == (0, [])
+
+
+def test_a_dry_run_says_so_and_removes_nothing(project):
+    (RESULTS / "pools/one.npz").write_bytes(b"")
+    done = project.run("--dry-run")
+    assert "results/small/pools/one.npz was damaged or changed by hand; it is made again" in done.stderr
+    assert (RESULTS / "pools/one.npz").exists()
+
+
+def test_what_no_step_makes_is_left_alone(project, whole):
+    (RESULTS / "notes.txt").write_text("mine")
+    project.run()
+    (RESULTS / "notes.txt").write_text("mine, too")
+    assert "damaged" not in project.run().stderr
+    assert (RESULTS / "notes.txt").read_text() == "mine, too"
+    assert verify()[1][0] == f"biasgrid: {RESULTS}/notes.txt: is not recorded"
+
+
+def test_checksums_are_those_of_sha256sum(project):
+    assert project.results().items() >= checksums_of(project.results()).items()
+    done = subprocess.run(["sha256sum", "--check", "--quiet", "checksums.sha256"], cwd=RESULTS, check=False)
+    assert done.returncode == 0
+
+
+def test_verify_finds_damage_that_keeps_the_time_and_a_run_mends_it(project, whole):
+    assert verify() == (0, [])
+    path = RESULTS / "pools" / "two.npz"
+    stat, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    (RESULTS / CELL).unlink()
+    code, lines = verify()
+    assert code == 1
+    assert lines[:2] == [f"biasgrid: {path}: differs", f"biasgrid: {RESULTS / CELL}: is missing"]
+    assert "delete" in lines[2]
+    assert "run the study again" in lines[2]
+    path.unlink()
+    project.run()
+    assert project.results() == whole.results()
+    assert verify() == (0, [])
+
+
+def test_verify_names_the_first_twenty_and_counts_the_rest(project):
+    files = sorted(RESULTS.rglob("*.json"))[:33]
+    for file in files:
+        file.write_bytes(b"")
+    code, lines = verify()
+    assert (code, len(lines)) == (1, 21)
+    assert "and 13 more" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"\xff", b"%s  ../../one.txt\n" % (b"0" * 64), b"%s  /etc/passwd\n" % (b"0" * 64)]
+)
+def test_checksums_that_are_damaged_are_made_again(project, whole, content):
+    (RESULTS / "checksums.sha256").write_bytes(content)
+    code, (line,) = verify()
+    assert code == 2
+    assert "checksums.sha256: " in line
+    assert "checksums.sha256" in project.run().stderr
+    assert project.results() == whole.results()
+    assert (project.folder / "one.txt").exists()
+
+
+def test_results_without_checksums_are_recorded_by_the_next_run(project, whole):
+    (RESULTS / "checksums.sha256").unlink()
+    shutil.rmtree("logs")
+    code, (line,) = verify()
+    assert code == 2
+    assert "has no checksums" in line
+    project.run()
+    assert project.results() == whole.results()
+
+
+def test_a_step_that_is_run_by_hand_renews_its_record(project):
+    labels = {"one": "Another label"}
+    project.configure(
+        CONFIG | {"models": {k: v | {"label": labels.get(k, k)} for k, v in CONFIG["models"].items()}}
+    )
+    former = (RESULTS / "scores.csv").read_bytes()
+    assert main(["table", "--study", "config/config.yaml", "--table", "scores"]) == 0
+    assert (RESULTS / "scores.csv").read_bytes() != former
+    assert verify() == (0, [])
+    assert "damaged" not in project.run().stderr
+
+
+def test_a_killed_run_leaves_nothing_that_looks_damaged(project, whole):
+    """Killed at several moments, while it makes other results: what it made is whole, whatever the record was."""
+    for seed, seconds in enumerate((3.5, 5, 7), 1):
+        project.configure(CONFIG | {"seed": seed})
+        run = subprocess.Popen(
+            project.command("--cores", "2"),
+            env=project.environment,
+            start_new_session=True,
+            stderr=subprocess.PIPE,
+        )
+        time.sleep(seconds)
+        os.killpg(run.pid, signal.SIGKILL)
+        assert b"damaged" not in run.communicate()[1]
+        assert not [line for line in verify()[1] if line.endswith(": differs")]
+    done = project.run()
+    assert "damaged" not in done.stderr
+    assert verify() == (0, [])
+    project.configure(CONFIG)
+    assert "damaged" not in project.run().stderr
+    assert project.results() == whole.results()
