@@ -7,9 +7,11 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 STOPPING = "biasgrid: stopping ..."
 STOPPED = "biasgrid: stopped; run the same command to go on"
@@ -17,6 +19,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LONGEST = 1.5  # seconds from a signal to the end of the process, whatever it is doing
 # folders that this process writes aside: worth nothing without it
 unfinished: set[Path] = set()
+leaving = threading.Event()  # set when this process ends those that it started: threads start no more of them
 
 
 @contextmanager
@@ -39,63 +42,84 @@ def tidy_termination() -> Iterator[None]:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """While a command is at work in it, Ctrl-C and SIGTERM end this process: `answer_signals`."""
+    """While a command is at work in it, Ctrl-C and SIGTERM end this process, by SystemExit in the main thread if that
+    comes soon."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     former = {number: signal.getsignal(number) for number in SIGNALS}
     stopped = False
 
-    def stop(number: int) -> None:
+    def stop(number: int, frame: object) -> None:
         nonlocal stopped
-        stopped = True
-        end_in(LONGEST, 128 + number)
-        sys.exit(128 + number)
+        if not stopped:
+            stopped = True
+            sys.exit(128 + number)
 
-    answer_signals(stop)
+    former_stop = answer_signals(lambda number: end_in(LONGEST, 128 + number), stop)
     try:
         yield
     except SystemExit:
         if stopped:
+            _begun.wait(LONGEST)
             say(STOPPED)
         raise
     finally:
+        _answer(former_stop)
         for number, handler in former.items():
             signal.signal(number, handler)
 
 
 def answer_signals(
-    stop: Callable[[int], object], before: Callable[[], object] = lambda: None
-) -> Callable[[int, object], None]:
-    """From now on the first SIGINT or SIGTERM of this process says at once that it stops, and calls `stop`.
+    stop: Callable[[int], object], handler: Callable[[int, object], object] = lambda number, frame: None
+) -> Callable[[int], object] | None:
+    """From now on the first SIGINT or SIGTERM of this process says at once that it stops; others change nothing.
 
-    Further ones are ignored, also by processes that are started from then on. A signal that is ignored already
-    (nohup) stays ignored.
+    A thread does so: the main thread learns of a signal only when it next runs in the interpreter. A signal that is
+    ignored already (nohup) stays ignored.
 
     Parameters
     ----------
     stop
-        Function of the signal's number, called in the main thread.
-    before
-        What comes before the line.
+        Function of the signal's number, called in that thread; what it starts gets neither signal.
+    handler
+        The main thread's.
 
     Returns
     -------
-    Callable
-        The handler.
+    Callable or None
+        The former `stop`.
     """
-
-    def answer(number: int, frame: object) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        before()
-        say(STOPPING)
-        stop(number)
-
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, answer)
-    return answer
+            signal.signal(number, handler)
+    return _answer(stop)
+
+
+def _answer(stop: Callable[[int], object] | None) -> Callable[[int], object] | None:
+    """Have the watching thread call `stop`, None for nothing; returns the former one."""
+    global _stop, _pipe
+    former, _stop = _stop, stop
+    if _pipe is None:
+        _pipe = os.pipe()
+        os.set_blocking(_pipe[1], False)
+        threading.Thread(target=_watch, args=(_pipe[0],), daemon=True).start()
+    signal.set_wakeup_fd(-1 if stop is None else _pipe[1], warn_on_full_buffer=False)
+    return former
+
+
+def _watch(pipe: int) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # processes inherit it
+    while number := os.read(pipe, 1):
+        if number[0] in SIGNALS and _stop is not None and not _begun.is_set():
+            say(STOPPING)
+            _begun.set()
+            _stop(number[0])
+
+
+_stop: Callable[[int], object] | None = None
+_pipe: tuple[int, int] | None = None  # what the interpreter writes signals to, whichever thread gets them
+_begun = threading.Event()  # it was said that this process stops
 
 
 def end_in(seconds: float, code: int) -> None:
@@ -110,35 +134,36 @@ def leave(code: int) -> None:
     import psutil
 
     end_in(LONGEST, code)
-    # loky's, which ends with this process, removes what the others share, and ignores signals
-    children = [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if not any("resource_tracker" in word for word in _command(child))
-    ]
-    for child in children:
-        try:
-            child.terminate()
-        except psutil.Error:
-            continue
-    psutil.wait_procs(children, timeout=LONGEST / 2)
+    leaving.set()
+    until = time.monotonic() + LONGEST / 2
+    # again and again: a thread may be starting one
+    while (children := _children()) and time.monotonic() < until:
+        for child in children:
+            with suppress(psutil.Error):
+                child.terminate()
+        psutil.wait_procs(children, timeout=0.1)
     for folder in tuple(unfinished):
         shutil.rmtree(folder, ignore_errors=True)
     _end(code)
 
 
 def say(line: str) -> None:
-    """Write a line to standard error, past its buffer: that may be in use where the signal came."""
-    os.write(2, f"{line}\n".encode())
+    """Write a line to standard error, past its buffer, which may be in use, and over the live line of a terminal."""
+    live = "\r\x1b[K" if os.isatty(2) else ""
+    os.write(2, f"{live}{line}\n".encode())
 
 
-def _command(process) -> list[str]:
+def _children() -> list[Any]:
+    """The processes that this one has started, and those that they have; without loky's that ends with this one,
+    ignores signals, and removes what the others share."""
     import psutil
 
-    try:
-        return process.cmdline()
-    except psutil.Error:  # it has ended
-        return []
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended
+            if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def _end(code: int) -> None:

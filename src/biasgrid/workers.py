@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -19,7 +20,7 @@ from joblib.externals.loky import get_reusable_executor, process_executor
 from .callers import warn_in_a_line
 from .processes import RANDOM_GROUPS, end_with_starter, environment
 from .registry import load_plugins
-from .termination import unfinished
+from .termination import LONGEST, leaving, unfinished
 
 # of a run that was stopped: loky's last process removes what the others shared, which is no news to a user
 sys.warnoptions.append("ignore::UserWarning:joblib.externals.loky.backend.resource_tracker")
@@ -58,6 +59,8 @@ class Workers:
 
     def submit(self, step: Any) -> Future[tuple[Any, list[str]]]:
         """A step that one of the processes runs: what it returns, and its warnings."""
+        if leaving.is_set():
+            time.sleep(LONGEST)  # the process has ended by then
         # arrays that come and go stay with the process: else the kernel makes and clears their pages again and again
         memory = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
         executor = get_reusable_executor(

@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -205,29 +204,25 @@ def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
     if workflow.is_main_process:  # its jobs on a cluster share it
         termination.unfinished.add(workflow.sourcecache.runtime_cache_path)
 
-    def before() -> None:
-        with suppress(RuntimeError):  # the signal came while the line was being written
-            if progress is not None:
-                progress.finish()
-
     def stop(number: int) -> None:
         global _signal
         _signal = number
         scheduler = workflow.scheduler
-        if (
-            workflow.is_main_process
-            and workflow.non_local_exec
-            and scheduler is not None
-            and scheduler.running
-        ):
-            # when it has cancelled its jobs, it would wait until it asks for their state again
+        submits = workflow.is_main_process and workflow.non_local_exec and scheduler is not None
+        if not submits:
+            termination.end_in(termination.LONGEST, 128 + number)
+        if progress is not None:
+            progress.finish()
+        if submits and scheduler.running:
+            scheduler._user_kill = "graceful"  # it submits no more jobs
+            # when it has cancelled those that it has, it would wait until it asks for their state again
             scheduler._executor.shutdown = leave
-            raise KeyboardInterrupt  # which Snakemake takes as the order to cancel them
+            scheduler._executor.cancel()
         leave()
 
-    answer = termination.answer_signals(stop, before)
-    # it becomes the process' handler of SIGTERM when the steps begin
-    JobScheduler.exit_gracefully = lambda scheduler, number, frame: answer(number, frame)
+    termination.answer_signals(stop)
+    # becomes the process' handler of SIGTERM when the steps begin
+    JobScheduler.exit_gracefully = lambda *arguments: None
     # `biasgrid run` let them wait for this
     signal.pthread_sigmask(signal.SIG_UNBLOCK, termination.SIGNALS)
 
