@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 from conftest import GRID_WORDS, Project, biasgrid
-from reruns import append, cells, planned
+from reruns import append, cells, made, planned
 
 pytestmark = pytest.mark.slow
 TOYS = {
@@ -256,7 +256,7 @@ def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys, tmp_pa
     append(toys / "kind.py", "\n# a comment\n")
     path = toys / "table.py"
     path.write_text(path.read_text().replace('result["words_used"]', 'result["words_used"] + 0'))
-    assert set(planned(project)) == {"sizes"}
+    assert made(project) == {"table/sizes"}
     path = toys / "kind.py"
     path.write_text(path.read_text().replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))
     assert cells(planned(project)) == {"corpus/none/ratio/q1"}
