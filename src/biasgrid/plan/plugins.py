@@ -268,7 +268,9 @@ def read_plugins(folder: Path) -> Plugins:
         kinds=_noted(record.kinds, kinds.Kind, "kind of model", ["open"], make=""),
         methods=_noted(record.methods, debias.Method, "debias method", ["function"], words={}, reference=""),
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
-        tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "cells", "absent"], inputs=_by_the_run),
+        tables=_noted(
+            record.tables, tables.Table, "table", ["make", "spec", "cells", "absent"], inputs=_by_the_run
+        ),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
     )
 
