@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -267,6 +268,8 @@ def test_init_takes_files_and_names_of_models(here):
 def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     ran = []
     monkeypatch.setattr(os, "execv", lambda program, command: ran.append(command))
+    # signals wait until Snakemake is there, and it is not
+    monkeypatch.setattr(signal, "pthread_sigmask", lambda how, signals: None)
     printed("init", "mine")
     biasgrid("run", "mine.yaml", "--cores", "3", "--dry-run", "--until", "scores")
     biasgrid("run", "config/factory.yaml")
