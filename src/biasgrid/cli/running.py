@@ -137,12 +137,11 @@ def _check_options(options: list[str]) -> None:
     from snakemake.cli import get_argument_parser
     from snakemake.exceptions import CliException
 
+    from ..workflow.command_line import check_executor
+
     def refuse(message: object) -> NoReturn:
         if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
-            package = f"snakemake-executor-plugin-{missing[1]}"
-            raise BiasgridError(
-                f"run: jobs by {missing[1]} need {package}; install it: pip install {package}"
-            )
+            check_executor(missing[1])
         raise BiasgridError(f"run: {message} (biasgrid run --help, and for further options snakemake --help)")
 
     profiles = None

@@ -8,24 +8,42 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 from ..configs import read_yaml
 from ..errors import BiasgridError, quote
 
 
 def check(arguments: Sequence[str]) -> None:
-    """End the process, with one line and exit code 2, for a config file that is none.
+    """End the process, with one line and exit code 2, for a config file that is none, and for an executor whose
+    plug-in is missing.
 
-    Snakemake itself would answer with a traceback, or with exit code 1.
+    Snakemake itself would answer with a traceback, its usage, or exit code 1.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[], dest="files")
+    parser.add_argument("--profile", type=Path)
+    parser.add_argument("--executor", "-e")
     try:
-        for file in parser.parse_known_args(arguments)[0].files:
+        options = parser.parse_known_args(arguments)[0]
+        for file in options.files:
             check_config(file)
+        executor = options.executor
+        if not executor and options.profile and (file := options.profile / "config.yaml").is_file():
+            executor = read_yaml(file).get("executor")
+        if executor:
+            check_executor(executor)
     except BiasgridError as error:
         print(f"biasgrid: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def check_executor(name: str) -> None:
+    """Raises BiasgridError for an executor whose plug-in is missing; some are Snakemake's own."""
+    package = f"snakemake-executor-plugin-{name}"
+    if name not in ("local", "dryrun", "touch") and find_spec(package.replace("-", "_")) is None:
+        raise BiasgridError(f"jobs by {name} need {package}; install it: pip install {package}")
 
 
 def check_config(file: str) -> None:
