@@ -252,6 +252,17 @@ def test_snakemake_itself_answers_a_bad_config_in_one_line(project, text, told):
     assert all(text.startswith("Using workflow specific profile") for text in before)
 
 
+def test_a_profile_whose_executor_is_not_installed_is_one_line(project):
+    Path(project.folder, "cluster").mkdir()
+    Path(project.folder, "cluster/config.yaml").write_text("executor: nowhere\njobs: 2\n")
+    done = project.snakemake("--profile", "cluster", "--dry-run")
+    assert done.returncode == 2
+    package = "snakemake-executor-plugin-nowhere"
+    assert done.stderr.splitlines()[1:] == [
+        f"biasgrid: jobs by nowhere need {package}; install it: pip install {package}"
+    ]
+
+
 @pytest.mark.parametrize(
     "what", ["results", "embeddings", "word_sets", "models", "criteria", "benchmarks", "source"]
 )
