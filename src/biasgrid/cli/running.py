@@ -126,7 +126,9 @@ def _check_options(options: list[str]) -> None:
     def refuse(message: object) -> NoReturn:
         if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
             package = f"snakemake-executor-plugin-{missing[1]}"
-            raise BiasgridError(f"run: jobs by {missing[1]} need {package}; install it: pip install {package}")
+            raise BiasgridError(
+                f"run: jobs by {missing[1]} need {package}; install it: pip install {package}"
+            )
         raise BiasgridError(f"run: {message} (biasgrid run --help, and for further options snakemake --help)")
 
     profiles = None
