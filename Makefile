@@ -133,10 +133,10 @@ test: .venv/installed-for-tests .venv/installed-for-docs ## all tests
 test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
-# pyproject.toml's bounds. SNAKEMAKE===9.27.1: with that one. No torch: its lowest version has no CPU build of its own
+# pyproject.toml's bounds, without torch, which would bring CUDA
 test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's steps, with the lowest versions allowed
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal tests/workflow
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network" tests/workflow tests/config
 
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
@@ -209,7 +209,7 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 .venv-lowest/installed: .venv-locks/installed requirements-torch.lock pyproject.toml
 	$(UV) pip compile --quiet pyproject.toml --extra workflow --extra figures --extra gensim --extra test \
 		--python-version 3.11 --resolution lowest-direct --no-emit-package torch --no-emit-package concept-erasure \
-		$(LOWEST) --output-file .venv-locks/lowest.txt
+		--output-file .venv-locks/lowest.txt
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python $(PIP) --no-deps -r .venv-locks/lowest.txt
 	.venv-lowest/bin/python $(PIP) --no-deps --editable .

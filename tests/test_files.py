@@ -15,7 +15,7 @@ import pytest
 from conftest import GRID_WORDS, make_store, write_text_model
 from loopback import refused
 
-from biasgrid import EmbeddingStore
+from biasgrid import EmbeddingStore, processes
 from biasgrid.cli import main
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
@@ -295,3 +295,10 @@ def test_a_store_where_no_folder_can_be_made_is_refused(tmp_path, monkeypatch):
     gone.rmdir()
     with pytest.raises(FileNotFoundError):
         convert(source, Path("store"), name="m")
+
+
+def test_a_process_of_a_step_has_the_users_own_python_path_after_the_code(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/mine:/other")
+    assert processes.environment(Path("/code"))["PYTHONPATH"] == "/code:/mine:/other"
+    monkeypatch.delenv("PYTHONPATH")
+    assert processes.environment(Path("/code"))["PYTHONPATH"] == "/code"

@@ -293,6 +293,8 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     }
     for name, text in texts.items():
         (here / name).write_text(text)
+    (here / "cluster").mkdir()
+    (here / "cluster" / "config.yaml").write_text("executor: none\n")
     for arguments, message in (
         (["none.yaml"], "none.yaml: cannot read it: No such file or directory"),
         (["other.yaml"], "other.yaml: is no config: it has none of the keys study, simulation, factory"),
@@ -307,6 +309,10 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
         (
             ["mine.yaml", "--nonsense"],
             "run: unrecognized arguments: --nonsense (biasgrid run --help, and for",
+        ),
+        (
+            ["mine.yaml", "--profile", "cluster"],
+            "run: jobs by none need snakemake-executor-plugin-none; install it: pip install snakemake-exec",
         ),
         (["mine.yaml", "--jobs", "x"], "run: Error parsing number of jobs (--jobs, -j): must be integer"),
     ):

@@ -17,11 +17,12 @@ PAUSE = 0.1  # seconds between two looks
 
 def environment(source: Path | None = None) -> dict[str, str]:
     """This process' environment, for a process that is to end with it; with the folder of the code that it is to run,
-    by a `python` that is this one."""
+    by a `python` that is this one. What the user's own PYTHONPATH has (torch, say) comes after that folder."""
     code = {}
     if source is not None:
-        path = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-        code = {"PYTHONPATH": str(source), "PATH": os.pathsep.join(path)}
+        first = {"PYTHONPATH": source, "PATH": Path(sys.executable).parent}
+        for name, path in first.items():
+            code[name] = os.pathsep.join([str(path), *filter(None, [os.environ.get(name)])])
     return os.environ | {STARTED_BY: str(os.getpid())} | code
 
 

@@ -21,6 +21,8 @@ needs_plugin = pytest.mark.skipif(
     not PLUGIN, reason="snakemake-executor-plugin-slurm is not installed (requirements-slurm.lock)"
 )
 PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "config.yaml").read_text())
+GENERIC = (ROOT / "profiles" / "generic" / "config.yaml").read_text()
+SUBMIT = re.findall(r"^(?:# )?cluster-generic-submit-cmd: (.+)$", GENERIC, re.M)
 # a metric whose value is a fact of the process that computes the cell
 FACT = """
 from .registry import Metric, Score
@@ -169,3 +171,39 @@ def test_the_profile_makes_a_job_of_a_model_and_one_of_all_tables_and_figures(fi
     done = finished.run("--profile", "profiles/slurm", "--dry-run", "--forceall")
     groups = re.findall(r"Group job (\S+) \(", done.stdout)
     assert sorted(groups) == ["model_one", "model_two", "summary"]
+
+
+def test_the_generic_profile_has_the_jobs_of_slurms():
+    def shared(profile):
+        return {key: value for key, value in profile.items() if not re.search("executor|slurm|generic", key)}
+
+    assert shared(yaml.safe_load(GENERIC)) == shared(PROFILE)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not importlib.util.find_spec("snakemake_executor_plugin_cluster_generic"),
+    reason="snakemake-executor-plugin-cluster-generic is not installed",
+)
+@pytest.mark.parametrize("command", SUBMIT)
+def test_the_generic_profile_submits_jobs(command, project, monkeypatch):
+    """Its submit lines, with stand-ins for the schedulers' commands that run the job at once."""
+    assert len(SUBMIT) == 3
+    for name in ("qsub", "bsub"):
+        stand_in = project.folder / "bin" / name
+        stand_in.parent.mkdir(exist_ok=True)
+        stand_in.write_text('#!/bin/sh\necho "$@" >> submitted\nfor job; do :; done\n"$job" >&2\necho 1\n')
+        stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(project.folder / "bin"), prepend=":")
+    profile = project.folder / "profiles" / "generic" / "config.yaml"
+    profile.write_text(
+        re.sub("(?m)^(cluster-generic-submit-cmd: ).*$", lambda found: found[1] + command, GENERIC)
+    )
+    project.run("--profile", "profiles/generic", "--latency-wait", "5")
+    submitted = (project.folder / "submitted").read_text().splitlines()
+    assert [re.search(r"snakejob\.(model_one|model_two|summary)", line)[1] for line in submitted][
+        -1
+    ] == "summary"
+    assert len(submitted) == 3
+    assert not any("{" in line for line in submitted)
+    assert (project.folder / "results" / "small" / "report.html").is_file()
