@@ -14,13 +14,13 @@ JOINERS = re.compile("[\u200c\u200d]")  # invisible, and needed: by Persian and 
 HIDDEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff{OVERRIDES}]")
 
 
-def check_line(text: Any, longest: int = LONGEST) -> str:
-    """A label or a name, as it is. Raises BiasgridError for what is no line of printable text.
+def check_line(text: Any, longest: int = LONGEST, what: str = "") -> str:
+    """A label or a name, as it is. Raises BiasgridError, which begins with `what`, for no line of printable text.
 
     Text of any script is printable; so are the joiners that scripts and emoji need. Control characters are not, nor
     those that turn the direction of what follows.
     """
-    expected = "must be a line of text"
+    expected = f"{what} must be a line of text".lstrip()
     if not isinstance(text, str) or not text.strip():
         raise BiasgridError(f"{expected}, not {quote(text)}")
     if wrong := next((sign for sign in JOINERS.sub("", text) if not sign.isprintable()), ""):

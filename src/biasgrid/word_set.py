@@ -180,10 +180,7 @@ def _describe(value: object) -> str:
 
 def line_of_text(what: str, text: str) -> str:
     """A name that was checked. Raises BiasgridError for what is no line of text."""
-    try:
-        return check_line(text)
-    except BiasgridError as error:
-        raise BiasgridError(f"query: a {what} {error}") from None
+    return check_line(text, what=f"query: a {what}")
 
 
 def _is_unicode(text: str) -> bool:

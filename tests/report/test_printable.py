@@ -92,6 +92,9 @@ def test_no_label_and_no_name_has_a_sign_that_is_not_printed(folder, sign):
         Study.of(config, "x.yaml")
     with refused("query's name must be a line of text, not"):
         bg.Query([["a"], ["b"]], [["c"]], name=f"abc{sign}def")
+    query, model = bg.Query([["a"], ["b"]], [["c"]]), bg.load({"a": [1.0], "b": [2.0], "c": [1.0]}, name="m")
+    with refused("models: a model's name must be a line of text, not", f"U+{ord(sign[0]):04X}"):
+        bg.measure_grid(["rnd"], [query], {f"abc{sign}def": model}, progress=False)
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if "note" not in place and "A" not in place])

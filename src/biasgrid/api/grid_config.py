@@ -13,6 +13,7 @@ from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..options import PARTS, TESTS, check_interval, complete_options
+from ..printable import check_line
 from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
@@ -107,7 +108,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
             raise BiasgridError(
                 f"models: two models are named {quote(name)}; name them apart, with a mapping of names to models"
             )
-        by_name[name] = model
+        by_name[check_line(name, what="models: a model's name")] = model
     return by_name
 
 
@@ -202,6 +203,7 @@ def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]
             raise BiasgridError(
                 f"queries: {quote(criterion)} cannot be a criterion's name; allowed: text other than {OVERALL!r}"
             )
+        check_line(criterion, what="queries: a criterion's name")
         ids = _by_id(part, criterion, where, by_id)
         for key in ids:
             if key in by_id:
@@ -274,7 +276,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[
     options.pop("metric", None)
     entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
     if "label" in options:
-        entry["label"] = str(options.pop("label"))
+        entry["label"] = check_line(str(options.pop("label")), what="metrics: a label")
     elif key != metric.name:  # figures are to tell two of one metric apart
         entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options}

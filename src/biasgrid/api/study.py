@@ -50,16 +50,18 @@ class FinishedStudy(Study):
     def metric(self, criterion: str, key: str) -> Metric:
         """The metric of these results: two studies may have plugins of one name."""
         entry = self.metrics(criterion)[key]
-        noted = self.plugins.find("metrics", entry.get("metric", key))
+        noted: Metric | None = self.plugins.find("metrics", entry.get("metric", key))
         return noted.under(entry.get("params", {})) if noted else super().metric(criterion, key)
 
     def method(self, name: str) -> Method:
         """The debias method of a name."""
-        return self.plugins.find("methods", name) or super().method(name)
+        noted: Method | None = self.plugins.find("methods", name)
+        return noted or super().method(name)
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
-        return self.plugins.find("kinds", self.models[model].get("kind", VECTORS)) or super().kind(model)
+        noted: Kind | None = self.plugins.find("kinds", self.models[model].get("kind", VECTORS))
+        return noted or super().kind(model)
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
