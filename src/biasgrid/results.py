@@ -58,7 +58,7 @@ def cells_in(path: File) -> list[dict]:
             _check(cell)
         if not cells:
             raise ValueError("it has no cells")
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = f"key {error} is missing" if isinstance(error, KeyError) else error
         raise not_whole(path, A_CELL, reason) from None
     return cells
@@ -79,8 +79,14 @@ def _check(cell: dict) -> None:
         ):  # whose value is in the cell's own file
             raise ValueError(f"the value is {quote(value)}, and the status {quote(status)}")
         for part in PARTS:
-            if type(result.get(part, {})) is not dict:
-                raise ValueError(f"{part}: {quote(result[part])} is not a mapping")
+            content = result[part] if "inference" not in cell else result.get(part, {})
+            if type(content) is not dict:
+                raise ValueError(f"{part}: {quote(content)} is not a mapping")
+        if any(type(result.get(name, 0)) is not int for name in ("words_used", "words_lost")):
+            raise ValueError("its numbers of words are no whole numbers")
+        for words in result.get("lost", {}).values():
+            if type(words) is not list or not set(map(type, words)) <= {str}:
+                raise ValueError(f"lost: {quote(words)} is not a list of words")
         for name, number in result.get("scalars", {}).items():
             if number is not None and not _is_number(number):
                 raise ValueError(f"scalars: {quote(name)}: {quote(number)} is not a number")

@@ -1,10 +1,11 @@
-"""What biasgrid wrote itself, damaged: stores, transforms, samples of rankings.
+"""What biasgrid wrote itself, damaged: stores, transforms, samples of rankings, cells.
 
 What is read is held against what NumPy, sqlite3 and json read.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import io
@@ -19,12 +20,20 @@ from pathlib import Path
 import numpy as np
 from damage import damaged
 
+from biasgrid import load
 from biasgrid.bounded import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.embeddings import EmbeddingStore, convert, writers
 from biasgrid.errors import BiasgridError
+from biasgrid.measure import Result, as_json, dumps, measure
+from biasgrid.metrics import metric
+from biasgrid.query import Query
+from biasgrid.results import results
+from biasgrid.schema import with_version
 from biasgrid.statistics.ranks import RESAMPLED
+from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import read_ranks
+from biasgrid.words import WordOptions
 
 VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]
 FILES = ("model.json", "vectors.npy", "vocabulary.sqlite")
@@ -218,4 +227,81 @@ def same_array(read, path: Path) -> str:
     return "refused"
 
 
-TARGETS = {"store": store, "transform": transform, "ranks": ranks, "npy": npy}
+@functools.cache
+def valid_cell() -> str:
+    table = np.random.default_rng(0).normal(size=(8, 5))
+    model = load((list("abcdefgh"), table))
+    query = Query.of([["a", "b"], ["c", "x"]], [["d", "e"], ["f", "g"]])
+    result = measure_one(query, model)
+    place = {
+        "criterion": "C",
+        "query": "q",
+        "metric": "weat",
+        "model": "m",
+        "debias": "none",
+        "function": "weat",
+    }
+    return dumps(with_version({**place, "params": {}, "words": {}, "seed": 1, "results": [as_json(result)]}))
+
+
+def measure_one(query: Query, model) -> Result:
+    (result,) = measure(metric("weat"), query, model, {}, WordOptions(lost_vocabulary_threshold=0.6), 1)
+    return result
+
+
+def cell(seed: int, folder: Path) -> str:
+    """A cell's file, damaged in its bytes or with other values in their places, and tables made of it."""
+    chance = random.Random(seed)
+    path = folder / "q.json"
+    if chance.random() < 0.5:
+        path.write_bytes(damaged(valid_cell().encode(), chance))
+    else:
+        record = json.loads(valid_cell())
+        for _ in range(chance.randint(0, 2)):
+            put_odd(record, chance)
+        path.write_text(json.dumps(record).replace('"1e999"', "1e999"))
+    try:
+        read = [result for *_, result in results([path])]
+        rows = [
+            REGISTRY[name].make({"cells": [path], "inferences": [], "queries": []}, SPEC) for name in MADE
+        ]
+    except BiasgridError as error:
+        refusal = str(error)
+    else:
+        content = json.loads(path.read_bytes())
+        parts = [r for one in content.get("cells", [content]) for r in one["results"]]
+        assert [r["value"] for r in read] == [r["value"] for r in parts]
+        for part in parts:
+            finite = isinstance(part["value"], (int, float)) and abs(part["value"]) < float("inf")
+            assert finite == (part["status"] == "ok")
+        assert not any(np.isinf(table.select_dtypes("number")).any(axis=None) for table in rows)
+        assert len(rows[0]) == len({r["query"] for r in parts})
+        return "accepted"
+    assert "\n" not in refusal, "more than one line"
+    assert str(path) in refusal, "it does not name the file"
+    return "refused"
+
+
+SPEC = {
+    "interval": "jackknife",
+    "adjust": "holm",
+    "level": 0.95,
+    "tests": [["C", "weat", 2]],
+    "labels": {"m": "M"},
+}
+MADE = ("scores", "scalars", "lost_words")
+ODD_VALUES = [None, True, 0, -1, 1.5, "1e999", float("nan"), "", "x", [], [1], {}, {"a": 1}, 10**400]
+
+
+def put_odd(record, chance: random.Random) -> None:
+    """Another value somewhere in a record."""
+    while True:
+        key = chance.choice(list(record) if isinstance(record, dict) else range(len(record)))
+        inner = record[key]
+        if not isinstance(inner, (dict, list)) or not inner or chance.random() < 0.2:
+            record[key] = copy.copy(chance.choice(ODD_VALUES))
+            return
+        record = inner
+
+
+TARGETS = {"store": store, "transform": transform, "ranks": ranks, "npy": npy, "cell": cell}

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ..absence import MEANING, STATUS
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, quote, unknown_name
 from ..in_memory import File
 from ..options import P_VALUES
-from ..results import KEYS, cells, results_of
+from ..results import A_CELL, KEYS, cells, results, results_of
+from ..schema import not_whole
 from ..verdicts.evidence import (
     GROUPS,
     LEVEL,
@@ -53,8 +54,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
     lowest: dict[tuple, dict[str, float]] = {}
-    for key, query, result in results_of(cells(inputs["cells"])):
+    numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
+    read = ((file, *result) for file in inputs["cells"] for result in results([file]))
+    for file, key, query, result in read:
         row = dict(zip(KEYS, key, strict=True))
+        if (row["criterion"], row["metric"]) not in numbers:
+            raise not_whole(
+                file, A_CELL, f"the study has no {quote(row['metric'])} of {quote(row['criterion'])}"
+            )
         row |= {name: result.get(name) for name in SCORES.names[5:]}
         if inputs["inferences"] and (key, query) not in inference_results:
             cell = "/".join((*key[3:], key[2], query))
@@ -76,7 +83,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     tests = equal_tests(cells_inferred, inputs["queries"])
     for column, name in ADJUSTED.items():
         table[name] = adjust(table, spec["adjust"], column, tests)
-    numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
     table["tests"] = [
         numbers[place] for place in table[["criterion", "metric"]].itertuples(index=False, name=None)
     ]
