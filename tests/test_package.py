@@ -312,7 +312,7 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
         ),
         (
             ["mine.yaml", "--profile", "cluster"],
-            "run: jobs by none need snakemake-executor-plugin-none; install it: pip install snakemake-exec",
+            "jobs by none need snakemake-executor-plugin-none; install it: pip install snakemake-exec",
         ),
         (["mine.yaml", "--jobs", "x"], "run: Error parsing number of jobs (--jobs, -j): must be integer"),
     ):
