@@ -150,7 +150,7 @@ def jobs_of(done) -> dict[str, set[str]]:
             for path in paths if kind else paths[:1]:
                 if path.endswith((".svg", ".png", ".npy")) and kind:
                     continue
-                folder, _, rest = path.partition("/")
+                folder, _, rest = re.sub(r"^results/\w+/", "", path).partition("/")
                 name = {"figures": "figure"}.get(folder, folder) if rest else Path(path).stem
                 name = name if kind else rule[1]
                 # there is a rule of that name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 from pathlib import Path
 
 from .errors import BiasgridError
@@ -37,15 +36,15 @@ def check_memory(needed: int, what: str) -> None:
 def free_memory() -> float:
     """Bytes that this process may still take: what the machine has free, within the limits of its control group
     (containers, jobs of a cluster) and of `ulimit -v`. Infinite where the system says nothing."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    used = _number("/proc/self/status", r"VmSize:\s*(\d+)") * 1024
+    limit = _number("/proc/self/limits", r"Max address space +(\d+)")
+    used = _number("/proc/self/status", r"VmSize:\s*(\d+)", 0) * 1024
     group = _number("/sys/fs/cgroup/memory.max", r"(\d+)") - _number(
         "/sys/fs/cgroup/memory.current", r"(\d+)", 0
     )
     return min(
         _number("/proc/meminfo", r"MemAvailable:\s*(\d+)") * 1024,
         group,
-        float("inf") if limit == resource.RLIM_INFINITY else max(limit - used, 0),
+        max(limit - used, 0),
     )
 
 

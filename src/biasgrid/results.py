@@ -79,7 +79,9 @@ def _check(cell: dict) -> None:
         ):  # whose value is in the cell's own file
             raise ValueError(f"the value is {quote(value)}, and the status {quote(status)}")
         for part in PARTS:
-            content = result[part] if "inference" not in cell else result.get(part, {})
+            # some cells do not say in which form words were found
+            may_lack = part == "found" or "inference" in cell
+            content = result.get(part, {}) if may_lack else result[part]
             if type(content) is not dict:
                 raise ValueError(f"{part}: {quote(content)} is not a mapping")
         if any(type(result.get(name, 0)) is not int for name in ("words_used", "words_lost")):

@@ -355,8 +355,8 @@ def test_what_was_trusted_on_first_use_must_stay_the_same(hosts, case_study):
     done = case_study.snakemake("--cores", "2", "fetch")
     assert done.returncode == 1
     # after what it downloads
-    *_, line = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
-    assert f"expected sha256 {sha256(FILES[name].body)}, got {sha256(other.body)}" in line
+    told = f"expected sha256 {sha256(FILES[name].body)}, got {sha256(other.body)}"
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ") and told in line]
     assert f"{name}.first-seen.json" in line
     assert not list(raw.glob(f"{name}/*"))
 

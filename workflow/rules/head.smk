@@ -61,7 +61,7 @@ BATCHES = {}
 
 
 def rule_of(kind, batch, label):
-    """The name of a rule for a batch of a kind: the first has the kind's name."""
+    """How the batch is called, the first of a kind as the kind is."""
     name = f"{kind}_{label}".replace("-", "_") if kind in BATCHES else kind
     BATCHES[name] = batch
     return engine.same_group(workflow, name, kind)
