@@ -63,7 +63,9 @@ def test_a_metric_that_is_undefined_says_so(tmp_path):
 
 def test_a_warning_is_a_line(model):
     many = Query(
-        [WORDS[:1], WORDS[1:2]], [[f"lost{i}" for i in range(999)], ["a\nb"]], name=("long name " * 20).strip()
+        [WORDS[:1], WORDS[1:2]],
+        [[f"lost{i}" for i in range(999)], ["a\nb"]],
+        name=("long name " * 20).strip(),
     )
     (warning,) = said(model, many)
     assert len(str(warning.message)) < 420

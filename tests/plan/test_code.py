@@ -376,7 +376,16 @@ def defined(module):
 @pytest.fixture(scope="module")
 def closures():
     """Module -> the modules that it is made of: from import to import until nothing is added."""
-    names = ("errors", "extras", "registry", "resources", "validation", "versions", "wefe_names")
+    names = (
+        "embeddings.sources.trust",
+        "errors",
+        "extras",
+        "registry",
+        "resources",
+        "validation",
+        "versions",
+        "wefe_names",
+    )
     left_out = {f"biasgrid.{name}" for name in names}
     whole = {module: {module} | Imports(module).modules - left_out for module in NAMES}
     while True:

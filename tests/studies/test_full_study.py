@@ -358,7 +358,9 @@ def test_what_was_trusted_on_first_use_must_stay_the_same(hosts, case_study):
     told = f"expected sha256 {sha256(FILES[name].body)}, got {sha256(other.body)}"
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ") and told in line]
     assert f"{name}.first-seen.json" in line
-    assert not list(raw.glob(f"{name}/*"))
+    assert [path.name for path in raw.glob(f"{name}/*")] == [
+        "manifest.json"
+    ]  # which says why it is not there
 
 
 # --- a full disk ---
