@@ -192,7 +192,9 @@ def test_the_generic_profile_submits_jobs(command, project, monkeypatch):
     for name in ("qsub", "bsub"):
         stand_in = project.folder / "bin" / name
         stand_in.parent.mkdir(exist_ok=True)
-        stand_in.write_text('#!/bin/sh\nprintf "%s\\n" "$*" >> submitted\nfor job; do :; done\n"$job" >&2\necho 1\n')
+        stand_in.write_text(
+            '#!/bin/sh\nprintf "%s\\n" "$*" >> submitted\nfor job; do :; done\n"$job" >&2\necho 1\n'
+        )
         stand_in.chmod(0o755)
     monkeypatch.setenv("PATH", str(project.folder / "bin"), prepend=":")
     profile = project.folder / "profiles" / "generic" / "config.yaml"
