@@ -284,6 +284,8 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     (here / "part.yaml").write_text("study: part\n")
     biasgrid("run", "part.yaml", "--config", "models=models.yaml")
     assert ran.pop()[-2:] == ["--config", "models=models.yaml"]
+    biasgrid("run", "mine.yaml", "--profile", "none")
+    assert ran.pop()[-2:] == ["--profile", "none"]
     # what is wrong is said in one line, before Snakemake starts
     texts = {
         "other.yaml": "a: 1\n",

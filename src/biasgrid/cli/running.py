@@ -150,6 +150,9 @@ def _check_options(options: list[str]) -> None:
             parser = get_argument_parser(profiles)
             parser.error = refuse
             profiles = parser.parse_args(options).profile
+            # one text in Snakemake's older versions; "none" is none
+            profiles = [profiles] if isinstance(profiles, str) else profiles
+            profiles = None if profiles == ["none"] else profiles
     except CliException as error:
         refuse(error)
 
