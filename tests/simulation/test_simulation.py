@@ -277,6 +277,10 @@ def test_cells_tables_and_figures(project, monkeypatch):
     assert jobs == {"simulated": "4", "table": "1", "figure": "3", "simulated_all": "1", "total": "9"}
     monkeypatch.setattr(figures, "save", partial(save, extensions=["svg"]))
     made = {file: content for file, content in made.items() if file.suffix not in (".pdf", ".png")}
+    lines = made[results / "checksums.sha256"].splitlines(keepends=True)
+    made[results / "checksums.sha256"] = b"".join(
+        x for x in lines if not x.rstrip().endswith((b".pdf", b".png"))
+    )
     again = ("mac/4/0.5", "made/random")
     kept = [file for file in made if "cells" in file.parts or "real" in file.parts]
     shutil.rmtree(results)

@@ -18,10 +18,19 @@ from pathlib import Path
 
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
-# messages, how things are discovered, and what says which versions are at work
+# whether a store is of its source, messages, how things are discovered, and what says which versions are at work
 LEFT_OUT = {
     f"{PACKAGE}.{name}"
-    for name in ("errors", "extras", "registry", "resources", "validation", "versions", "wefe_names")
+    for name in (
+        "embeddings.sources.trust",
+        "errors",
+        "extras",
+        "registry",
+        "resources",
+        "validation",
+        "versions",
+        "wefe_names",
+    )
 }
 # a text, in which a # is no comment and a blank line is none; or the end of a line, with lines after it that are
 # blank or a comment

@@ -95,8 +95,8 @@ class Table:
         return table
 
     def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-        if not inputs:  # all that it would be of could not be downloaded
-            return self._absent_rows(spec.get(STATUS, []))
+        if not inputs and STATUS in spec:  # all that it would be of could not be downloaded
+            return self._absent_rows(spec[STATUS])
         table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
