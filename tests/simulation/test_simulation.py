@@ -261,8 +261,6 @@ def test_cells_tables_and_figures(project, monkeypatch):
         done = snakemake(project)
     assert done.returncode == 0, done.stderr
     made = files_of(results)
-    by_path = {str(file.relative_to(results.parent)): content for file, content in made.items()}
-    checksums = {results.parent / file: c for file, c in checksums_of(by_path, "tiny").items()}
     assert {file.name for file in (results / "figures").glob("*.png")} == {
         "p-values.png",
         "coverage-expected.png",
@@ -292,8 +290,14 @@ def test_cells_tables_and_figures(project, monkeypatch):
         assert main(["simulate", "--config", str(path), "--cell", name]) == 0
     assert main(["simulate", "--config", str(path)]) == 0
     # the engine alone records which config file the results are of, and their checksums
-    record = {results / "config_file.txt": b"../../config/simulation.yaml\n", **checksums}
-    assert files_of(results) | record == made
+    files = files_of(results)
+    names = {f"{results.name}/{file.relative_to(results).as_posix()}": c for file, c in files.items()}
+    ((_, checksums),) = checksums_of(names, results.name).items()
+    record = {
+        results / "config_file.txt": b"../../config/simulation.yaml\n",
+        results / "checksums.sha256": checksums,
+    }
+    assert files | record == made
 
     table = pd.read_csv(results / "simulation.csv").set_index(["metric", "words", "bias", "what"])
     cell = json.loads((results / "cells" / "rnd" / "4" / "0.5.json").read_text())
