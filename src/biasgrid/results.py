@@ -79,8 +79,8 @@ def _check(cell: dict) -> None:
         ):  # whose value is in the cell's own file
             raise ValueError(f"the value is {quote(value)}, and the status {quote(status)}")
         for part in PARTS:
-            # some cells do not say in which form words were found
-            may_lack = part == "found" or "inference" in cell
+            # who needs the others says what is missing
+            may_lack = part != "scalars" or "inference" in cell
             content = result.get(part, {}) if may_lack else result[part]
             if type(content) is not dict:
                 raise ValueError(f"{part}: {quote(content)} is not a mapping")
