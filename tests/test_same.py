@@ -1,0 +1,104 @@
+"""What counts as the same results, on tables and cells that were changed by hand."""
+
+import json
+
+import pandas as pd
+import pytest
+from same import differences
+
+TABLE = """model,metric,value,p_value,rank,words_used
+one,weat,0.5,0.25,1,12
+one,rnd,1e-13,0.5,2,12
+two,weat,-0.25,0.125,2,11
+two,lpbs,,,,
+"""
+CELL = {
+    "versions": {"numpy": "1"},
+    "results": [{"value": 0.5, "status": "ok", "detail": {"a": {"x": 0.25, "y": 1e-14}}}],
+}
+
+
+@pytest.fixture
+def folders(tmp_path):
+    made = [tmp_path / name for name in ("first", "second")]
+    for folder in made:
+        (folder / "cells/one").mkdir(parents=True)
+        (folder / "study.json").write_text(json.dumps({"models": {"two": {"kind": "language_model"}}}))
+        (folder / "scores.csv").write_text(TABLE)
+        (folder / "cells/one/weat.json").write_text(json.dumps(CELL))
+    return made
+
+
+def test_rounding_in_another_order_is_the_same(folders):
+    first, second = folders
+    assert differences(first, second) == []
+    text = TABLE.replace("0.5,0.25", "0.5000000000000002,0.25").replace("1e-13", "1.4e-13")
+    (second / "scores.csv").write_text(text.replace("-0.25,", "-0.2500001,"))  # of a language model
+    cell = json.loads(json.dumps(CELL).replace("0.25", "0.25000000000000006").replace("1e-14", "2e-14"))
+    cell["versions"] = {"numpy": "2"}
+    (second / "cells/one/weat.json").write_text(json.dumps(cell))
+    assert differences(first, second) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "0.5,0.25",
+            "0.500000000001,0.25",
+            "scores.csv: value: 1 of 4 differ, such as '0.5' and '0.500000000001'",
+        ),
+        ("-0.25,", "-0.250001,", "scores.csv: value: 1 of 4 differ"),
+        ("-0.25,", ",", "scores.csv: value: 1 of 4 differ, such as '-0.25' and ''"),
+        ("0.25,1", "0.25000000000000006,1", "scores.csv: p_value: 1 of 4 differ"),
+        ("0.25,1,12", "0.25,1,13", "scores.csv: words_used: 1 of 4 differ"),
+        ("one,rnd", "one,Rnd", "scores.csv: metric: 1 of 4 differ, such as 'rnd' and 'Rnd'"),
+        (",words_used", ",words", "scores.csv: columns: without ['words_used'], with ['words']"),
+        ("two,lpbs,,,,\n", "", "scores.csv: 4 rows, and 3"),
+    ],
+)
+def test_what_is_not_the_same_in_a_table(folders, old, new, says):
+    first, second = folders
+    (second / "scores.csv").write_text(TABLE.replace(old, new, 1))
+    (line,) = differences(first, second)
+    assert line.startswith(says)
+
+
+def test_rows_have_an_order(folders):
+    first, second = folders
+    pd.read_csv(first / "scores.csv").iloc[[1, 0, 2, 3]].to_csv(second / "scores.csv", index=False)
+    assert "scores.csv: metric: 2 of 4 differ, such as 'weat' and 'rnd'" in differences(first, second)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "0.5,",
+            "0.500000000001,",
+            "cells: /results/value: in 1 files, such as cells/one/weat.json: 1 of 1 differ",
+        ),
+        ('"ok"', '"lost"', "cells: /results/status: "),
+        ('"y": 1e-14', '"y": 2e-12', "cells: /results/detail/a/y: "),
+        ('"x"', '"z"', "cells: /results/detail/a/: "),
+        (
+            ', "y": 1e-14',
+            "",
+            "cells: /results/detail/a/: in 1 files, such as cells/one/weat.json: 2 values, and 1",
+        ),
+    ],
+)
+def test_what_is_not_the_same_in_a_cell(folders, old, new, says):
+    first, second = folders
+    (second / "cells/one/weat.json").write_text(json.dumps(CELL).replace(old, new, 1))
+    assert differences(first, second)[0].startswith(says)
+
+
+def test_files_that_one_lacks(folders):
+    first, second = folders
+    (second / "cells/one/weat.json").unlink()
+    (second / "ranks.csv").write_text("a\n1\n")
+    assert differences(first, second) == [
+        f"cells/one/weat.json: only in {first}",
+        f"ranks.csv: only in {second}",
+    ]
