@@ -32,6 +32,7 @@ T = TypeVar("T")
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 WORD_SETS = "data/word_sets"
 CONFIGS = (".yaml", ".yml")  # what names of config files end with
+WITH_SOURCES = ("models", "benchmarks", "corpora", "encoders")  # parts of a config whose entries have sources
 # parts of a config that may be in files of their own
 PARTS = {
     "models": Models,
@@ -358,9 +359,5 @@ def to_json_text(config: Mapping[str, Any]) -> str:
         entries = config[part].items()
         return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
 
-    parts = {
-        part: without_sizes(part)
-        for part in ("models", "benchmarks", "corpora", "encoders")
-        if part in config
-    }
+    parts = {part: without_sizes(part) for part in WITH_SOURCES if part in config}
     return json.dumps(with_version({**config, **parts}), ensure_ascii=False, indent=1) + "\n"

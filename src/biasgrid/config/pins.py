@@ -15,9 +15,7 @@ from ..configs import parse_yaml
 from ..embeddings.sources import files_on_trust, read_manifest
 from ..files import write_bytes
 from ..resources import SHARED, find_file, resource
-from .load import CONFIGS
-
-PARTS = ("models", "benchmarks", "corpora", "encoders")  # keys of a config whose entries have sources
+from .load import CONFIGS, WITH_SOURCES
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def write(configs: Iterable[Path], pins: Mapping[str, Mapping[tuple[str, ...], s
 def _places(config: Path) -> Iterator[Place]:
     """The entries of a config that have sources."""
     record = _read(config)
-    for part in PARTS:
+    for part in WITH_SOURCES:
         value = record.get(part)
         for number, entry in enumerate(value if isinstance(value, list) else [value]):
             if isinstance(entry, dict):

@@ -22,11 +22,10 @@ class Step:
     inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
               read, too, and not watched
     output    the file that it writes
-    beside    the extensions of files that it writes beside it, such as ".npy"
     spec      whatever else it depends on, as JSON has it
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
-    beside    extensions of further files that it writes, beside the output and by its name
+    beside    extensions of further files that it writes, beside the output and by its name, such as ".npy"
     present   of a step that is made of several models: itself, without those that could not be downloaded
               (`Study.present`); called when it runs
     """

@@ -13,10 +13,8 @@ from ..study import Study
 from . import stores
 from .notices import size_text
 
-CELL, POOL = (
-    0.15,
-    30,
-)  # megabytes of results: for each cell with its inference and tables; words of random groups
+# megabytes of results: for each cell with its inference and tables, and for the words of a model's random groups
+CELL, POOL = 0.15, 30
 
 
 def needed(
