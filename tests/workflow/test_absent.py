@@ -119,7 +119,7 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     three = server.plans["/three.txt"]
     server.plans["/three.txt"] = answer(404)
     lines = said(served.snakemake("--cores", "2"))
-    assert lines[-1] == "report: results/small/report.html"
+    assert lines[-1] == "report: results/small/report.html", lines
     (line,) = (line for line in lines if line.startswith("could not download"))
     assert line.startswith("could not download three (http")
     assert line.endswith("the server answers 404 Not Found)")

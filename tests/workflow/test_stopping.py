@@ -76,7 +76,8 @@ class Study:
 
 
 def start(folder, *arguments) -> subprocess.Popen:
-    """A command of biasgrid at work in a group of processes of its own, as a shell starts it."""
+    """A command of biasgrid at work in a group of processes of its own, as a shell starts it. It gets SIGINT also
+    where these tests ignore that, as under nohup."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
         "BIASGRID_EMBEDDINGS": str(folder / "embeddings"),
@@ -90,6 +91,7 @@ def start(folder, *arguments) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

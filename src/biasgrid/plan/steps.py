@@ -258,7 +258,7 @@ def table_step(study: Study, name: str) -> Step:
     # without files where all that it would be of is absent: it has no rows then
     inputs = {} if study.absent and name not in study.tables else study.tables[name]
     table = tables.REGISTRY[name]
-    spec = {"table": name, **(table.spec_of(study) if inputs else table.absent_spec(study))}
+    spec = {"table": name, **(table.spec_of(study) if inputs else {absence.STATUS: table.absent(study)})}
     return Step(
         f"table {name}",
         inputs,

@@ -118,7 +118,12 @@ def keeps(workflow: Any, log: str) -> bool:
 
 def makes_all(workflow: Any) -> bool:
     """Whether this run was asked for all there is."""
-    return workflow.default_target in {job.rule.name for job in workflow.dag.targetjobs}
+    return workflow.default_target in asked_rules(workflow)
+
+
+def asked_rules(workflow: Any) -> set[str]:
+    """The rules that this run was asked for, by name or by their files."""
+    return {job.rule.name for job in workflow.dag.targetjobs}
 
 
 def before_planning(workflow: Any, function: Callable[[], object]) -> None:

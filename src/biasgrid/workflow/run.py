@@ -221,7 +221,9 @@ class Run:
         self._recorded.end(workflow)
         engine.record_config_file(workflow, study.results, replaces=False)
         makes_all = engine.makes_all(workflow)
-        absent = stores.absent_archives(study) if isinstance(study, Study) else {}
+        # where archives are asked for, one that is missing counts, even if there is a store of it
+        asked = study.sources if "fetch" in engine.asked_rules(workflow) else ()
+        absent = stores.absent_archives(study, asked) if isinstance(study, Study) else {}
         planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
             for line in conclusions.conclusions(study):

@@ -69,8 +69,9 @@ def fetch_archive(study: Study | Simulation, name: str) -> None:
         write_text(_pins_note(study, name), f"{count}\n")
 
 
-def absent_archives(study: Study) -> dict[str, str]:
-    """The archives of a study that could not be downloaded -> why; less those of which there are stores."""
+def absent_archives(study: Study, asked: Collection[str] = ()) -> dict[str, str]:
+    """The archives of a study that could not be downloaded -> why; of those that were not asked for by themselves,
+    less those of which there are stores."""
     reasons = {name: absence.reasons_in(_manifest(study, name)) for name in study.sources}
     made = {
         archive
@@ -78,6 +79,7 @@ def absent_archives(study: Study) -> dict[str, str]:
         if study.model_file(model).is_file() and not absence.reasons_in(study.model_file(model))
         for archive in archives(study, model)
     }
+    made.difference_update(asked)
     return {name: of_archive[name] for name, of_archive in reasons.items() if of_archive and name not in made}
 
 
