@@ -69,13 +69,12 @@ class Progress(logging.Handler):
         self.errors: list[str] = []  # messages of steps that failed
         self._received: dict[str, float] = {}  # megabytes of archives so far
         self._kept: dict[str, float] = {}  # those of them that were there before
-        self._recent: deque[tuple[float, float]] = deque(
-            maxlen=RECENT
-        )  # when, and megabytes that had come by then
+        # seconds for which archives had been at work, and megabytes that had come by then; the last look
+        self._recent: deque[tuple[float, float]] = deque([(0.0, 0.0)], maxlen=RECENT)
+        self._looked = 0.0
         self.to_download: int | None = None  # megabytes, where that is known
-        self.archives: dict[
-            str, tuple[str, float]
-        ] = {}  # models to be converted -> their archive, its megabytes
+        # models to be converted -> their archive, its megabytes
+        self.archives: dict[str, tuple[str, float]] = {}
         self.cores = 1  # how many steps go side by side at most
         self.when_nothing: Callable[[], object] = lambda: None  # what a run that has nothing to do ends with
 
@@ -169,13 +168,16 @@ class Progress(logging.Handler):
 
     def _receive(self) -> None:
         """Look at what archives have come so far."""
-        for job in self._running:
-            rule, name = self._names.get(job, ("", ""))
-            if rule == "archive":
-                self._received[name] = size_of(self._downloads / name)
-                self._kept.setdefault(name, self._received[name])
-        came = sum(self._received.values()) - sum(self._kept.values())
-        self._recent.append((time.monotonic(), came))
+        at_work = (self._names.get(job, ("", "")) for job in self._running)
+        names = [name for rule, name in at_work if rule == "archive"]
+        for name in names:
+            self._received[name] = size_of(self._downloads / name)
+            self._kept.setdefault(name, self._received[name])
+        now = time.monotonic()
+        if names:  # downloads that wait for their turn are not slow
+            came = sum(self._received.values()) - sum(self._kept.values())
+            self._recent.append((self._recent[-1][0] + now - (self._looked or now), came))
+        self._looked = now
 
     def _state(self) -> str:
         """How long the rest may take, what was downloaded, and what is at work, the longest at work first."""
@@ -209,9 +211,7 @@ class Progress(logging.Handler):
         downloads = self._planned["archive"] > self._finished["archive"]
         if time.monotonic() - self._began < FIRST or (downloads and self.to_download is None):
             return ""
-        (began, former), (now, came) = (
-            (self._recent[0], self._recent[-1]) if self._recent else ((0, 0), (0, 0))
-        )
+        (began, former), (now, came) = self._recent[0], self._recent[-1]
         seconds = time_left(
             missing=max(self.to_download - sum(self._received.values()), 0) if downloads else 0,
             rate=(came - former) / (now - began) if now > began else 0,

@@ -46,7 +46,7 @@ def time_left(
     missing
         Megabytes that are still to be downloaded.
     rate
-        Megabytes a second that came lately.
+        Megabytes a second that came lately while downloads were at work.
     conversions
         All of this run. A store's time grows with its archive. While none is done, nothing is known.
     planned, finished
