@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test report-test fuzz cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test rehearsal-test report-test fuzz cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -141,6 +141,9 @@ test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's 
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
+
+rehearsal-test: .venv/installed-for-tests ## the full case study on made archives of 25,000 rows, checked: two minutes
+	$(BIN)/python -m pytest -m rehearsal tests/rehearsal
 
 # axe-core is an npm package; Chromium is the system's
 report-test: .venv/installed-for-tests .node/installed ## a study's page in Chromium, which root gets by apt-get

@@ -86,6 +86,7 @@ def test_the_server_redirects_resumes_and_lacks_what_it_should(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.rehearsal
 def test_the_case_study_from_its_archives_to_the_page(tmp_path, word2vec):
     """On random vectors nothing but the scores of word2vec, whose words are real, is called reproduced."""
     command = [sys.executable, REHEARSAL, "--size", "small", "--cores", "2", "--folder", tmp_path]
