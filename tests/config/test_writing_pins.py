@@ -198,3 +198,14 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
         shutil.rmtree(place)
     server.bodies["/one.txt"] = server.bodies["/two.txt"]
     assert f"expected sha256 {digest}" in case_study.snakemake("--cores", "1").stderr
+
+
+@pytest.mark.slow
+def test_trust_is_said_of_a_run_that_failed(case_study):
+    config = case_study.folder / "config" / "config.yaml"
+    models = yaml.safe_load(config.read_text())["models"]
+    config.write_text(config.read_text().replace(models["two"]["source"]["sha256"], "f" * 64))
+    done = case_study.snakemake("--cores", "1")
+    assert done.returncode == 1
+    (line,) = said(done)
+    assert line.endswith("in the config: one; pin what was downloaded: biasgrid pin config/config.yaml")

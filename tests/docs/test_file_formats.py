@@ -83,6 +83,14 @@ def test_arrays_have_the_shapes_that_the_page_says(study):
     assert np.load(file.with_suffix(".npy")).shape == (len(parts), draws)
     rows = len((study.results / "rankings.csv").read_text().splitlines()) - 1
     assert np.load(study.ranks_file).shape == (2, 3, rows, draws)
+    group = next(study.inference_groups[name][0] for name in study.aggregate_criteria)
+    arrays = np.load(study.aggregates_file(group).with_suffix(".npz"))
+    known = documented("Values of random groups")
+    axes = {"scores": len(arrays["counts"]), "32": 32, "draws": arrays["counts"].sum()}
+    for name in (*arrays, *known):
+        dtype, shape = re.match(r"(\w+) \((.*?)\)", known[name]).groups()
+        assert arrays[name].dtype == dtype
+        assert arrays[name].shape == tuple(axes[axis] for axis in re.findall(r"\w+", shape))
 
 
 def test_null_distributions_and_pools(study):

@@ -10,7 +10,7 @@ from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
 from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
-from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_rules
+from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
 from biasgrid.workflow.run import Run
 
 # --config replace=true: results of another config file may be written over

@@ -6,16 +6,22 @@ their first group draw alike there (`group_draws`), so that their values move to
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, partial
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import metrics
+from ..bounded import read_npz
 from ..cell import model_of, query_of
-from ..files import write_text
+from ..errors import BiasgridError
+from ..files import write_bytes, write_text
 from ..measure import as_finite, dumps, look_up, subquery
 from ..query import Query
 from ..results import cells as cells_of
@@ -30,13 +36,59 @@ from .random_groups import GroupValues, draws_in_place, ends_of_stretches, group
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 
 
-@dataclass(frozen=True)
+class NullValues(NamedTuple):
+    """A metric's values of random groups in a score's place, of the first `drawn` draws.
+
+    observed         its value of the query's own groups, measured as those of random ones
+    numbers, seeds, values  (draws,) of the draws that have a value, in order; as of `random_groups.GroupValues`
+    """
+
+    drawn: int
+    observed: float
+    numbers: np.ndarray
+    seeds: np.ndarray
+    values: np.ndarray
+
+    def between(self, start: int, end: int) -> NullValues:
+        """Those of the draws from number `start` up to `end`."""
+        part = slice(*np.searchsorted(self.numbers, (start, end)))
+        return NullValues(end, self.observed, self.numbers[part], self.seeds[part], self.values[part])
+
+
+NOTHING = NullValues(0, np.nan, np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+@dataclass(eq=False)
 class _Row:
-    """A score of an aggregate: its criterion and neutral value, and the values of random groups in its place."""
+    """A score of an aggregate: its criterion and neutral value, and the values of random groups in its place.
+
+    measure  gives the function that measures stretches of draws, see `random_groups.group_values`
+    kept     what was measured before
+    asked    up to which draw the tests have asked
+    """
 
     criterion: str
     neutral: float
-    values_of: Callable[[int, int], GroupValues]
+    measure: Callable[[], Callable[[int, int], GroupValues]]
+    kept: NullValues
+    asked: int = 0
+
+    def values_of(self, start: int, end: int) -> NullValues:
+        """Of the draws from number `start`, where a stretch begins, up to `end`."""
+        if self.kept.drawn < end:
+            with np.errstate(all="ignore"):
+                new = self.measure()(start, end)
+            former = self.kept.between(0, start)
+            self.kept = NullValues(
+                end,
+                former.observed if start else new.observed,
+                *(
+                    np.concatenate([old, part.astype(old.dtype)])
+                    for old, part in zip(former[2:], (new.numbers, new.seeds, new.values), strict=True)
+                ),
+            )
+        self.asked = max(self.asked, end)
+        return self.kept.between(start, end)
 
 
 def infer_aggregates(
@@ -46,6 +98,7 @@ def infer_aggregates(
     *,
     criteria: Sequence[str],
     aggregation: Aggregation,
+    kept: dict[tuple[str, str], NullValues] | None = None,
 ) -> list[dict[str, Any]]:
     """Test the aggregates of a metric's scores on a state of a model against those of random groups.
 
@@ -62,6 +115,9 @@ def infer_aggregates(
         Which aggregates: criteria, and "Overall" of all cells.
     aggregation
         As of `statistics.aggregation.aggregator`.
+    kept
+        By `made_of` of a cell and the name of its sub-query, values of random groups that were measured before, in
+        place of which it takes those that are asked for here.
 
     Returns
     -------
@@ -70,6 +126,8 @@ def infer_aggregates(
         test: half of the scores or more have none; else "p_value", "p_low", "p_high", "p_lowest", "draws", "seeds".
     """
     rows: dict[tuple[str, str], _Row | None] = {}
+    former = dict(kept or {})
+    keys: dict[tuple[str, str], _Row] = {}
     options: Mapping[str, Any] = {}
     for cell, query, results in cells:
         options = cell["inference"]["random_groups"]
@@ -78,7 +136,10 @@ def infer_aggregates(
             place = cell["criterion"], result["query"]
             if place not in rows and result["status"] == "ok":
                 has_test = result["random_groups"].get("p_value") is not None
-                rows[place] = row_of(result["query"]) if has_test else None
+                rows[place] = None
+                if has_test:
+                    key = cell.get("made_of", ""), result["query"]
+                    rows[place] = keys[key] = row_of(result["query"], former.get(key, NOTHING))
     records = []
     for criterion in criteria:
         members = [row for (name, _), row in rows.items() if criterion in (name, OVERALL)]
@@ -89,35 +150,29 @@ def infer_aggregates(
         else:
             record |= _test(in_test, options["draws"], options["stop"], aggregation)
         records.append(record)
+    if kept is not None:
+        kept.clear()
+        kept |= {key: row.kept.between(0, row.asked) for key, row in keys.items()}
     return records
 
 
-def _rows_of_cell(cell: Mapping[str, Any], query: Query, model: Any, pool: Pool) -> Callable[[str], _Row]:
+def _rows_of_cell(
+    cell: Mapping[str, Any], query: Query, model: Any, pool: Pool
+) -> Callable[[str, NullValues], _Row]:
     """The scores of a cell, by the name of the sub-query."""
     metric = metrics.metric(cell["function"]).under(cell["params"])
     words = WordOptions(**cell["words"])
     parts = {part.name: part for part in query.subqueries(metric.template)}
     options, seed = cell["inference"]["random_groups"], cell["inference"]["draw_seed"]
 
-    def row_of(name: str) -> _Row:
+    @cache
+    def measure(name: str) -> Callable[[int, int], GroupValues]:
         targets, attributes, _ = subquery(metric, parts[name], look_up(metric, query, model, words), words)
         groups = targets if metric.regrouped == "targets" else attributes
         draws = draws_in_place(metric, query, groups, words, model, pool, seed, options["match"])
-        values_of = group_values(
-            metric, query, targets, attributes, cell["params"], words, model, pool, draws
-        )
-        stretches: dict[tuple[int, int], GroupValues] = {}
+        return group_values(metric, query, targets, attributes, cell["params"], words, model, pool, draws)
 
-        def once(start: int, end: int) -> GroupValues:
-            # a criterion's aggregate and that over all criteria ask for the same
-            if (start, end) not in stretches:
-                with np.errstate(all="ignore"):
-                    stretches[start, end] = values_of(start, end)
-            return stretches[start, end]
-
-        return _Row(cell["criterion"], metric.neutral, once)
-
-    return row_of
+    return lambda name, kept: _Row(cell["criterion"], metric.neutral, partial(measure, name), kept)
 
 
 def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggregation) -> dict[str, Any]:
@@ -156,7 +211,8 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
 
 
 def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the tests of the aggregates of a metric on a state of a model.
+    """Write the tests of the aggregates of a metric on a state of a model, and beside them the values of random
+    groups that they rest on (.npz). Those of scores that are as before are kept: an edited query costs only its own.
 
     Parameters
     ----------
@@ -164,10 +220,19 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
         "inference", the file of the cells' inference; "queries", their files, in the order of its cells; "model",
         "store", "transform" and "pool" as of `step.infer_cells`.
     spec
-        "criteria" and "aggregation", see `infer_aggregates`; "ranked": the criteria of which scores are taken.
+        "criteria" and "aggregation", see `infer_aggregates`; "ranked": the criteria of which scores are taken;
+        "code": a digest of the code that is at work.
     """
     records = list(cells_of([inputs["inference"]]))
     queries = map(query_of, inputs["queries"])
+    names = {
+        (cell["made_of"], result["query"]): _digest(spec["code"], cell["made_of"], result["query"])
+        for cell, results in records
+        for result in results
+    }
+    values_path = output.with_suffix(".npz")
+    former = _read_values(values_path)
+    kept = {key: former[name] for key, name in names.items() if name in former}
     tests = infer_aggregates(
         [
             (cell, query, results)
@@ -178,5 +243,47 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
         stored_pool(inputs["pool"]),
         criteria=spec["criteria"],
         aggregation=spec["aggregation"],
+        kept=kept,
     )
+    _write_values(values_path, {names[key]: values for key, values in kept.items()})
     write_text(output, dumps(with_version({"aggregates": as_finite(tests)})) + "\n")
+
+
+def _digest(*texts: str) -> bytes:
+    return hashlib.sha256("\n".join(texts).encode()).digest()
+
+
+def _write_values(path: Path, values: Mapping[bytes, NullValues]) -> None:
+    rows = list(values.values())
+    file = BytesIO()
+    np.savez(
+        file,
+        names=np.frombuffer(b"".join(values), np.uint8).reshape(-1, 32),
+        drawn=np.array([row.drawn for row in rows], np.int32),
+        observed=np.array([row.observed for row in rows], float),
+        counts=np.array([len(row.values) for row in rows], np.int32),
+        **{
+            name: np.concatenate([getattr(row, name) for row in (NOTHING, *rows)])
+            for name in ("numbers", "seeds", "values")
+        },
+    )
+    write_bytes(path, file.getvalue())
+
+
+def _read_values(path: Path) -> dict[bytes, NullValues]:
+    """What `_write_values` wrote; nothing where the file is missing, cut off or another: its values are measured
+    again."""
+    with suppress(OSError, KeyError, ValueError, TypeError, IndexError, BiasgridError):
+        arrays = read_npz(path)
+        ends = np.cumsum(arrays["counts"])
+        columns = [arrays[name] for name in ("numbers", "seeds", "values")]
+        kinds = [(column.dtype, column.shape) for column in columns]
+        if kinds == [(part.dtype, (ends[-1],)) for part in NOTHING[2:]] and (arrays["counts"] >= 0).all():
+            parts = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+            return {
+                name.tobytes(): NullValues(int(drawn), float(observed), *of_row)
+                for name, drawn, observed, of_row in zip(
+                    arrays["names"], arrays["drawn"], arrays["observed"], parts, strict=True
+                )
+            }
+    return {}

@@ -76,20 +76,16 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
         **_state(study, first.cell.model, first.cell.debias),
         "pool": study.pool_file(first.cell.model),
     }
+    function, modules = "biasgrid.inference.aggregates:write_aggregates", _modules(study, cells)
     spec = {
         "ranked": sorted(study.ranked_criteria),
         "criteria": study.aggregate_criteria[first.group],
         "aggregation": study.config["aggregation"],
+        # it keeps the values of random groups that this code measured
+        "code": code.digest(function.partition(":")[0], *modules),
     }
-    function = "biasgrid.inference.aggregates:write_aggregates"
-    return Step(
-        f"aggregates {first.group}",
-        inputs,
-        study.aggregates_file(first),
-        spec,
-        function,
-        _modules(study, cells),
-    )
+    output = study.aggregates_file(first)
+    return Step(f"aggregates {first.group}", inputs, output, spec, function, modules, (".npz",))
 
 
 def pool_step(study: Study, model: str) -> Step:

@@ -94,6 +94,12 @@ def inference_batch(study: Study, model: str, debias: str) -> Batch:
     return Batch(tuple(made))
 
 
+def inference_files(study: Study) -> list[str]:
+    """What the batches of all states of models write."""
+    states = dict.fromkeys(tuple(name.split("/")[:2]) for name in study.inference_groups)
+    return [file for model, debias in states for file in inference_batch(study, model, debias).outputs]
+
+
 def inference_rules(study: Study) -> list[tuple[list[str], str]]:
     """Outputs of `inference_batch` below the results, with wildcards, and the states that have all of them, as the
     constraint of the wildcard `model` before `/{debias}/`."""
@@ -109,7 +115,12 @@ def inference_rules(study: Study) -> list[tuple[list[str], str]]:
     return [
         (
             [f"inference/{{model}}/{{debias}}/{metric}{e}" for metric, _ in of_state for e in extensions]
-            + [f"aggregates/{{model}}/{{debias}}/{metric}.json" for metric, tested in of_state if tested],
+            + [
+                f"aggregates/{{model}}/{{debias}}/{metric}{e}"
+                for metric, tested in of_state
+                if tested
+                for e in (".json", ".npz")
+            ],
             "|".join(constraint),
         )
         for of_state, constraint in states.items()

@@ -295,6 +295,7 @@ class Run:
                 absent[name] = reason.removeprefix(f"{name}: ")
             else:
                 print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         for line in notices.absence(study, absent) if absent else ():
             print(f"biasgrid: {line}", file=sys.stderr)
 

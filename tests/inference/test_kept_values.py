@@ -1,0 +1,102 @@
+"""Values of random groups that a test of aggregates keeps from its former run."""
+
+import json
+
+import pytest
+from conftest import write_text_model
+from in_process import make_cells, make_inputs
+
+from biasgrid.inference import aggregates
+from biasgrid.study import Study
+
+
+def words(letter: str) -> list[str]:
+    return [f"{letter}{i}" for i in range(6)]
+
+
+def study_of(third: str) -> Study:
+    """Three queries, of which the last one's attributes begin with this word."""
+    attributes = [words("e"), words("d"), [third, *words("d")[1:]]]
+    queries = {
+        f"q{number}": {
+            "targets": {"A": words("a"), "B": words("b")},
+            "attributes": {"C": words("c"), f"D{number}": last},
+        }
+        for number, last in enumerate(attributes, 1)
+    }
+    return Study.of(
+        {
+            "study": "small",
+            "seed": 3,
+            "models": {"one": {"label": "One", "source": {"type": "file", "path": "one.txt"}}},
+            "criteria": {"Zeal": {"queries": queries}},
+            "metrics": {"weat": {}, "weat_es": {}},
+            "inference": {"random_groups": {"draws": 600}},
+        }
+    )
+
+
+def make(study: Study) -> dict[str, bytes]:
+    """Run the steps; the files of the tests of aggregates, by name."""
+    make_inputs(study)
+    make_cells(study)
+    files = sorted(study.results.glob("aggregates/one/none/*"))
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """The names of queries of which values are measured; the working folder has a model."""
+    names = []
+    group_values = aggregates.group_values
+
+    def noted(metric, query, *arguments):
+        names.append((metric.name, query.name, query.attribute_sets[1].words[0]))
+        return group_values(metric, query, *arguments)
+
+    monkeypatch.setattr(aggregates, "group_values", noted)
+    monkeypatch.chdir(tmp_path)
+    vocabulary = [word for letter in "abcde" for word in words(letter)] + [f"x{i}" for i in range(200)]
+    write_text_model(tmp_path / "one.txt", vocabulary, 8, seed=1)
+    return names
+
+
+def test_an_edited_query_costs_its_own_values(measured, tmp_path, monkeypatch):
+    before = make(study_of("e5"))
+    assert set(before) == {"weat.json", "weat.npz", "weat_es.json", "weat_es.npz"}
+    assert len(measured) == 6
+    measured.clear()
+    assert make(study_of("e5")) == before
+    assert measured == []
+    edited = make(study_of("e4"))
+    assert sorted((metric, first) for metric, _, first in measured) == [("weat", "e4"), ("weat_es", "e4")]
+    assert edited != before
+    # as a study that had never been run before, to the last byte
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "one.txt").write_bytes((tmp_path / "one.txt").read_bytes())
+    monkeypatch.chdir(tmp_path / "new")
+    assert make(study_of("e4")) == edited
+    # in fact tested, and not only left out
+    tests = json.loads(edited["weat.json"])["aggregates"]
+    assert [test["scores_in_test"] for test in tests] == [3, 3]
+    assert all(0 < test["p_value"] <= 1 for test in tests)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "noise", "swapped"])
+def test_damaged_values_are_measured_again(measured, damage):
+    study = study_of("e5")
+    before = make(study)
+    measured.clear()
+    file = study.results / "aggregates/one/none/weat.npz"
+    content = before["weat.npz"]
+    file.write_bytes(
+        {
+            "empty": b"",
+            "cut": content[: len(content) // 2],
+            "noise": bytes(len(content)),
+            # another metric's values are no values of this one
+            "swapped": before["weat_es.npz"],
+        }[damage]
+    )
+    assert make(study) == before
+    assert len(measured) == 3
