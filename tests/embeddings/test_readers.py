@@ -398,7 +398,8 @@ def nested(levels: int) -> tuple:
     ("key", "says"),
     [
         (lambda: 10**6000, "key this int is not a word"),
-        (lambda: nested(30), "key of type tuple is not a word"),
+        (lambda: nested(3), "key of type tuple is not a word"),
+        (lambda: nested(30), "refused: the pickle has a tuple of more than 100 parts"),
         (lambda: None, "key None is not a word"),
         (lambda: b"he", "key b'he' is not a word"),
     ],
@@ -408,6 +409,14 @@ def test_a_key_that_is_no_word_is_named_in_a_line(tmp_path, output, key, says):
     model.index_to_key = [WORDS[0], key(), *WORDS[2:]]
     path = written(tmp_path / "m.kv", pickle.dumps(model, 4))
     with refused(f"{path}: {says}"):
+        convert(path, output, name="m", trust_pickle=True)
+
+
+def test_a_key_of_a_billion_parts_is_refused_before_it_is_one(tmp_path, output):
+    """Python would go through all of them to find the key's place in the mapping."""
+    twice = b"".join(b"h%ch%c\x86\x94" % (level, level) for level in range(30))
+    path = written(tmp_path / "m.kv", b"\x80\x04})\x94" + twice + b"K\x01s.")
+    with refused(f"{path}: refused: the pickle has a tuple of more than 100 parts"):
         convert(path, output, name="m", trust_pickle=True)
 
 

@@ -13,7 +13,7 @@ import mmap
 import pickle
 import pickletools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -338,7 +338,24 @@ for core in ("numpy.core", "numpy._core"):  # before and after NumPy 2
     CLASSES[f"{core}.numeric", "_frombuffer"] = _from_buffer
 
 
-class _Unpickler(pickle.Unpickler):
+LARGEST_TUPLE = 100  # parts, and parts of parts; what an array is made of has a dozen
+
+
+def _is_small(part: tuple) -> bool:
+    count, parts = 0, [part]
+    while parts and count <= LARGEST_TUPLE:
+        members = parts.pop()
+        count += len(members)
+        parts += [member for member in members if type(member) is tuple]
+    return count <= LARGEST_TUPLE
+
+
+class _Unpickler(pickle._Unpickler):  # of Python: that in C takes no instruction of ours
+    """Refuses what no model has: a tuple that holds others twice each, thirty levels deep, has a billion parts in as
+    many bytes, and as a key of a mapping all of them are gone through."""
+
+    dispatch = pickle._Unpickler.dispatch.copy()
+
     def __init__(self, file, path: Path):
         super().__init__(file, encoding="latin1")
         self.path = path
@@ -350,6 +367,24 @@ class _Unpickler(pickle.Unpickler):
                 "its Word2Vec and FastText models and plain NumPy arrays are taken from one"
             )
         return CLASSES[module, name]
+
+
+def _bounded(load: Callable[[_Unpickler], None]) -> Callable[[_Unpickler], None]:
+    """An instruction that makes a tuple."""
+
+    def load_small(unpickler: _Unpickler) -> None:
+        load(unpickler)
+        if not _is_small(unpickler.stack[-1]):
+            raise BiasgridError(
+                f"{unpickler.path}: refused: the pickle has a tuple of more than {LARGEST_TUPLE} parts, and no model "
+                "of gensim's has one"
+            )
+
+    return load_small
+
+
+for instruction in (pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3):
+    _Unpickler.dispatch[instruction[0]] = _bounded(_Unpickler.dispatch[instruction[0]])
 
 
 def detect(sample: bytes) -> bool:
