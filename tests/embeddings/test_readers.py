@@ -414,8 +414,8 @@ def test_a_key_that_is_no_word_is_named_in_a_line(tmp_path, output, key, says):
 
 def test_a_key_of_a_billion_parts_is_refused_before_it_is_one(tmp_path, output):
     """Python would go through all of them to find the key's place in the mapping."""
-    twice = b"".join(b"h%ch%c\x86\x94" % (level, level) for level in range(30))
-    path = written(tmp_path / "m.kv", b"\x80\x04})\x94" + twice + b"K\x01s.")
+    twice = b"".join(b"h%ch%c\x86\x940" % (level, level) for level in range(30))
+    path = written(tmp_path / "m.kv", b"\x80\x04)\x940" + twice + b"}h\x1eK\x01s.")
     with refused(f"{path}: refused: the pickle has a tuple of more than 100 parts"):
         convert(path, output, name="m", trust_pickle=True)
 
