@@ -83,7 +83,7 @@ def infer_query(
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
-    None. Raises BiasgridError for an unknown option, or a value that is not allowed (`options.checked`).
+    None. Raises BiasgridError for an unknown option, or a value that is not allowed (`complete_options`).
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric = metric.under(parameters)
