@@ -41,14 +41,14 @@ def benchmark():
     """The query of WEFE's documentation, chapter 13."""
     names = ["female_terms", "male_terms", "family", "career"]
     sets = [word_set(f"weat.{name}") for name in names]
-    return Query.of(sets[:2], sets[2:], names[:2], names[2:])
+    return Query(sets[:2], sets[2:], names[:2], names[2:])
 
 
 def occupations():
     """The 258 occupations, and the ten definitional pairs with she and he first."""
     pairs = word_set("debiaswe.definitional_pairs")
     pairs.sort(key=lambda pair: pair != ["she", "he"])
-    return Query.of(list(zip(*pairs, strict=True)), [word_set("schroeder.occupations")])
+    return Query(list(zip(*pairs, strict=True)), [word_set("schroeder.occupations")])
 
 
 def value(name, groups, words, **parameters):
@@ -488,7 +488,7 @@ def isotropic(metric, groups, words, parameters, **options):
     ends = np.cumsum([0, *map(len, groups), len(words)])
     sets = [[str(i) for i in range(*ends[j : j + 2])] for j in range(len(ends) - 1)]
     (result,), _ = infer_query(
-        metric, Query.of(sets[:-1], sets[-1:]), model, parameters, permutation={"draws": 39} | options
+        metric, Query(sets[:-1], sets[-1:]), model, parameters, permutation={"draws": 39} | options
     )
     assert "direction is made of" in result["permutation"]["reason"]
     return result["isotropic_directions"]["p_value"]
@@ -556,7 +556,7 @@ def test_bias_lies_beyond_isotropic_directions():
     ],
 )
 def test_a_wrong_parameter_is_one_clear_line(random_model, name, parameters, says):
-    query = Query.of([["w1"], ["w2"]], [["w3"], ["w4"]])
+    query = Query([["w1"], ["w2"]], [["w3"], ["w4"]])
     with pytest.raises(BiasgridError, match=says) as error:
         metrics.metric(name)(query, random_model(0), **parameters)
     assert "\n" not in str(error.value)
@@ -564,9 +564,9 @@ def test_a_wrong_parameter_is_one_clear_line(random_model, name, parameters, say
 
 def test_direct_bias_takes_pairs_only_where_its_direction_does(random_model):
     """A pair that lost a word is no pair, but its other word is a word of its group."""
-    query = Query.of([["w1", "gone", "w2", "w3"], ["w4", "w5", "w6", "w7"]], [["w8", "w9"]])
+    query = Query([["w1", "gone", "w2", "w3"], ["w4", "w5", "w6", "w7"]], [["w8", "w9"]])
     options = {"lost_vocabulary_threshold": 0.5}
-    whole = Query.of([["w1", "w2", "w3"], ["w4", "w6", "w7"]], [["w8", "w9"]])
+    whole = Query([["w1", "w2", "w3"], ["w4", "w6", "w7"]], [["w8", "w9"]])
     for direction, alike in (("pca", True), ("pair", True), ("mean", False), ("sum", False)):
         one, other = (
             metrics.direct_bias(q, random_model(1), direction=direction, **options) for q in (query, whole)
