@@ -278,22 +278,11 @@ def test_hard_debias_leaves_no_indirect_bias_of_neutral_words(google_news, hard_
     assert words[0]["softball"] == pytest.approx(np.mean(list(words[1].values())))
 
 
-def test_indirect_bias_beside_isotropic_directions(random_model):
-    model = random_model(3)
+def test_indirect_bias_has_no_permutation_test(random_model):
     query = Query([w(1, 2, 3), w(4, 5, 6)], [w(7, 8), w(9, 10, 11)])
-    result = metrics.indirect_bias(query, model, permutation={"draws": 50, "exact": 0})
+    result = metrics.indirect_bias(query, random_model(3), permutation={"draws": 50, "exact": 0})
     assert np.isnan(result.p_value)
     assert "direction is made of the groups' words" in result.inference["permutation"]["reason"]
-    beside = result.inference["isotropic_directions"]
-    assert (beside["method"], beside["draws"], beside["partitions"]) == ("drawn", 50, None)
-    vectors = [
-        [s.vectors for s in found_sets(query, model, side)] for side in ("target_sets", "attribute_sets")
-    ]
-    drawn = metrics.metric("indirect_bias").isotropic(*vectors)(np.random.default_rng(8), 20)
-    axes = np.random.default_rng(8).standard_normal((20, 9))
-    # the direction of a pair of opposites is what is drawn
-    expected = [value("indirect_bias", [[g], [-g]], vectors[1], direction="pair") for g in axes]
-    assert drawn.tolist() == pytest.approx(expected)
 
 
 def found_sets(query, model, side):
@@ -448,38 +437,22 @@ def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, mor
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_neighbourhoods_beside_isotropic_directions(random_model, monkeypatch, name):
-    model, metric = random_model(7), metrics.metric(name)
-    test = metric(QUERY, model, permutation={"draws": 99}).inference["isotropic_directions"]
-    assert test["method"] == "drawn"
-    assert test["alternative"] == ("two-sided" if name == "pmn" else "greater")
-    assert 0.01 <= test["p_value"] <= 1
-    # a draw is the value of groups that differ in the direction that is drawn
-    sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
-    further = metric.of_model(model, *sides, neighbours=6, vocabulary=25)
-    drawn = metric.isotropic(*([s.vectors for s in side] for side in sides), **further)(
-        np.random.default_rng(3), 10
-    )
-    axes = np.random.default_rng(3).standard_normal((10, 9))
-    expected = []
-    for g in axes / np.linalg.norm(axes, axis=1, keepdims=True):
-        monkeypatch.setattr(directions, "axis", lambda *_, g=g: g)
-        expected.append(by_hand(model, model, QUERY, 6, 25)[name])
-    assert drawn.tolist() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", AROUND)
 def test_blocks_of_samples_change_nothing(random_model, monkeypatch, name):
     def inferred():
-        asked = {"bootstrap": {"draws": 60}, "permutation": {"draws": 60}}
-        (result,), samples = infer_query(
-            metrics.metric(name), QUERY, random_model(7), {"neighbours": 6}, **asked
-        )
-        return [*samples, [result["isotropic_directions"]["p_value"]]]
+        model, metric = random_model(7), metrics.metric(name)
+        _, samples = infer_query(metric, QUERY, model, {"neighbours": 6}, bootstrap={"draws": 60})
+        sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
+        further = metric.of_model(model, *sides, neighbours=6)
+        pool = np.concatenate([s.vectors for s in sides[0]])
+        places = [
+            np.random.default_rng(group).permuted(np.tile(np.arange(6), (60, 1)), axis=1)[:, :3]
+            for group in (4, 5)
+        ]
+        return [*samples, metric.redrawn(pool, places, [s.vectors for s in sides[1]], **further)]
 
     whole = inferred()
     monkeypatch.setattr(import_module("biasgrid.metrics.gipe"), "BLOCK", 100)
-    assert [len(values) for values in whole] == [60, 1]
+    assert [len(values) for values in whole] == [60, 60]
     # not to the last bit: a product of matrices rounds by their shape
     for values, others in zip(whole, inferred(), strict=True):
         np.testing.assert_allclose(others, values, rtol=1e-12)
@@ -665,6 +638,6 @@ def test_the_documentation_has_every_metric_as_the_registry_has_it():
         assert limits == (f"from {low:g}" if np.isfinite(low) and not np.isfinite(high) else both)
         assert float(neutral) == metric.neutral
         assert ("none" in test) == bool(metric.no_test)
-        assert ("pair" in test) == (metric.paired and not metric.isotropic)
+        assert ("pair" in test) == (metric.paired and "direction" not in metric.parameters)
         assert ("attribute" in test) == (metric.exchanged == "attributes")
         assert f"(metrics/{name}.md)" in rows[name][0]

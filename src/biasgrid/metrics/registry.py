@@ -111,17 +111,13 @@ class Metric:
         classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
     no_test
         Why no permutation of words tests this metric, in a sentence; empty where one does.
-    isotropic
-        Of a metric with a direction, its value on random directions, all equally likely: (targets, attributes,
-        **parameters) -> draw, where `draw(rng, draws)` gives values (draws,). It is no test: directions of real words
-        lie where vectors vary most.
     redrawn_units
         Of a metric of corpora, its value where the corpus' sentences (or windows) are drawn with replacement:
         (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives values (draws,), NaN where there
         is none.
     of_model
         What it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) -> further
-        keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`; row i of their
+        keyword arguments of `function`, `resampled`, `redrawn` and `redrawn_units`; row i of their
         arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
         know the words' vocabulary entries. A metric that has it has `resampled`, too.
     variant
@@ -176,7 +172,6 @@ class Metric:
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
-    isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
