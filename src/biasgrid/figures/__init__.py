@@ -12,6 +12,6 @@ from .figure import Drawing, Figure
 
 REGISTRY: Registry[Figure] = Registry(__name__, "FIGURES", "figure")
 
-from .drawing import draw, draw_file, plan_figures  # noqa: E402  (it needs the registry)
+from .drawing import draw, draw_file, order_of, plan_figures  # noqa: E402  (it needs the registry)
 
-__all__ = ["REGISTRY", "Drawing", "Figure", "draw", "draw_file", "plan_figures"]
+__all__ = ["REGISTRY", "Drawing", "Figure", "draw", "draw_file", "order_of", "plan_figures"]
