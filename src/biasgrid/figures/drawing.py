@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
 from ..registry import UnknownEntryError
-from . import REGISTRY
 from .figure import Drawing, Figure, Files
 from .palette import Order, ordered
+from .registry import REGISTRY
 from .text import shorten_labels
 
 if TYPE_CHECKING:

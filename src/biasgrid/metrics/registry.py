@@ -7,15 +7,15 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
+from ..hooks import complete
 
 # what a small p-value means, by `Metric.test_of`
 TESTS = {
@@ -188,6 +188,8 @@ class Metric:
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 
+    measure: ClassVar[Callable[..., Any]]  # `api.calls.measure_query`
+
     def __post_init__(self):
         if not self.exchanged:
             object.__setattr__(self, "exchanged", "pairs" if self.paired else "targets")
@@ -198,8 +200,8 @@ class Metric:
 
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""
-        # imported by name: biasgrid.api imports the metrics
-        return importlib.import_module("biasgrid.api.calls").measure_query(self, query, model, **options)
+        complete(__package__)  # it sets `measure`
+        return self.measure(query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
         """The metric as it is under these parameters: template, range and the like may depend on them.
