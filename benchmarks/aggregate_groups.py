@@ -76,7 +76,7 @@ class Criteria:
             sets = [
                 [list(self.entries[words]) for words in side] for side in ([groups[i] for i in pair], topics)
             ]
-            queries.append(Query.of(*sets, name=f"query {number}"))
+            queries.append(Query(*sets, name=f"query {number}"))
         return queries
 
 

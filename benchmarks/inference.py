@@ -57,7 +57,7 @@ def sampler(
 ) -> Callable[[], Resampler]:
     """The metric on WEAT's sets, made anew at each call: all that comes after the look-up."""
     attributes = 1 if metric.template[1] == 1 else 2
-    query = Query.of([SETS[n] for n in names[:2]], [SETS[n] for n in names[2 : 2 + attributes]])
+    query = Query([SETS[n] for n in names[:2]], [SETS[n] for n in names[2 : 2 + attributes]])
     words = WordOptions()
     targets, attributes, status = subquery(metric, query, look_up(metric, query, store, words), words)
     if status != "ok":

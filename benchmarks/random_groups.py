@@ -134,7 +134,7 @@ def around_words(model: Model, rng: np.random.Generator, attributes: int, among:
     for _ in range(attributes):
         others = free.copy()
         topics = [model.topic(others, rng, None, among) for _ in range(2)]
-        yield Query.of(model.words([first, second]), model.words(topics))
+        yield Query(model.words([first, second]), model.words(topics))
 
 
 def nearest(model: Model, rng: np.random.Generator, attributes: int) -> Queries:
@@ -210,7 +210,7 @@ def with_topics(model: Model, rng: np.random.Generator, attributes: int, groups:
     free = model.is_word & ~np.isin(model.source.words, [word for group in groups for word in group])
     for _ in range(attributes):
         others = free.copy()
-        yield Query.of(groups, model.words([model.topic(others, rng, None, NEAREST) for _ in range(2)]))
+        yield Query(groups, model.words([model.topic(others, rng, None, NEAREST) for _ in range(2)]))
 
 
 @cache
@@ -271,7 +271,7 @@ def p_of(
     parameters = PARAMETERS.get(name, {})
     metric = metrics.metric(name).under(parameters)
     if not query.exactly(metric.template):
-        query = Query.of([s.words for s in query.target_sets], [query.attribute_sets[0].words])
+        query = Query([s.words for s in query.target_sets], [query.attribute_sets[0].words])
     found_sets = look_up(metric, query, model.store, model.options)
     targets, attributes, _ = subquery(metric, query, found_sets, model.options)
     test = groups_test(
@@ -345,7 +345,7 @@ def caliskan(models: Sequence[Model]) -> None:
                 }
                 for sets in (entry["targets"], entry["attributes"])
             ]
-            query = Query.of(*(list(side.values()) for side in sides))
+            query = Query(*(list(side.values()) for side in sides))
             cells = [both_nulls(model, name, query) for model in models]
             title = ", ".join(" / ".join(side) for side in sides)
             print(f"| {key[5:]} {title} | {' | '.join(cells)} |", flush=True)

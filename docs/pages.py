@@ -150,11 +150,6 @@ def tests(metric: Metric) -> Iterator[str]:
         f"with a value at least as far from {metric.neutral:g}."
     )
     yield item(_by_frequency(metric))
-    if metric.isotropic:
-        yield item(
-            "`p_isotropic_directions` is no test: it is the share of random directions, all equally likely, along "
-            "which the value is as large."
-        )
     if metric.no_test:
         yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
     else:

@@ -1,11 +1,14 @@
 """Whether two folders of results say the same.
 
-    python tests/same.py RESULTS OTHER
+    python tests/same.py RESULTS OTHER [--gone NAME]
 
 A number may differ by 1e-12 of itself, or of the largest beside it (in its column, list or mapping); of language
 models by 1e-6, as their libraries add in another order on another machine. Ranks, counts and p-values have no such
 room, nor have text and the order of rows. A p-value or a rank that differs because two values tie within 1e-12 is
 listed like any other difference: who compares decides.
+
+A column or key that one side alone has is a difference. `--gone NAME` is for what OTHER should lack, with all that
+is under it: it is a difference if RESULTS does not have it, or OTHER does.
 
 Tables, cells, inference, evaluations and the like are compared. Files that say how the results were made (versions,
 digests), figures and pages are not: of these, only equal bytes mean something, on one machine and version.
@@ -17,7 +20,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +33,9 @@ HOW_MADE = {"versions", "made_of", "code", "schema"}  # keys of JSON
 EXACT = re.compile(r"p|p_.*|.*_p|.*rank.*|.*count.*|draws.*|.*partitions")  # names of columns and keys
 
 
-def differences(first: Path, second: Path) -> list[str]:
+def differences(first: Path, second: Path, gone: Collection[str] = ()) -> list[str]:
     """What differs, in a line each: file, column or key, how often, and the first example."""
-    lines = []
+    lines, seen = [], set()
     files = [_files(folder) for folder in (first, second)]
     lines += [f"{name}: only in {first}" for name in files[0] if name not in files[1]]
     lines += [f"{name}: only in {second}" for name in files[1] if name not in files[0]]
@@ -41,8 +44,9 @@ def differences(first: Path, second: Path) -> list[str]:
     for name in files[0]:
         if name in files[1]:
             compare = _tables if name.endswith(".csv") else _records
-            for place, what in compare(first / name, second / name, scored):
+            for place, what in compare(first / name, second / name, scored, gone, seen):
                 found.setdefault((name.partition("/")[0], place), []).append((name, what))
+    lines += [f"{name}: not in {first}" for name in gone if name not in seen]
     for (part, place), cases in found.items():
         file, what = cases[0]
         files_text = f"in {len(cases)} files, such as {file}: " if file != part else ""
@@ -62,8 +66,13 @@ def _language_models(folder: Path) -> set[str]:
     return {key for key, model in models.items() if model.get("kind") == "language_model"}
 
 
-def _tables(first: Path, second: Path, scored: set[str]) -> Iterator[tuple[str, str]]:
+def _tables(
+    first: Path, second: Path, scored: set[str], gone: Collection[str], seen: set[str]
+) -> Iterator[tuple[str, str]]:
+    """What differs between tables; adds to `seen` what is gone and was in the first."""
     tables = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in (first, second)]
+    seen.update(tables[0].columns.intersection(gone))
+    tables[0] = tables[0].drop(columns=gone, errors="ignore")
     columns = [list(table.columns) for table in tables]
     if columns[0] != columns[1]:
         shared = [[name for name in names if name in columns[1 - i]] for i, names in enumerate(columns)]
@@ -102,14 +111,23 @@ def _numbers(texts: np.ndarray) -> np.ndarray:
     return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=float)
 
 
-def _records(first: Path, second: Path, scored: set[str]) -> Iterator[tuple[str, str]]:
-    if first.read_bytes() == second.read_bytes():
+def _records(
+    first: Path, second: Path, scored: set[str], gone: Collection[str], seen: set[str]
+) -> Iterator[tuple[str, str]]:
+    """What differs between records; adds to `seen` what is gone and was in the first."""
+    if first.read_bytes() == second.read_bytes() and not gone:
         return
+
+    def without(mapping: dict[str, Any]) -> dict[str, Any]:
+        seen.update(set(mapping).intersection(gone))
+        return {key: value for key, value in mapping.items() if key not in gone}
+
     room = ROOM_OF_LANGUAGE_MODELS if scored.intersection(first.parts) or first.stem in scored else ROOM
     leaves: list[dict[str, list[str]]] = []
-    for path in (first, second):
+    for path, hook in ((first, without), (second, None)):
         places: dict[str, list[str]] = {}
-        for place, value in _leaves(json.loads(path.read_text(encoding="utf-8"))):
+        record = json.loads(path.read_text(encoding="utf-8"), object_hook=hook)
+        for place, value in _leaves(record):
             places.setdefault(place, []).append(value)
         leaves.append(places)
     siblings: dict[str, list[str]] = {}
@@ -145,8 +163,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("first", type=Path)
     parser.add_argument("second", type=Path)
+    parser.add_argument("--gone", action="append", default=[], metavar="NAME")
     arguments = parser.parse_args()
-    lines = differences(arguments.first, arguments.second)
+    lines = differences(arguments.first, arguments.second, arguments.gone)
     print("\n".join(lines) if lines else "the same")
     return 1 if lines else 0
 

@@ -68,7 +68,7 @@ def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     code = (
         "import biasgrid.measure, biasgrid.metrics\n"
         "from biasgrid import EmbeddingStore, Query, metrics\n"
-        "query = Query.of([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
+        "query = Query([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
         "print(metrics.weat(query, EmbeddingStore.open('store')).value)"
     )
     assert python(code, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(SOURCE.parent)}).stdout == "0.0\n"
@@ -412,7 +412,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     words = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
     make_store(here, words, np.random.default_rng(1).normal(size=(16, 5)))
     sets = [words[:4], words[4:8]], [words[8:12], [*words[12:], "lost"]]
-    query = Query.of(*sets, ["A", "B"], ["C", "D"])
+    query = Query(*sets, ["A", "B"], ["C", "D"])
     (here / "query.json").write_text(query.to_json())
     options = ["measure", "--metric", "weat", "--model", "store", "--query", "query.json"]
     options += ["--permutation", "--bootstrap", "draws=50"]
@@ -431,7 +431,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     assert "unadjusted for other tests that you make: no test is significant." in text
     assert sentences[-1] == "  Lost words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
-    query = Query.of(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
+    query = Query(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
     (here / "query.json").write_text(query.to_json())
     lines = biasgrid(*options[:7], "--table").stdout.splitlines()
     assert lines[2] == "A and B wrt C and D  no value"

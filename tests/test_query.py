@@ -15,7 +15,7 @@ WORDS = st.lists(st.text("abcdefgh", min_size=1), min_size=1, unique=True)
 
 
 def of_template(t, a):
-    return Query.of(
+    return Query(
         [[f"t{i}x", f"t{i}y"] for i in range(t)],
         [[f"a{i}x", f"a{i}y"] for i in range(a)],
         [f"T{i}" for i in range(t)],
@@ -27,7 +27,7 @@ def test_generated_names_are_wefes():
     assert of_template(1, 1).name == "T0 wrt A0"
     assert of_template(2, 1).name == "T0 and T1 wrt A0"
     assert of_template(3, 2).name == "T0, T1 and T2 wrt A0 and A1"
-    unnamed = Query.of([["x"], ["y"]], [["z"]])
+    unnamed = Query([["x"], ["y"]], [["z"]])
     assert unnamed.name == "Target set 0 and Target set 1 wrt Attribute set 0"
 
 
@@ -44,7 +44,7 @@ def test_subqueries_come_targets_first_then_attributes():
 
 
 def test_a_query_that_has_the_template_keeps_its_own_name():
-    named = Query.of([["x"], ["y"]], [["z"]], name="mine")
+    named = Query([["x"], ["y"]], [["z"]], name="mine")
     assert named.subqueries((2, 1)) == (named,)
     assert of_template(4, 3).subqueries(("n", "n")) == (of_template(4, 3),)
 
@@ -64,7 +64,7 @@ def test_number_of_subqueries(t, a, need_t, need_a):
 
 @given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3))
 def test_a_query_file_reads_back_as_the_query(targets, attributes):
-    query = Query.of(targets, attributes)
+    query = Query(targets, attributes)
     assert Query.from_dict(json.loads(query.to_json())) == query
     again = Query.from_dict(query.to_dict())
     assert (again, hash(again)) == (query, hash(query))
@@ -84,20 +84,24 @@ def test_a_query_file_reads_back_as_the_query(targets, attributes):
         ((5, [["c"]]), "must be a list of lists"),
         (([["a"]], None), "must be a list of lists"),
         (([["a"]], [["c"]], "X"), "must be a list, not 'X'"),
-        (([["a"]], [["c"]], None, None, 5), "query's name must be a line of text"),
-        (([["a"]], [["c"]], None, None, ""), "query's name must be a line of text"),
         (([["a"]], [["c"]], ["A\nB"]), "set's name must be a line of text"),
         (([["a"]], [["\ud800"]]), "is not a word"),
     ],
 )
 def test_bad_queries(arguments, says):
     with pytest.raises(BiasgridError, match=says):
-        Query.of(*arguments)
+        Query(*arguments)
+
+
+@pytest.mark.parametrize("name", [5, ""])
+def test_a_querys_name_is_a_line_of_text(name):
+    with pytest.raises(BiasgridError, match="query's name must be a line of text"):
+        Query([["a"]], [["c"]], name=name)
 
 
 def test_repeated_words_are_warned_of():
     with pytest.warns(UserWarning, match="repeats 'he'"):
-        query = Query.of([["he", "him", "he"]], [["x"]])
+        query = Query([["he", "him", "he"]], [["x"]])
     assert query.target_sets[0].words == ("he", "him", "he")
 
 
@@ -150,14 +154,10 @@ def test_the_order_of_arguments_is_wefes():
     assert GENDER.target_sets[1][0] == "she"
 
 
-@pytest.mark.parametrize("make", [Query, Query.of])
-@pytest.mark.parametrize("plural", ["sets", "set"])
-def test_both_spellings_of_the_keywords(make, plural):
-    names = {f"target_{plural}_names": ["Male", "Female"], f"attribute_{plural}_names": ["Career", "Family"]}
-    assert make([MALE, FEMALE], [CAREER, FAMILY], **names) == GENDER
-    assert make(attribute_sets=[CAREER, FAMILY], target_sets=[MALE, FEMALE], **names) == GENDER
-    with pytest.raises(BiasgridError, match="two spellings of one argument"):
-        make([MALE], [CAREER], target_sets_names=["x"], target_set_names=["x"])
+def test_names_as_keywords():
+    names = {"target_sets_names": ["Male", "Female"], "attribute_sets_names": ["Career", "Family"]}
+    assert Query([MALE, FEMALE], [CAREER, FAMILY], **names) == GENDER
+    assert Query(attribute_sets=[CAREER, FAMILY], target_sets=[MALE, FEMALE], **names) == GENDER
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_whatever_is_given_makes_a_query_or_a_sentence(targets, attributes, name
         lambda: Query(targets, attributes),
         lambda: Query([WordSet(names, targets)], attributes),
         lambda: Query(targets, attributes, names, more_names),
-        lambda: Query(targets, [["a"]], target_set_names=names, name=name),
+        lambda: Query(targets, [["a"]], target_sets_names=names, name=name),
         lambda: Query.from_dict(targets),
         lambda: Query.from_dict({"name": name, "target_sets": targets, "attribute_sets": attributes}),
         lambda: GENDER.subqueries(targets),
@@ -330,7 +330,6 @@ def test_warnings_point_at_the_callers_line():
     record = {"target_sets": [{"words": ["he", "he"]}], "attribute_sets": [{"words": ["x"]}]}
     for call in (
         lambda: Query([["he", "he"]], [["x"]]),
-        lambda: Query.of([["he", "he"]], [["x"]]),
         lambda: Query.from_dict(record),
     ):
         with pytest.warns(UserWarning, match="repeats 'he'") as caught:

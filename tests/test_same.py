@@ -102,3 +102,19 @@ def test_files_that_one_lacks(folders):
         f"cells/one/weat.json: only in {first}",
         f"ranks.csv: only in {second}",
     ]
+
+
+def test_what_is_said_to_be_gone_is_no_difference(folders):
+    first, second = folders
+    (second / "scores.csv").write_text(
+        "\n".join(line.rpartition(",")[0] for line in TABLE.splitlines()) + "\n"
+    )
+    (second / "cells/one/weat.json").write_text(json.dumps({"results": [{"value": 0.5, "status": "ok"}]}))
+    assert len(differences(first, second)) == 6  # a column, and five places of a record
+    assert differences(first, second, ["words_used", "detail"]) == []
+    assert differences(first, second, ["words_used", "detail", "p"]) == [f"p: not in {first}"]
+    # what both have is not gone
+    assert differences(first, first, ["words_used"]) == [
+        "scores.csv: columns: without [], with ['words_used']"
+    ]
+    assert len(differences(first, first, ["detail"])) == 5

@@ -174,9 +174,7 @@ def case_study():
 
 def query(entry):
     sides = [entry["targets"], entry["attributes"]]
-    return Query.of(
-        *[[words(key) for key in side.values()] for side in sides], *[list(side) for side in sides]
-    )
+    return Query(*[[words(key) for key in side.values()] for side in sides], *[list(side) for side in sides])
 
 
 def leaves(value):

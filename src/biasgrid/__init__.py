@@ -13,6 +13,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .hooks import COMPLETIONS
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from .api.load import load as load
     from .api.lost import LostWordsWarning as LostWordsWarning
     from .api.lost import NoValueWarning as NoValueWarning
-    from .api.study import open_study as open_study
+    from .api.opening import open_study as open_study
     from .api.word_sets import word_sets as word_sets
     from .embeddings.store import EmbeddingStore as EmbeddingStore
     from .errors import BiasgridError as BiasgridError
@@ -35,8 +38,6 @@ if TYPE_CHECKING:
     from .query import Query as Query
     from .word_set import WordSet as WordSet
     from .words import WordOptions as WordOptions
-
-__version__ = "0.1.0"
 
 # What `import biasgrid` hands out -> the module that has it; "" is the module itself. Each is imported when it is
 # first asked for: pandas, SciPy and scikit-learn together take seconds.
@@ -60,7 +61,7 @@ _PUBLIC = {
     "load": "api.load",
     "measure_grid": "api.grid",
     "metrics": "",
-    "open_study": "api.study",
+    "open_study": "api.opening",
     "word_sets": "api.word_sets",
 }
 
@@ -88,6 +89,27 @@ __all__ = [
     "open_study",
     "word_sets",
 ]
+
+
+def _functions_of_metrics() -> None:
+    from .api import calls  # noqa: F401
+
+
+def _functions_of_methods() -> None:
+    from .api import fits  # noqa: F401
+
+
+def _saving() -> Any:
+    from .embeddings import saving
+
+    return saving
+
+
+COMPLETIONS |= {
+    f"{__name__}.metrics": _functions_of_metrics,
+    f"{__name__}.debias": _functions_of_methods,
+    f"{__name__}.embeddings.model": _saving,
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -48,7 +48,8 @@ def p_with_lowest(
 
 
 def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
-    """Whether sets of one word each fix the size of a score of a (sub-)query; `entries` as a result has `found`."""
+    """Whether sets of one word each fix the size of a score of a (sub-)query. `entries` is "found" of its
+    result."""
     sides = query.target_sets, query.attribute_sets
     return metric.is_fixed(*([sum(map(len, entries[s.name].values())) for s in side] for side in sides))
 

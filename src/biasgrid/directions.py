@@ -117,7 +117,7 @@ def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float
 def cosines_with_axes(
     pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False
 ) -> Along:
-    """(groups, others) -> for each of `others`, unit vectors (m, d), their cosines with the axes of every sample of
+    """(groups, others) -> for each of the others, unit vectors (m, d), their cosines with the axes of every sample of
     the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups but where direction is
     pca.
 
@@ -218,7 +218,7 @@ def _draw_components(
 
 
 def _lengths(sums: np.ndarray, word_products: np.ndarray) -> np.ndarray:
-    """Lengths (samples,) of sums (samples, n) of words whose products are `among`."""
+    """Lengths (samples,) of sums (samples, n) of words whose products are `word_products`."""
     return np.sqrt(np.vecdot(sums @ word_products, sums).clip(min=0))
 
 

@@ -46,12 +46,12 @@ def slug(name: str) -> str:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write UTF-8 text to `path`, as `writing` does."""
+    """Write UTF-8 text to `path`, as `open_to_write` does."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write bytes to `path`, as `writing` does."""
+    """Write bytes to `path`, as `open_to_write` does."""
     with open_to_write(path) as file:
         file.write(content)
 

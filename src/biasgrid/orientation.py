@@ -24,7 +24,7 @@ def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple
     """The groups, and the sets of words.
 
     "paper": target sets are the groups; the metric is of the words of all attribute sets together. "wefe_benchmark":
-    attribute sets are the groups, and the metric is of the first target set (`chosen`).
+    attribute sets are the groups, and the metric is of the first target set (`sets_of_value`).
     """
     return (targets, attributes) if orientation == PAPER else (attributes, targets)
 

@@ -39,7 +39,6 @@ class Query:
         repeats a word is warned of. Attribute sets may be left out where the target sets are sentences.
     target_sets_names, attribute_sets_names
         A name for each set, if they are given without. Left out: "Target set 0", "Attribute set 0", and so on.
-        `target_set_names` and `attribute_set_names` are other spellings of the two.
     name
         The query's name. Left out: WEFE's "T1, T2 and T3 wrt A1 and A2".
 
@@ -77,11 +76,9 @@ class Query:
         attribute_sets_names: Iterable[str] | None = None,
         *,
         name: str | None = None,
-        target_set_names: Iterable[str] | None = None,
-        attribute_set_names: Iterable[str] | None = None,
     ) -> None:
-        targets = word_sets("target", target_sets, target_sets_names, target_set_names)
-        attributes = word_sets("attribute", attribute_sets, attribute_sets_names, attribute_set_names)
+        targets = word_sets("target", target_sets, target_sets_names)
+        attributes = word_sets("attribute", attribute_sets, attribute_sets_names)
         duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if duplicates:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
@@ -94,29 +91,6 @@ class Query:
         for field, value in (("name", name), ("target_sets", targets), ("attribute_sets", attributes)):
             object.__setattr__(self, field, value)
         return self
-
-    @classmethod
-    def of(
-        cls,
-        target_sets: Sets,
-        attribute_sets: Sets,
-        target_set_names: Iterable[str] | None = None,
-        attribute_set_names: Iterable[str] | None = None,
-        name: str | None = None,
-        *,
-        target_sets_names: Iterable[str] | None = None,
-        attribute_sets_names: Iterable[str] | None = None,
-    ) -> Query:
-        """The same as `Query(...)`, with the same parameters."""
-        return cls(
-            target_sets,
-            attribute_sets,
-            target_sets_names,
-            attribute_sets_names,
-            name=name,
-            target_set_names=target_set_names,
-            attribute_set_names=attribute_set_names,
-        )
 
     @property
     def target_sets_names(self) -> list[str]:

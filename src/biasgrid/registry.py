@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from .errors import BiasgridError, quote, unknown_name
+from .hooks import complete
 
 T = TypeVar("T")
 GROUP = "biasgrid"  # of entry points
@@ -69,14 +70,10 @@ class Registry(Mapping[str, T]):
         One of them in a message, such as "metric".
     topic
         What `biasgrid list` calls them; left out: the package's name.
-    functions
-        The module that makes functions of them (`offer`). It stands above the package, and is imported when the first
-        one is asked for as an attribute.
     """
 
-    def __init__(self, package: str, attribute: str, what: str, topic: str = "", functions: str = ""):
+    def __init__(self, package: str, attribute: str, what: str, topic: str = ""):
         self.package, self.attribute, self.what = package, attribute, what
-        self._functions = functions
         self.topic = topic or package.rpartition(".")[2]
         self._entries: dict[str, T] = {}
         self._modules: dict[str, ModuleType] = {}  # of each entry
@@ -176,8 +173,8 @@ class Registry(Mapping[str, T]):
 
         Raises UnknownAttributeError for a name that no entry has.
         """
-        if self._functions and not name.startswith("_"):
-            importlib.import_module(self._functions)
+        if not name.startswith("_"):
+            complete(self.package)  # which may `offer` functions
         with self._lock:
             # tools ask for many a private name
             entry = None if name.startswith("_") else self._all_entries().get(name)

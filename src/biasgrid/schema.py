@@ -24,7 +24,7 @@ def with_version(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_version(record: Any, where: Path | str) -> Any:
-    """What `stamped` was given. Raises BiasgridError for a version that this biasgrid does not read."""
+    """What `with_version` was given. Raises BiasgridError for a version that this biasgrid does not read."""
     if not isinstance(record, Mapping):
         return record
     version = record.get("schema", 0)

@@ -385,12 +385,12 @@ class Study(Folders):
 
     @cached_property
     def two_group_cells(self) -> list[Cell]:
-        """The cells of `worded` in which a word's value says which of two groups it is nearer to."""
+        """The cells of `word_cells` in which a word's value says which of two groups it is nearer to."""
         return [cell for cell in self.word_cells if self.poles(cell)]
 
     @cached_property
     def rating_cells(self) -> list[Cell]:
-        """The cells of `leaning` whose criterion has ratings of the words by people."""
+        """The cells of `two_group_cells` whose criterion has ratings of the words by people."""
         return [cell for cell in self.two_group_cells if "ratings" in self.config["criteria"][cell.criterion]]
 
     def poles(self, cell: Cell) -> tuple[str, str] | None:

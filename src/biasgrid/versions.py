@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import Any
 
-from . import __version__
+from .version import __version__
 
 # every score may depend on these; of a language model also on torch (`sentence_scores`)
 LIBRARIES = ("numpy", "scipy", "scikit-learn")

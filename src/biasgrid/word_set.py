@@ -89,15 +89,8 @@ class WordSet(Sequence[str]):
         return f"WordSet {shorten(self.name)} ({len(self.words)}): {first_words(self.words)}"
 
 
-def word_sets(
-    role: str, sets: Sets, names: Iterable[str] | None, other_spelling: Iterable[str] | None
-) -> tuple[WordSet, ...]:
+def word_sets(role: str, sets: Sets, names: Iterable[str] | None) -> tuple[WordSet, ...]:
     """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them."""
-    if names is not None and other_spelling is not None:
-        raise BiasgridError(
-            f"query: {role}_sets_names and {role}_set_names are two spellings of one argument; give one of them"
-        )
-    names = other_spelling if names is None else names
     if isinstance(sets, Mapping):
         if names is not None:
             raise BiasgridError(

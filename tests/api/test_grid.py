@@ -166,8 +166,8 @@ def tiny(tmp_path_factory):
     }
 
 
-BOSS = Query.of([["he"], ["she"]], [["boss"]], ["He", "She"], ["Boss"])
-COOK = Query.of([["he"], ["she"]], [["cook"]], ["He", "She"], ["Cook"])
+BOSS = Query([["he"], ["she"]], [["boss"]], ["He", "She"], ["Boss"])
+COOK = Query([["he"], ["she"]], [["cook"]], ["He", "She"], ["Cook"])
 
 
 def measured_tiny(models, queries=(COOK, BOSS), **options):
@@ -298,7 +298,7 @@ def test_own_aggregation_has_rank_intervals_too(study):
 
 
 def test_a_query_that_does_not_fit_is_left_out_with_its_reason(tiny):
-    weat = Query.of([["he"], ["she"]], [["boss"], ["nurse"]], ["He", "She"], ["Boss", "Nurse"])
+    weat = Query([["he"], ["she"]], [["boss"], ["nurse"]], ["He", "She"], ["Boss", "Nurse"])
     with pytest.warns(UserWarning, match="not measured: weat: query 'He and She wrt Cook' has template"):
         grid = measure_grid(["weat"], [weat, COOK], tiny, progress=False)
     assert grid.left_out[["query", "metric"]].values.tolist() == [["He and She wrt Cook", "weat"]]
@@ -313,7 +313,7 @@ def wrong(tiny):
     return [
         ([["weat"], [COOK], [first, first]], "two models are named 'made'"),
         (
-            [["rnd"], [COOK, Query.of([["he"]], [["boss"]], name=COOK.name)], tiny],
+            [["rnd"], [COOK, Query([["he"]], [["boss"]], name=COOK.name)], tiny],
             "two queries are named 'He and She",
         ),
         ([["rnd"], {"a": {"q": COOK}, "b": {"q": BOSS}}, tiny], "query id 'q' occurs twice"),

@@ -33,7 +33,7 @@ from biasgrid.measure import as_json, measure
 
 SENTENCES = [[f"w{i * j % 37}{'é' * (i % 3)}" for i in range(12)] for j in range(200)]
 SETS = json.loads((ROOT / "data/word_sets/weat.json").read_text())["sets"]
-CAREER = Query.of(
+CAREER = Query(
     [SETS["male_terms"], SETS["female_terms"]], [SETS["career"], SETS["family"]], ["M", "F"], ["C", "Fa"]
 )
 WORDS = ["he", "she", "naïve", "中文", "a b"]
@@ -121,7 +121,7 @@ def test_wefes_model_has_its_name_and_prefix(trained):
     )
     model = load(wefe)
     assert (model.name, model.vocab_prefix) == ("Numberbatch", "/c/en/")
-    query = Query.of([["he"], ["she"]], [["naïve"], ["中文"]])
+    query = Query([["he"], ["she"]], [["naïve"], ["中文"]])
     plain = load((WORDS, VECTORS))
     assert metrics.weat(query, model).value == metrics.weat(query, plain).value
     assert load(SimpleNamespace(wv=trained.word2vec.wv, name="x", vocab_prefix=None)).vocab_prefix == ""
@@ -338,7 +338,7 @@ def test_every_debias_method_gives_the_transform_of_the_store(word2vec, keyed_ve
 
 def test_gensim_objects_give_the_values_of_their_files(trained):
     words = trained.word2vec.wv.index_to_key
-    query = Query.of([words[:5], words[5:10]], [words[10:15], words[15:20]])
+    query = Query([words[:5], words[5:10]], [words[10:15], words[15:20]])
     for given, files in (
         (trained.word2vec, ["w2v.model", "w2v_large.model", "w2v.kv"]),
         (trained.fasttext, ["ft.model", "ft_large.model", "ft.kv", "ft_large.kv", "ft.bin"]),
@@ -450,7 +450,7 @@ def test_words_out_of_vocabulary_are_gensims(trained, file):
     without = load(source, trust_pickle=True)
     assert "doctor" not in without
     known = without.words()
-    query = Query.of([words[:3], words[3:6]], [known[:4], known[4:8]])
+    query = Query([words[:3], words[3:6]], [known[:4], known[4:8]])
     result = metrics.weat(query, model)
     assert (result.status, result.words_lost) == ("ok", 0)
     unit = {word: v / np.linalg.norm(v) for word, v in zip(known, without.vectors(known), strict=True)}

@@ -10,7 +10,7 @@ import pytest
 import small_study
 
 from biasgrid import BiasgridError
-from biasgrid.api.study import open_study
+from biasgrid.api.opening import open_study
 from biasgrid.tables import read
 
 pytestmark = pytest.mark.slow  # a study is run first

@@ -21,7 +21,7 @@ WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cli")
     make_store(made, WORDS, np.random.default_rng(5).normal(size=(16, 6)))
-    query = Query.of(
+    query = Query(
         [WORDS[:4], WORDS[4:8]],
         [WORDS[8:12], WORDS[12:]],
         ["First", "Second"],

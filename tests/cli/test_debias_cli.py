@@ -17,7 +17,7 @@ PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("debias")
     make_store(made, WORDS, np.random.default_rng(5).normal(size=(16, 6)))
-    query = Query.of([WORDS[:4], WORDS[4:8]], [WORDS[8:12], WORDS[12:]], ["A", "B"], ["C", "D"])
+    query = Query([WORDS[:4], WORDS[4:8]], [WORDS[8:12], WORDS[12:]], ["A", "B"], ["C", "D"])
     (made / "query.json").write_text(query.to_json())
     (made / "words.json").write_text(json.dumps({"definitional_pairs": PAIRS, "ignore": ["a3"]}))
     return made

@@ -12,9 +12,9 @@ from test_corpus_study import CONFIG, GROUPS, table, write_letters
 
 import biasgrid as bg
 from biasgrid.embeddings import build_store, training
-from biasgrid.embeddings.building import make_vectors
 from biasgrid.embeddings.corpus.shuffled import Shuffled
 from biasgrid.embeddings.corpus.text import Sentences
+from biasgrid.embeddings.making import make_vectors
 from biasgrid.study import Study
 
 PPMI = {"vector_size": 3, "window": 2, "min_count": 1}

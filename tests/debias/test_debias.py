@@ -129,8 +129,8 @@ def test_the_user_guides_mitigation_numbers(word2vec):
     """docs/user_guide/mitigation_user_guide.rst of WEFE: .463 -> .047, .074 -> .055, and .08 with a target."""
     pairs, equalize = word_set("debiaswe.definitional_pairs"), word_set("debiaswe.equalize_pairs")
     career, family = word_set("weat.career"), word_set("weat.family")
-    terms = Query.of([word_set("weat.male_terms"), word_set("weat.female_terms")], [career, family])
-    names = Query.of(
+    terms = Query([word_set("weat.male_terms"), word_set("weat.female_terms")], [career, family])
+    names = Query(
         [word_set("weat.male_names"), word_set("weat.female_names")],
         [word_set("weat.pleasant_5"), word_set("weat.unpleasant_5a")],
     )
@@ -281,6 +281,49 @@ def test_a_transform_says_what_it_was_fitted_on(random_model):
     assert on["lost"]["ignore"] == ["nothing"]
     assert on["params"]["n_components"] == 1
     assert transform.leave == ("w9",)
+
+
+@pytest.mark.parametrize("scope", ["all", "only", "leave", "none"])
+@pytest.mark.parametrize("form", ["low rank", "dense", "shift", "unit"])
+def test_a_transform_is_its_formula_word_by_word(form, scope):
+    """Also for maps that no method of ours makes, such as a matrix that is not symmetric."""
+    normal = np.random.default_rng(3).normal
+    words, vectors = [f"w{i}" for i in range(6)], normal(size=(6, 4)).astype(np.float32)
+    left, right, matrix, shift = normal(size=(4, 2)), normal(size=(2, 4)), normal(size=(4, 4)), normal(size=4)
+    vectors[1] *= 1e-6
+    vectors[2] = 0
+    parts = {
+        "low rank": {"left": left, "right": right, "renormalize": True},
+        "dense": {"matrix": matrix, "normalize": True, "renormalize": True},
+        "shift": {"left": left, "right": right, "shift": shift, "renormalize": True},
+        "unit": {"normalize": True},
+    }[form]
+    named = {
+        "all": {},
+        "only": {"only": ("w0", "w2", "w4")},
+        "leave": {"leave": ("w1", "w4")},
+        "none": {"only": ()},
+    }[scope]
+    fitted = Transform(
+        "t", {"dimensions": 4}, **parts, **named, override_words=("w4", "w5"), overrides=matrix[:2]
+    )
+
+    def unit(x):
+        return x / np.linalg.norm(x) if x.any() else x
+
+    def mapped(x):
+        if "matrix" in parts:
+            x = np.array([sum(x[i] * matrix[i, j] for i in range(4)) for j in range(4)])
+        if "left" in parts:
+            x = x - sum(x @ left[:, k] * right[k] for k in range(2))
+        x = x + parts.get("shift", 0)
+        return unit(x) if parts.get("renormalize") else x
+
+    wanted = [unit(x) if parts.get("normalize") else x for x in vectors.astype(float)]
+    is_mapped = {"all": "012345", "only": "024", "leave": "0235", "none": ""}[scope]
+    wanted = [mapped(x) if str(i) in is_mapped else x for i, x in enumerate(wanted)]
+    wanted[4:] = matrix[:2]
+    np.testing.assert_allclose(fitted.apply(vectors, words), wanted, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x05\x06" + bytes(18)])

@@ -1,4 +1,4 @@
-"""A whole model under a transform: as a store, as other tools' files, and in memory."""
+"""A whole model under a transform: as a store, and as other tools' files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from biasgrid import debias
-from biasgrid.debias.in_place import apply_to
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, convert, open_model, writers
 from biasgrid.embeddings.saving import materialize
@@ -448,79 +446,3 @@ for output in sys.argv[2:]:
     arguments = [sys.executable, "-c", code, *(tmp_path / name for name in ("model", "store", "out.bin"))]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert all(0 < int(grown) < 60_000 for grown in done.stdout.split()), done.stdout
-
-
-@settings(max_examples=60, deadline=None)
-@given(case=cases())
-def test_in_place_is_the_same_in_float32(case):
-    words, vectors, rows, parts = case
-    vectors = vectors[rows]
-    fitted = Transform("test", {"dimensions": vectors.shape[1]}, **parts)
-    wanted = fitted.apply(vectors, words)
-    # float32 rounds each of the terms that a number is the sum of
-    terms = np.linalg.norm(Transform("test", {}, parts["normalize"]).apply(vectors, words), axis=1)
-    if "matrix" in parts:
-        terms *= np.linalg.norm(parts["matrix"])
-    elif "left" in parts:
-        terms *= 1 + np.linalg.norm(parts["left"]) * np.linalg.norm(parts["right"])
-    terms += np.linalg.norm(parts.get("shift", 0))
-    if parts["renormalize"]:
-        terms /= np.maximum(
-            np.linalg.norm(replace(fitted, renormalize=False).apply(vectors, words), axis=1), 1e-30
-        )
-    terms = np.maximum(terms, np.linalg.norm(wanted, axis=1))
-    apply_to(vectors, words, fitted)
-    assert (np.linalg.norm(vectors - wanted, axis=1) <= 1e-6 * terms + 1e-37).all()
-
-
-@pytest.mark.parametrize("size", [1, 500, 5000])
-@pytest.mark.parametrize("method", ["hard", "rank 3", "dense", "shift", "normalize", "only"])
-def test_in_place_over_many_blocks(method, size):
-    generator = np.random.default_rng(size)
-    vectors = generator.normal(size=(size, 300)).astype(np.float32)
-    # some along what is taken away, whose rest is small; some that are nothing or next to it
-    q = np.linalg.qr(generator.normal(size=(300, 3)))[0]
-    vectors[::7] = (100 * q[:, 0] + 0.01 * generator.normal(size=300)).astype(np.float32)
-    vectors[3::11] = 0
-    vectors[5::13] *= 1e-20
-    vectors[6::17] *= 1e20
-    words = [f"w{i}" for i in range(size)]
-    low_rank = {"left": q[:, :1], "right": q[:, :1].T.copy()}
-    parts = {
-        "hard": low_rank | {"normalize": True, "renormalize": True},
-        "rank 3": {"left": q, "right": q.T.copy(), "renormalize": True},
-        "dense": {"matrix": np.eye(300) - 0.5 * q @ q.T},
-        "shift": low_rank
-        | {"normalize": True, "renormalize": True, "shift": generator.normal(size=300) / 50},
-        "normalize": {"normalize": True},
-        "only": low_rank | {"normalize": True, "renormalize": True, "only": tuple(words[::3])},
-    }[method]
-    named = words[2::5] if method != "only" else []
-    parts |= {"leave": tuple(named[1:]), "override_words": tuple(named[:1])}
-    parts["overrides"] = np.ones((len(named[:1]), 300))
-    fitted = Transform("test", {"dimensions": 300}, **parts)
-    wanted = fitted.apply(vectors, words)
-    before = vectors.copy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        apply_to(vectors, words, fitted)
-    lengths = np.linalg.norm(wanted, axis=1)
-    if method == "dense":
-        lengths = np.maximum(lengths, np.linalg.norm(before.astype(float), axis=1))
-    assert (np.linalg.norm(vectors - wanted, axis=1) <= 2e-6 * lengths).all()
-    exact = np.isin(words, [*named, *(parts.get("only") or ())])
-    assert vectors[exact].tobytes() == wanted[exact].astype(np.float32).tobytes()
-
-
-def test_in_place_changes_a_gensim_model(model, hard):
-    vectors = KeyedVectors(20)
-    vectors.add_vectors(model.words(), model.array)
-    apply_to(vectors.vectors, vectors.index_to_key, hard)
-    rows = model.rows(model.words())
-    assert np.abs(vectors.vectors - model.under(hard).take(model.words(), rows)).max() < 1e-6
-
-
-@pytest.mark.parametrize("vectors", [np.ones((2, 20)), np.ones((3, 20), "f4"), np.ones((2, 19), "f4")])
-def test_in_place_refuses_other_arrays(hard, vectors):
-    with refused("vectors:", "float32", "(2, 20)"):
-        apply_to(vectors, ["a", "b"], hard)

@@ -491,7 +491,7 @@ def test_occupations_lie_where_figure_3_2_has_them(word2vec):
 def test_a_weat_of_single_words_is_always_2_and_tests_nothing(random_model, seed, order):
     model = random_model(seed % 3)
     x, y, a, b = (f"w{i}" for i in order[:4])
-    query = Query.of([[x], [y]], [[a], [b]])
+    query = Query([[x], [y]], [[a], [b]])
     weat_es = metric("weat_es")
     asked = {"permutation": {"draws": 10, "exact": 100, "alternative": "greater"}}
     (undefined,) = measure(weat_es, query, model, {}, {}, 0)

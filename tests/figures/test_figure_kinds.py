@@ -215,7 +215,11 @@ def test_a_users_file_is_a_kind_of_figure(plugin, root, tmp_path, monkeypatch):
     assert list(study.figures) == ["counted", "rankings"]
     drawing = study.figures["counted"]
     assert drawing == Drawing(
-        "counted", {"scores": study.results / "scores.csv"}, {"title": "small"}, "counted"
+        "counted",
+        {"scores": study.results / "scores.csv"},
+        {"title": "small"},
+        "counted",
+        order=figures.order_of(study.config),
     )
     study.results.mkdir(parents=True)
     drawing.inputs["scores"].write_text("value\n1\n2\n")

@@ -611,7 +611,7 @@ def test_it_says_what_was_exchanged(small, name, says, monkeypatch):
 @pytest.mark.parametrize("name", ["weat", "mac", "direct_bias"])
 def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
     """On real vectors: all tests, bootstrap; random groups and control words of a metric that has no others."""
-    query = Query.of(
+    query = Query(
         [["he", "him", "his", "man"], ["she", "her", "hers", "woman"]],
         [["science", "physics", "chemistry"], ["poetry", "art", "dance"]],
         ["Male", "Female"],

@@ -1,4 +1,4 @@
-"""Colours and marks: a model's and a metric's own, the same in every figure of every study."""
+"""Colours and marks: a model's and a metric's own, the same in every figure of a study."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 import yaml
 
-from biasgrid import metrics
+from biasgrid.figures import order_of
 from biasgrid.figures.palette import (
+    MARKERS,
     METRIC_COLOURS,
     MODEL_COLOURS,
     metric_areas,
     model_colours,
     model_looks,
+    ordered,
     unit_areas,
     unit_looks,
 )
+from biasgrid.study import Study
 
 MODELS = Path(__file__).parents[2] / "config" / "models"
 FILES = {path.stem: list(yaml.safe_load(path.read_text())) for path in sorted(MODELS.glob("*.yaml"))}
@@ -48,45 +51,59 @@ def pair(look: dict) -> tuple[str, str]:
     return look["color"], look["marker"]
 
 
-def test_a_model_looks_the_same_whatever_models_are_beside_it():
-    shipped = sorted({key for keys in [*FILES.values(), *STUDIES.values()] for key in keys})
-    together = model_looks(shipped)
-    assert len({pair(look) for look in together.values()}) == len(shipped)
-    for keys in [*STUDIES.values(), *([key] for key in shipped)]:
-        assert model_looks(keys) == {key: together[key] for key in sorted(keys)}
+def looks_of(study, keys=None):
+    with ordered({"models": STUDIES[study]}):
+        return model_looks(STUDIES[study] if keys is None else keys)
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_models_of_a_shipped_study_differ_in_colour_and_mostly_in_marker(study):
-    looks = list(model_looks(STUDIES[study]).values())
+def test_a_model_looks_the_same_whatever_models_are_beside_it(study):
+    keys = STUDIES[study]
+    together = looks_of(study)
+    assert len({pair(look) for look in together.values()}) == len(keys)
+    assert all(looks_of(study, [key]) == {key: together[key]} for key in keys)
+    # what is added to the end of the config changes no other, and what the config lacks comes after
+    with ordered({"models": [*keys, "another"]}):
+        assert together == {
+            key: look for key, look in model_looks([*keys, "another", "x"]).items() if key in keys
+        }
+
+
+def test_colours_follow_the_order_of_the_config():
+    with ordered({"models": ["b", "c", "a"], "metrics": ["weat", "mac", "ect"]}):
+        looks, areas = model_looks("abc"), metric_areas(["ect", "mac", "weat"])
+    assert [looks[key]["color"] for key in "bca"] == MODEL_COLOURS[:3]
+    assert [areas[key]["facecolor"] for key in ("weat", "mac", "ect")] == METRIC_COLOURS[:3]
+    # by themselves in alphabetical order
+    assert [model_looks("abc")[key]["color"] for key in "abc"] == MODEL_COLOURS[:3]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_models_of_a_shipped_study_differ_in_colour_and_marker(study):
+    looks = list(looks_of(study).values())
     assert len({look["color"] for look in looks}) == len(looks)
-    assert len({look["marker"] for look in looks}) >= 0.7 * len(looks)
+    assert len({look["marker"] for look in looks}) == min(len(looks), len(MARKERS))
     # of the same lightness at least the markers differ
     for a, b in combinations(looks, 2):
         assert abs(lightness(a["color"]) - lightness(b["color"])) > 3 or a["marker"] != b["marker"]
 
 
-def test_keys_that_collide_in_a_figure_get_looks_of_their_own_and_the_first_keeps_its():
-    # as many keys as there are looks: many of them collide
-    keys = [f"user-model-{i:03}" for i in range(100)]
-    alone = {key: pair(model_looks([key])[key]) for key in keys}
-    assert len(set(alone.values())) < len(keys)
-    together = {key: pair(look) for key, look in model_looks(reversed(keys)).items()}
-    assert len(set(together.values())) == len(keys)
-    a, b = next((a, b) for a, b in combinations(keys, 2) if alone[a] == alone[b])
-    two = {key: pair(look) for key, look in model_looks([b, a]).items()}
-    assert two[a] == alone[a]
-    assert two[b] != alone[b]
+def test_as_many_models_as_there_are_looks_have_one_each():
+    count = len(MODEL_COLOURS) * len(MARKERS)
+    assert len({pair(look) for look in model_looks(map(str, range(count))).values()}) == count
     # more models than looks are drawn all the same
     assert len(model_looks(map(str, range(500)))) == 500
 
 
 def test_where_only_colour_tells_models_apart_no_two_share_one():
-    keys = [f"user-model-{i}" for i in range(len(MODEL_COLOURS))]
-    assert len({look["color"] for look in model_looks(keys).values()}) < len(keys)
-    assert sorted(model_colours(keys).values()) == sorted(MODEL_COLOURS)
-    for shipped in STUDIES.values():
-        assert model_colours(shipped) == {key: look["color"] for key, look in model_looks(shipped).items()}
+    keys = [f"user-model-{i:02}" for i in range(24)]
+    some = keys[:6] + keys[12:18]
+    with ordered({"models": keys}):
+        assert len({look["color"] for look in model_looks(some).values()}) == 6
+        assert sorted(model_colours(some).values()) == sorted(MODEL_COLOURS)
+    for study, shipped in STUDIES.items():
+        with ordered({"models": shipped}):
+            assert model_colours(shipped) == {key: look["color"] for key, look in looks_of(study).items()}
 
 
 def test_states_of_a_model_share_its_colour_and_are_told_apart():
@@ -101,17 +118,17 @@ def test_states_of_a_model_share_its_colour_and_are_told_apart():
     assert areas["m", "hard"]["facecolor"] == "white"
 
 
-def test_metrics_that_ship_have_areas_of_their_own_that_greyscale_keeps_apart():
-    # a ranking is of metrics that are measured on the same models
-    for kind in {metric.needs for metric in metrics.REGISTRY.values()}:
-        of_kind = [key for key, metric in metrics.REGISTRY.items() if metric.needs == kind]
-        areas = metric_areas(of_kind)
-        assert all(areas[key] == metric_areas([key])[key] for key in of_kind)
-    areas = metric_areas(key for key, metric in metrics.REGISTRY.items() if metric.needs == "vectors")
-    for a, b in combinations(["ect", "mac", "ripa", "rnd", "rnsb", "weat", "weat_es"], 2):
-        light = abs(lightness(areas[a]["facecolor"]) - lightness(areas[b]["facecolor"]))
-        assert areas[a]["facecolor"] != areas[b]["facecolor"]
-        assert light > 8 or areas[a]["hatch"] != areas[b]["hatch"], (a, b)
+@pytest.mark.parametrize("file", ["config", "embedded"])
+def test_metrics_of_a_study_have_areas_that_greyscale_keeps_apart(file):
+    config = Study.read(MODELS.parent / f"{file}.yaml", MODELS.parents[1]).config
+    keys = order_of(config)["metrics"]
+    with ordered(order_of(config)):
+        areas = metric_areas(keys)
+        assert all(metric_areas([key]) == {key: areas[key]} for key in keys)
+    for a, b in combinations(list(areas.values())[:8], 2):
+        light = abs(lightness(a["facecolor"]) - lightness(b["facecolor"]))
+        assert a["facecolor"] != b["facecolor"]
+        assert light > 8 or a["hatch"] != b["hatch"], (a, b)
 
 
 def test_colours_spread_from_dark_to_light_and_black_numbers_are_read_on_metrics():

@@ -231,7 +231,7 @@ def same_array(read, path: Path) -> str:
 def valid_cell() -> str:
     table = np.random.default_rng(0).normal(size=(8, 5))
     model = load((list("abcdefgh"), table))
-    query = Query.of([["a", "b"], ["c", "x"]], [["d", "e"], ["f", "g"]])
+    query = Query([["a", "b"], ["c", "x"]], [["d", "e"], ["f", "g"]])
     result = measure_one(query, model)
     place = {
         "criterion": "C",

@@ -144,7 +144,7 @@ def angled(tmp_path, angles):
 def test_ect_of_words_in_one_order_has_no_interval(tmp_path, interval):
     """Both groups order the attributes alike, by a long way: no word left out, and none drawn twice, moves the
     correlation from 1, which says nothing of how sure it is."""
-    query = Query.of([w(0, 1, 2), w(3, 4, 5)], [w(6, 7, 8, 9, 10)])
+    query = Query([w(0, 1, 2), w(3, 4, 5)], [w(6, 7, 8, 9, 10)])
     alike = angled(tmp_path, [0, 1, 2, 3, 4, 5, 20, 35, 50, 65, 80])
     result = metrics.ect(query, alike, bootstrap={"draws": 200}, interval=interval)
     assert result.value == 1
@@ -169,7 +169,7 @@ def test_an_interval_has_a_length_or_a_reason(name, angles, size):
     vectors = {f"w{i}": np.array([np.cos(a), np.sin(a)]) for i, a in enumerate(np.radians(angles))}
     sets = [w(*range(3 * i, 3 * i + size)) for i in range(4)]
     metric = metrics.REGISTRY[name]
-    query = Query.of(sets[:2], sets[2:] if metric.template[1] != 1 else sets[2:3])
+    query = Query(sets[:2], sets[2:] if metric.template[1] != 1 else sets[2:3])
     (result,), _ = infer_query(metric, query, InMemory(vectors), bootstrap={"draws": 30})
     if result["status"] == "ok":
         made = result["bootstrap"]
@@ -279,7 +279,7 @@ def test_samples_intervals_and_error_by_definition(random_model, name, parameter
     """Each sample measured by the metric's function; BCa by scipy, that leaves each word out itself."""
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(21)
     sides = sets_of(metric)
-    query = Query.of(*([w(*s) for s in side] for side in sides))
+    query = Query(*([w(*s) for s in side] for side in sides))
     result, samples = bootstrapped(metric, query, model, parameters, draws=120, level=0.9)
     everything = vectors(w(*range(40)), model)
     sets = [np.array(s) for side in sides for s in side]
@@ -317,7 +317,7 @@ def test_samples_intervals_and_error_by_definition(random_model, name, parameter
 
 def test_rnsb_with_random_splits_is_moved_to_its_value(random_model):
     """Its samples have no random splits, and its value does: they are moved by what the two differ in."""
-    query = Query.of([w(1, 2, 3, 4)], [w(5, 6, 7, 8, 9), w(10, 11, 12, 13, 14)])
+    query = Query([w(1, 2, 3, 4)], [w(5, 6, 7, 8, 9), w(10, 11, 12, 13, 14)])
     model = random_model(22)
     (one,), samples = infer_query(metrics.metric("rnsb"), query, model, seed=1, bootstrap={"draws": 30})
     (other,), others = infer_query(metrics.metric("rnsb"), query, model, seed=2, bootstrap={"draws": 30})
@@ -336,30 +336,30 @@ def test_a_set_is_drawn_alike_in_every_query(random_model):
     """Sets that only one query has change nothing of the samples of the others: differences are of one draw."""
     model = random_model(23)
     sets = [w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11)]
-    _, samples = bootstrapped(metrics.metric("weat"), Query.of(*sets), model)
+    _, samples = bootstrapped(metrics.metric("weat"), Query(*sets), model)
     # targets exchanged: the same draws, and the opposite sign
-    _, opposite = bootstrapped(metrics.metric("weat"), Query.of(sets[0][::-1], sets[1]), model)
+    _, opposite = bootstrapped(metrics.metric("weat"), Query(sets[0][::-1], sets[1]), model)
     assert samples == pytest.approx(-opposite)
     # two sub-queries that share all sets but one
-    three = Query.of([*sets[0], w(12, 13)], sets[1])
+    three = Query([*sets[0], w(12, 13)], sets[1])
     results, of_three = infer_query(
         metrics.metric("weat"), three, model, bootstrap={"draws": 60}, draw_seed=3
     )
     assert [r["status"] for r in results] == ["ok"] * 3
     assert of_three[0].tolist() == samples.tolist()
-    _, elsewhere = bootstrapped(metrics.metric("weat"), Query.of(*sets), model, seed=4)
+    _, elsewhere = bootstrapped(metrics.metric("weat"), Query(*sets), model, seed=4)
     assert elsewhere.tolist() != samples.tolist()
 
 
 def test_sums_of_sub_queries_are_of_one_draw(random_model):
     """s(X, Y) + s(Y, Z) = s(X, Z), in every sample."""
-    query = Query.of([w(1, 2, 3), w(4, 5), w(6, 7, 8, 9)], [w(10, 11, 12), w(13, 14)])
+    query = Query([w(1, 2, 3), w(4, 5), w(6, 7, 8, 9)], [w(10, 11, 12), w(13, 14)])
     _, (xy, xz, yz) = infer_query(metrics.metric("weat"), query, random_model(24), bootstrap={"draws": 40})
     assert xy + yz == pytest.approx(xz)
 
 
 def test_a_sub_query_without_a_value_has_samples_of_nan(random_model):
-    query = Query.of([w(1, 2), w(3, 4), ["gone", "lost"]], [w(5, 6), w(7, 8)])
+    query = Query([w(1, 2), w(3, 4), ["gone", "lost"]], [w(5, 6), w(7, 8)])
     results, samples = infer_query(metrics.metric("weat"), query, random_model(0), bootstrap={"draws": 5})
     assert [r["status"] for r in results] == ["ok", *["lost_words:Target set 2"] * 2]
     assert np.isfinite(samples).all(axis=1).tolist() == [True, False, False]
@@ -368,7 +368,7 @@ def test_a_sub_query_without_a_value_has_samples_of_nan(random_model):
 
 def test_a_value_that_is_undefined_has_no_inference():
     model = Vectors([np.tile([1.0, 2.0], (4, 1)), np.eye(2), np.eye(2)])
-    query = Query.of([["0", "1"], ["2", "3"]], [["4", "5"], ["6", "7"]])
+    query = Query([["0", "1"], ["2", "3"]], [["4", "5"], ["6", "7"]])
     (result,), samples = infer_query(
         metrics.metric("weat_es"), query, model, permutation={}, bootstrap={"draws": 5}, sensitivity={}
     )
@@ -377,7 +377,7 @@ def test_a_value_that_is_undefined_has_no_inference():
 
 
 def test_a_set_of_one_word(random_model):
-    query = Query.of([w(1), w(2, 3)], [w(4, 5), w(6, 7)])
+    query = Query([w(1), w(2, 3)], [w(4, 5), w(6, 7)])
     result, samples = bootstrapped(metrics.metric("weat"), query, random_model(0))
     assert result["bootstrap"]["bca"] == [None, None]
     assert result["bootstrap"]["percentile"] == pytest.approx(np.quantile(samples, [0.025, 0.975]))
@@ -391,7 +391,7 @@ def test_forms_of_a_word_are_drawn_together(tmp_path):
         preprocessors=({}, {"uppercase": True}), strategy="all", lost_vocabulary_threshold=0.5
     )
     sets = [["w1", "gone", "w2", "w3"], w(4, 5)], [w(6, 7), w(8, 9, 10)]
-    query = Query.of(*sets)
+    query = Query(*sets)
     result, samples = bootstrapped(metrics.metric("weat"), query, model, words=forms)
     rows = [
         [["w1", "W1"], ["w2", "W2"], ["w3"]],
@@ -420,7 +420,7 @@ def test_pairs_are_drawn_as_pairs(random_model):
     first, second, attributes = ["w1", "gone", "w2", "w3"], ["w4", "w5", "w6", "w7"], w(8, 9, 10)
     options = WordOptions(lost_vocabulary_threshold=0.5)
     _, samples = bootstrapped(
-        metrics.metric("ripa"), Query.of([first, second], [attributes]), model, words=options
+        metrics.metric("ripa"), Query([first, second], [attributes]), model, words=options
     )
     pairs = draw_counts(first, np.array([0, 2, 3]), 60, 3)
     words = draw_counts(attributes, np.arange(3), 60, 3)
@@ -438,7 +438,7 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
     model = make_store(tmp_path, words, 0.7 + np.random.default_rng(size).normal(size=(len(words), 8)))
     few, many = words[:4], words[4:]
     (result,), samples = infer_query(
-        metrics.metric("mac"), Query.of([few[:1]], [many]), model, bootstrap={"draws": 2000}
+        metrics.metric("mac"), Query([few[:1]], [many]), model, bootstrap={"draws": 2000}
     )
     (target,), attributes = (find("words", s, model, WordOptions()).vectors for s in (few[:1], many))
     lengths = np.linalg.norm(attributes, axis=1) * np.linalg.norm(target)
@@ -449,7 +449,7 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
 
     _, samples = infer_query(
         metrics.metric("weat"),
-        Query.of([many, few[2:3]], [few[:1], few[1:2]]),
+        Query([many, few[2:3]], [few[:1], few[1:2]]),
         model,
         bootstrap={"draws": 2000},
     )
@@ -463,7 +463,7 @@ def test_samples_of_a_large_set_stay_in_the_range(tmp_path):
     words = [f"w{i}" for i in range(310)]
     model = make_store(tmp_path, words, np.random.default_rng(5).normal(size=(len(words), 6)))
     # the same words, but for one: an ECT just below 1
-    query = Query.of([words[:9], words[1:9]], [words[9:]])
+    query = Query([words[:9], words[1:9]], [words[9:]])
     (result,), samples = infer_query(metrics.metric("ect"), query, model, bootstrap={"draws": 300})
     assert 0.9 < result["value"] < 1
     assert samples.max() <= 1
@@ -481,9 +481,9 @@ def test_the_range_of_an_effect_size_is_that_of_sets_of_their_sizes(tmp_path, na
     model = make_store(tmp_path, words, np.stack([np.cos(angles), np.sin(angles)], axis=1))
     few, many, others = words[:3], words[3:253], words[253:]
     if name == "weat_es":
-        query = Query.of([few, many], [others[:5], others[5:9] + many[:5]])
+        query = Query([few, many], [others[:5], others[5:9] + many[:5]])
     else:
-        query = Query.of([few, many[:30]], [others])
+        query = Query([few, many[:30]], [others])
     (result,), samples = infer_query(metrics.REGISTRY[name], query, model, bootstrap={"draws": 300})
     sets = [find("words", s.words, model, WordOptions()).vectors for s in query.target_sets]
     first, second = (len(s) for s in sets)
@@ -503,7 +503,7 @@ def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
     (tmp_path / "b").mkdir()
     whole = make_store(tmp_path / "a", words, rows)
     lacking = make_store(tmp_path / "b", [words[i] for i in kept], rows[kept])
-    query = Query.of([words[:1]], [words[5:]])
+    query = Query([words[:1]], [words[5:]])
     samples = [
         infer_query(metrics.metric("mac"), query, m, bootstrap={"draws": 400})[1][0] for m in (whole, lacking)
     ]
@@ -522,7 +522,7 @@ def test_the_jackknife_of_a_difference_of_means_is_welchs_interval(sizes):
 
 
 def test_the_jackknife_stays_in_the_range(random_model):
-    query = Query.of([w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11, 12)])
+    query = Query([w(1, 2, 3), w(4, 5, 6)], [w(7, 8, 9), w(10, 11, 12)])
     result, samples = bootstrapped(metrics.metric("weat_es"), query, random_model(3))
     sets = [vectors(s, random_model(3)) for s in (w(1, 2, 3), w(4, 5, 6), w(7, 8, 9), w(10, 11, 12))]
     without = without_each(sets, lambda *s: 0.0)

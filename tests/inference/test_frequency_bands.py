@@ -61,7 +61,7 @@ def query_of(model, rng, shift):
 
     x = near(np.linspace(5, 7, 8) + shift / 2)
     y = near(np.linspace(5, 7, 8) - shift / 2)
-    return Query.of([x, y], [near(np.full(6, 10.0)), near(np.full(6, 2.5))])
+    return Query([x, y], [near(np.full(6, 10.0)), near(np.full(6, 2.5))])
 
 
 def test_bands_by_hand():
@@ -136,7 +136,7 @@ def test_pairs_of_a_metric_change_places_where_one_word_is_as_frequent_as_the_ot
         return words[int(np.argmin(np.abs(logs - logs[words.index(word)] + np.log(times))))]
 
     for times, permutations in ((2, 2**8), (10, 1)):
-        query = Query.of([first, [partner(word, times) for word in first]], [words[1000:1004]])
+        query = Query([first, [partner(word, times) for word in first]], [words[1000:1004]])
         found = metrics.ripa(query, by_frequency, relation="mean", frequency_bands=True)
         assert found.inference["frequency_bands"]["partitions"] == permutations
 
@@ -172,7 +172,7 @@ def test_a_bias_beside_frequency_is_found_within_bands(by_frequency, tmp_path):
 def test_few_permutations_are_no_test(by_frequency):
     words = by_frequency.words()
     # all of one set are more than four times as frequent as all of the other
-    query = Query.of([words[:8], words[-8:]], [words[100:104], words[200:204]])
+    query = Query([words[:8], words[-8:]], [words[100:104], words[200:204]])
     found = metrics.weat(query, by_frequency, permutation={"draws": 99}, frequency_bands=True)
     assert not np.isnan(found.p_value)
     assert np.isnan(found.p_bands)
@@ -186,7 +186,7 @@ def test_one_count_for_all_words_is_none(tmp_path):
     model = counted(tmp_path / "store", np.ones(300, dtype=int), rng.normal(size=(300, 5)).astype(np.float32))
     words = model.words()
     found = metrics.weat(
-        Query.of([words[:8], words[8:16]], [words[16:20], words[20:24]]), model, frequency_bands=True
+        Query([words[:8], words[8:16]], [words[16:20], words[20:24]]), model, frequency_bands=True
     )
     assert "it is not known how frequent" in found.reasons["p_bands"]
 
@@ -194,7 +194,7 @@ def test_one_count_for_all_words_is_none(tmp_path):
 def test_what_is_not_known_is_said(random_model):
     model = random_model(0)
     words = model.words()
-    query = Query.of([words[:4], words[4:8]], [words[8:12], words[12:16]])
+    query = Query([words[:4], words[4:8]], [words[8:12], words[12:16]])
     found = metrics.weat(query, model, frequency_bands=True, control_words=True)
     assert np.isnan([found.p_bands, found.p_controls]).all()
     assert found.reasons.keys() == {"p_bands", "p_controls"}
@@ -233,7 +233,7 @@ def test_control_words_show_what_frequency_gives(by_frequency):
 
 
 def test_every_metric_of_vectors_has_control_words(word2vec):
-    query = Query.of(
+    query = Query(
         [["he", "man", "boy", "father", "son"], ["she", "woman", "girl", "mother", "daughter"]],
         [["executive", "salary", "office", "business"], ["home", "parents", "children", "family"]],
     )
@@ -255,7 +255,7 @@ def test_every_metric_of_vectors_has_control_words(word2vec):
 def test_the_values_of_control_words_are_the_metric_of_their_neighbours_in_frequency(by_frequency, name):
     """Measured one by one, the metric gives the values that are compared with the score."""
     words, metric = by_frequency.words(), metrics.metric(name)
-    query = Query.of([words[20:24], words[30:34]], [[words[300]], [words[600]]])
+    query = Query([words[20:24], words[30:34]], [[words[300]], [words[600]]])
     query = query.subqueries(metric.template)[0]
     nulls: dict = {}
     ask = {"draws": 200, "nearest": 4}
@@ -304,10 +304,10 @@ def test_on_the_command_line(by_frequency, tmp_path):
 
 def test_large_sets_find_enough_control_words(by_frequency):
     words = by_frequency.words()
-    query = Query.of([words[:8], words[8:16]], [words[1000:1400], words[2000:2400]])
+    query = Query([words[:8], words[8:16]], [words[1000:1400], words[2000:2400]])
     found = metrics.weat(query, by_frequency, control_words={"draws": 19, "nearest": 10})
     part = found.inference["control_words"]
     assert part["matched"]["mean_log_frequency"] == pytest.approx(part["own"]["mean_log_frequency"], abs=0.5)
-    too_many = Query.of([words[:8], words[8:16]], [words[100:1600], words[2000:3500]])
+    too_many = Query([words[:8], words[8:16]], [words[100:1600], words[2000:3500]])
     reason = metrics.weat(too_many, by_frequency, control_words={"draws": 19}).reasons["p_controls"]
     assert "too few to draw from" in reason

@@ -278,8 +278,8 @@ def by_measuring(model, both, first, second, alternative="greater"):
     values = []
     for chosen in combinations(pool, len(first)):
         rest = [word for word in pool if word not in chosen]
-        values.append(metrics.weat(Query.of([[*both, *chosen], [*both, *rest]], [A, B]), model).value)
-    observed = metrics.weat(Query.of([both + first, both + second], [A, B]), model).value
+        values.append(metrics.weat(Query([[*both, *chosen], [*both, *rest]], [A, B]), model).value)
+    observed = metrics.weat(Query([both + first, both + second], [A, B]), model).value
     extreme = [v >= observed - 1e-12 if alternative == "greater" else v <= observed + 1e-12 for v in values]
     return np.mean(extreme)
 
@@ -290,7 +290,7 @@ def test_unequal_sets_and_shared_words(random_model, seed, alternative):
     """A word of both sets stays in both; the others are dealt out."""
     model, first, second = random_model(seed), words(1, 2, 3, 4), words(5, 6)
     for both in ([], words(7), words(7, 8)):
-        query = Query.of([both + first, both + second], [A, B])
+        query = Query([both + first, both + second], [A, B])
         result = infer(query, model, alternative=alternative)
         assert result["p_value"] == pytest.approx(by_measuring(model, both, first, second, alternative))
         assert result["partitions"] == math.comb(6, 2)
@@ -299,16 +299,16 @@ def test_unequal_sets_and_shared_words(random_model, seed, alternative):
 
 
 def test_sets_that_differ_in_one_set_only_have_one_partition(random_model):
-    result = infer(Query.of([words(1, 2, 3), words(1, 2)], [A, B]), random_model(0))
+    result = infer(Query([words(1, 2, 3), words(1, 2)], [A, B]), random_model(0))
     assert (result["p_value"], result["partitions"]) == (1.0, 1)
 
 
 def test_lost_words(random_model):
     model, first, second = random_model(1), words(1, 2, 3, 4), words(5, 6, 7, 8)
-    whole = infer(Query.of([first, second], [A, B]), model)
-    one_lost = infer(Query.of([[*first, "lost"], second], [A, B]), model)
+    whole = infer(Query([first, second], [A, B]), model)
+    one_lost = infer(Query([[*first, "lost"], second], [A, B]), model)
     assert one_lost == whole
-    lost = infer(Query.of([[*first, "lost", "gone"], second], [A, B]), model)
+    lost = infer(Query([[*first, "lost", "gone"], second], [A, B]), model)
     assert lost == {
         "query": "Target set 0 and Target set 1 wrt Attribute set 0 and Attribute set 1",
         "status": "lost_words:Target set 0",
@@ -318,7 +318,7 @@ def test_lost_words(random_model):
 @pytest.mark.parametrize("options", [{}, {"exact": 0, "draws": 500}])
 def test_the_effect_size_has_the_statistics_p_value(random_model, options):
     """What divides the one to make the other is the same for every partition, and both draw the same ones."""
-    query = Query.of([words(1, 2, 3, 4), words(5, 6, 7, 8)], [A, B])
+    query = Query([words(1, 2, 3, 4), words(5, 6, 7, 8)], [A, B])
     one, other = (
         infer(query, random_model(2), metric, **options)
         for metric in (metrics.metric("weat"), metrics.metric("weat_es"))
@@ -334,7 +334,7 @@ def test_the_effect_size_has_the_statistics_p_value(random_model, options):
 def test_sub_queries_and_seeds(random_model):
     """A test a sub-query, of partitions that the seed decides."""
     model, sets = random_model(0), [words(1, 2, 3), words(4, 5, 6), words(7, 8, 9)]
-    query = Query.of(sets, [A, B])
+    query = Query(sets, [A, B])
 
     def results(seed):
         drawn, _ = infer_query(
@@ -354,7 +354,7 @@ def test_as_many_partitions_as_the_limit_are_enumerated():
 
 
 def test_a_test_that_makes_no_sense_says_why(random_model):
-    query, model = Query.of([words(1, 2), words(3, 4)], [A, B]), random_model(0)
+    query, model = Query([words(1, 2), words(3, 4)], [A, B]), random_model(0)
     assert infer(query, model, metrics.metric("mac")) == {"reason": metrics.metric("mac").no_test}
     assert "mean over the words of all target sets" in metrics.metric("mac").no_test
     # no others of the registry have such a reason
@@ -371,7 +371,7 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
     names = [f"{form}{i}" for form in ("w", "W") for i in range(8)]
     model = make_store(tmp_path, names, np.random.default_rng(0).normal(size=(16, 5)))
     forms = WordOptions(preprocessors=({}, {"uppercase": True}), strategy="all")
-    query = Query.of([words(1, 2), words(3, 4)], [words(5, 6), words(7, 0)])
+    query = Query([words(1, 2), words(3, 4)], [words(5, 6), words(7, 0)])
 
     def results(metric, model, options=forms):
         (result,), _ = infer_query(metric, query, model, {}, options, permutation={})
@@ -381,7 +381,7 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
         if metric.needs == "vectors" and metric.template[1] == 2 and not metric.no_test:
             assert "strategy: first" in results(metric, model)["reason"]
     # a word in one form is one word
-    query = Query.of([words(1, 2), words(3, 4)], [A, B])
+    query = Query([words(1, 2), words(3, 4)], [A, B])
     assert results(metrics.metric("weat"), random_model(0)) == results(
         metrics.metric("weat"), random_model(0), WordOptions()
     )
@@ -395,7 +395,7 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
 
 
 def weat_query(*names):
-    return Query.of([SETS[name] for name in names[:2]], [SETS[name] for name in names[2:]])
+    return Query([SETS[name] for name in names[:2]], [SETS[name] for name in names[2:]])
 
 
 def test_golden_p_values(word2vec):

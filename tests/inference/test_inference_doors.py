@@ -19,7 +19,7 @@ from biasgrid.options import complete_options
 from biasgrid.study import Study
 
 WORDS = [f"w{i}" for i in range(40)]
-QUERY = Query.of([WORDS[:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
+QUERY = Query([WORDS[:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
 ASKED = {"permutation": {}, "bootstrap": {"draws": 200}, "sensitivity": {"halves": 20}}
 
 
@@ -42,7 +42,7 @@ def test_a_result_has_its_p_value_and_interval(random_model):
     assert [percentile.ci_low, percentile.ci_high] == result.inference["bootstrap"]["percentile"]
     assert result.ci_low < result.value < result.ci_high
     # the words of a leave-one-out are the query's
-    without = metrics.weat(Query.of([WORDS[1:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]]), model)
+    without = metrics.weat(Query([WORDS[1:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]]), model)
     influence = result.inference["influence"]["Target set 0"]["w0"]
     assert influence == pytest.approx(without.value - result.value)
 
@@ -66,7 +66,7 @@ def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
     assert math.isnan(result.p_value)
     assert result.ci_low < result.value < result.ci_high
     assert result.inference["permutation"]["reason"] == metrics.metric("mac").no_test
-    lost = Query.of([["x", "y"], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
+    lost = Query([["x", "y"], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
     result = metrics.weat(lost, random_model(0), **ASKED)
     assert result.status.startswith("lost_words")
     assert math.isnan(result.p_value)

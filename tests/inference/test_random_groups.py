@@ -20,7 +20,7 @@ MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]
 FEMALE = ["she", "her", "hers", "woman", "women", "girl", "daughter", "mother"]
 CAREER = ["executive", "management", "professional", "corporation", "salary", "office", "business", "career"]
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
-QUERY = Query.of([MALE, FEMALE], [CAREER, FAMILY])
+QUERY = Query([MALE, FEMALE], [CAREER, FAMILY])
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ OF_VECTORS = sorted(name for name, metric in metrics.REGISTRY.items() if metric.
 def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec, pool, name):
     """What is counted is the metric's own function on each draw's words: a query of them measured by the door."""
     metric, parameters = metrics.metric(name), PARAMETERS.get(name, {})
-    query = QUERY if QUERY.exactly(metric.template) else Query.of([MALE, FEMALE], [CAREER])
+    query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
     nulls = {}
     asked = {"draws": 240, "stop": None}
     (result,), _ = infer_query(
@@ -172,7 +172,7 @@ def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec,
     draws = kept(drawn(pool, word2vec, words_of(query, word2vec), draws=240, seed=5)[0], query)
     assert test["draws"] == len(values) == len(draws) >= 99
     for draw in (0, 41, 98):
-        other = Query.of(draws[draw], [s.words for s in query.attribute_sets])
+        other = Query(draws[draw], [s.words for s in query.attribute_sets])
         assert values[draw] == pytest.approx(metric(other, word2vec, **parameters).value, rel=1e-8, abs=1e-10)
     distances = np.abs(values - metric.neutral)
     distance = abs(result["value"] - metric.neutral)
@@ -208,7 +208,7 @@ def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec,
 )
 def test_parameters_hold_for_random_groups_too(word2vec, pool, name, parameters):
     metric = metrics.metric(name).under(parameters)
-    query = QUERY if QUERY.exactly(metric.template) else Query.of([MALE, FEMALE], [CAREER])
+    query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
     nulls = {}
     infer_query(metric, query, word2vec, parameters, random_groups={"draws": 240}, nulls=nulls)
     sides = query.target_sets, query.attribute_sets
@@ -216,19 +216,19 @@ def test_parameters_hold_for_random_groups_too(word2vec, pool, name, parameters)
     draws = kept(drawn(pool, word2vec, tuple(s.words for s in regrouped))[0], query)
     for draw in (3, 77):
         chosen, fixed = draws[draw], [s.words for s in sides[metric.regrouped == "targets"]]
-        other = Query.of(*((chosen, fixed) if metric.regrouped == "targets" else (fixed, chosen)))
+        other = Query(*((chosen, fixed) if metric.regrouped == "targets" else (fixed, chosen)))
         value = metrics.metric(name)(other, word2vec, **parameters).value
         assert nulls[query.name]["random_groups"][draw] == pytest.approx(value, rel=1e-8, abs=1e-10)
 
 
 def test_three_groups(word2vec, pool):
     thirds = [MALE[:5], FEMALE[:5], ["child", "children", "kid", "kids", "baby"]]
-    query = Query.of(thirds, [CAREER])
+    query = Query(thirds, [CAREER])
     for name in ("same", "direct_bias", "mac"):
         nulls = {}
         infer_query(metrics.metric(name), query, word2vec, random_groups={"draws": 999}, nulls=nulls)
         draws = kept(drawn(pool, word2vec, words_of(query, word2vec))[0], query)
-        value = metrics.metric(name)(Query.of(draws[7], [CAREER]), word2vec).value
+        value = metrics.metric(name)(Query(draws[7], [CAREER]), word2vec).value
         assert nulls[query.name]["random_groups"][7] == pytest.approx(value, rel=1e-9)
 
 
@@ -250,7 +250,7 @@ def test_a_metric_without_a_fast_way_is_tested_too(word2vec):
 def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     nulls = {}
     with pytest.warns(UserWarning, match="repeats"):
-        query = Query.of([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
+        query = Query([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
     (result,), _ = infer_query(
         metrics.metric("ripa"), query, word2vec, random_groups={"draws": 2000}, nulls=nulls
     )
@@ -262,12 +262,12 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
 
 def test_no_test_has_its_reason(random_model, word2vec):
     small = random_model(0)
-    query = Query.of([["w1", "w2"], ["w3", "w4"]], [["w5"], ["w6"]])
+    query = Query([["w1", "w2"], ["w3", "w4"]], [["w5"], ["w6"]])
     result = metrics.weat(query, small, random_groups={"draws": 99})
     assert math.isnan(result.p_groups)
     assert "too few words of the model have neighbours" in result.inference["random_groups"]["reason"]
     many = word2vec.words()[5000:5130]
-    result = metrics.weat(Query.of([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
+    result = metrics.weat(Query([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
     assert "more than 64 words" in result.inference["random_groups"]["reason"]
     with pytest.raises(
         BiasgridError,
@@ -288,14 +288,14 @@ def test_what_was_planted_is_found(word2vec, pool):
         order = np.argsort(-(vectors @ vectors[words.index(seed)]))[:16]
         near[seed] = [words[i] for i in order]
     groups, of_groups = [near[s][::2] for s in seeds], [near[s][1::2] for s in seeds]
-    query = Query.of(groups, of_groups)
+    query = Query(groups, of_groups)
     for name in ("weat", "generalized_weat", "weat_es"):
         result = metrics.metric(name)(
             query, word2vec, random_groups={"draws": 999}, permutation={"draws": 199}
         )
         assert result.p_groups <= 0.01
         assert result.p_value <= 0.01
-    one = Query.of(groups, of_groups[:1])
+    one = Query(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
         assert metrics.metric(name)(one, word2vec, random_groups={"draws": 999}).p_groups <= 0.05
 
@@ -326,7 +326,7 @@ def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):
     near = [
         [words[i] for i in np.argsort(-(vectors @ vectors[words.index(s)]))[:24]] for s in ("guitar", "boat")
     ]
-    query = Query.of([group[::2] for group in near], [group[1::2] for group in near])
+    query = Query([group[::2] for group in near], [group[1::2] for group in near])
     test = metrics.weat(query, word2vec, random_groups={"draws": 4000}).inference["random_groups"]
     assert 99 <= test["seeds"] < test["draws"] / 2
     assert test["p_value"] == test["p_lowest"] == pytest.approx(1 / (test["seeds"] + 1))
@@ -336,7 +336,7 @@ def test_words_of_lexicons_are_in_no_draw(word2vec):
     """Where a query compares its groups with thousands of words, most draws would have one of them, and be none."""
     lexicon = word2vec.words()[:6000:2]
     others = [word for word in lexicon if word not in {*MALE, *FEMALE}]
-    query = Query.of([MALE, FEMALE], [others[::2], others[1::2]])
+    query = Query([MALE, FEMALE], [others[::2], others[1::2]])
     test = metrics.weat(query, word2vec, random_groups={"draws": 999}).inference["random_groups"]
     assert test["p_value"] > 0
     groups = (tuple(MALE), tuple(FEMALE))

@@ -51,7 +51,7 @@ def queries(word2vec, words) -> list[Query]:
             others = free.copy()
             topics = [topic(words, rng.choice(np.flatnonzero(others)), others, rng) for _ in range(2)]
             sides = ([words.words[places].tolist() for places in side] for side in ([first, second], topics))
-            found.append(Query.of(*sides))
+            found.append(Query(*sides))
     return found
 
 

@@ -243,7 +243,7 @@ def by_scipy(metric, model, parameters, alternative):
 def test_p_values_are_scipys(random_model, name, parameters, alternative):
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(11)
     targets, attributes = ([w(*s) for s in side] for side in sets_of(metric))
-    query = Query.of(targets, attributes)
+    query = Query(targets, attributes)
     wanted = {"alternative": alternative}
     test = inferred(metric, query, model, parameters, permutation=wanted)["permutation"]
     expected = by_scipy(metric, model, parameters, alternative)
@@ -260,7 +260,7 @@ ALTERNATIVE = {"ect": "less", "rnsb": "greater", "same": "greater", "same_stereo
 def test_the_alternative_of_more_bias(random_model, name, parameters):
     """A smaller correlation, a larger divergence from uniform, a difference that is larger either way."""
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(12)
-    query = Query.of(*([w(*s) for s in side] for side in sets_of(metric)))
+    query = Query(*([w(*s) for s in side] for side in sets_of(metric)))
     test = inferred(metric, query, model, parameters, permutation={})["permutation"]
     assert test["alternative"] == ALTERNATIVE.get(name, "two-sided")
     assert test["p_value"] == pytest.approx(by_scipy(metric, model, parameters, test["alternative"]).pvalue)
@@ -291,7 +291,7 @@ def test_shared_words_stay(random_model, name, parameters):
         )
     observed = values[0]
     test = inferred(
-        metric, Query.of(*sides(first, second)), model, parameters, permutation={"alternative": "greater"}
+        metric, Query(*sides(first, second)), model, parameters, permutation={"alternative": "greater"}
     )["permutation"]
     assert test["partitions"] == 10
     assert test["p_value"] == pytest.approx(np.mean(np.array(values) >= observed - 1e-9))
@@ -307,7 +307,7 @@ def test_lost_words_are_left_out_of_a_test(random_model, name, parameters):
         # a pair that lost a word is no pair
         lossy[0] = [["gone", *sets[0][0], "w30"], ["w31", *sets[0][1], "lost"]]
     one, other = (
-        inferred(metric, Query.of(*s), model, parameters, options, permutation={}) for s in (sets, lossy)
+        inferred(metric, Query(*s), model, parameters, options, permutation={}) for s in (sets, lossy)
     )
     assert one["permutation"] == other["permutation"]
 
@@ -335,7 +335,7 @@ def p_of(metric, targets, attributes, parameters, alternative, **options):
     for vectors in (*targets, *attributes):
         sets.append([str(start + i) for i in range(len(vectors))])
         start += len(vectors)
-    query = Query.of(sets[: len(targets)], sets[len(targets) :])
+    query = Query(sets[: len(targets)], sets[len(targets) :])
     wanted = {"alternative": alternative} | options
     return inferred(metric, query, model, parameters, permutation=wanted)["permutation"]["p_value"]
 
@@ -380,7 +380,7 @@ def test_p_values_are_uniform_where_it_does_not_matter_which_set_a_word_is_in(na
 def test_influence_is_the_value_without_the_word(random_model, name, parameters):
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(14)
     sides = [[w(*s) for s in side] for side in sets_of(metric)]
-    query = Query.of(*sides)
+    query = Query(*sides)
     whole = metric(query, model, **parameters).value
     found = inferred(metric, query, model, parameters, sensitivity={})["influence"]
     sets = [*query.target_sets, *query.attribute_sets]
@@ -401,7 +401,7 @@ def test_influence_is_the_value_without_the_word(random_model, name, parameters)
             ]
             if metric.paired and s.name != query.target_sets[0].name:
                 left[0] = sides[0]
-            without = metric(Query.of(*left), model, **parameters).value
+            without = metric(Query(*left), model, **parameters).value
             assert found[s.name][word] == near(without - whole)
 
 
@@ -410,7 +410,7 @@ def test_a_word_of_several_pairs_has_the_influence_of_each(random_model):
     model, pairs = random_model(14), [("w1", "w4"), ("w1", "w5"), ("w2", "w6")]
     attributes = [w(7, 8, 9)]
     with pytest.warns(UserWarning, match="repeats 'w1'"):
-        query = Query.of([list(side) for side in zip(*pairs, strict=True)], attributes)
+        query = Query([list(side) for side in zip(*pairs, strict=True)], attributes)
     mean = {"relation": "mean"}
     changes = inferred(metrics.metric("ripa"), query, model, mean, sensitivity={})["influence"][
         "Target set 0"
@@ -434,7 +434,7 @@ def test_halves_by_definition(random_model, name, parameters):
     sides = [targets, attributes]
     vectors_of = [[vectors(w(*s), model) for s in side] for side in sides]
     whole = metric.function(*vectors_of, **parameters).value
-    query = Query.of(*([w(*s) for s in side] for side in sides))
+    query = Query(*([w(*s) for s in side] for side in sides))
     found = inferred(metric, query, model, parameters, sensitivity={"halves": 3000}, draw_seed=4)["halves"]
     for i, side in enumerate(("targets", "attributes")):
         choices = [list(combinations(range(len(s)), len(s) // 2)) for s in sides[i]]
@@ -454,7 +454,7 @@ def test_halves_by_definition(random_model, name, parameters):
 
 
 def test_half_of_one_word_is_the_word(random_model):
-    query = Query.of([w(1), w(2)], [w(3), w(4)])
+    query = Query([w(1), w(2)], [w(3), w(4)])
     found = inferred(metrics.metric("weat"), query, random_model(0), sensitivity={"halves": 5})
     assert found["halves"] == {
         "targets": pytest.approx(0, abs=1e-12),
@@ -469,11 +469,11 @@ def test_forms_of_a_word_are_left_out_together(tmp_path):
     table = np.random.default_rng(3).normal(size=(len(names), 6))
     model = make_store(tmp_path, names, table)
     forms = WordOptions(preprocessors=({}, {"uppercase": True}), strategy="all")
-    query = Query.of([w(1, 2, 3), w(4, 5)], [w(6, 7), w(8, 9)])
+    query = Query([w(1, 2, 3), w(4, 5)], [w(6, 7), w(8, 9)])
     changes = inferred(metrics.metric("weat"), query, model, words=forms, sensitivity={})["influence"]
     options = {"preprocessors": forms.preprocessors, "strategy": "all"}
     whole = metrics.weat(query, model, **options).value
-    without = metrics.weat(Query.of([w(1, 3), w(4, 5)], [w(6, 7), w(8, 9)]), model, **options).value
+    without = metrics.weat(Query([w(1, 3), w(4, 5)], [w(6, 7), w(8, 9)]), model, **options).value
     assert changes["Target set 0"]["w2"] == pytest.approx(without - whole)
     assert list(changes["Target set 0"]) == w(1, 2, 3)
 
@@ -505,7 +505,7 @@ def test_a_metric_without_resampled_has_everything(random_model, sizes):
     model, numbers = random_model(16), iter(range(40))
     targets, attributes = ([[next(numbers) for _ in range(n)] for n in side] for side in (sizes, (2, 3, 2)))
     everything = vectors(w(*range(40)), model)
-    query = Query.of([w(*s) for s in targets], [w(*s) for s in attributes])
+    query = Query([w(*s) for s in targets], [w(*s) for s in attributes])
     parameters = {"power": 1}
     result, samples = inferred(
         SPREAD, query, model, parameters, permutation={}, bootstrap={"draws": 50}, sensitivity={"halves": 4}
@@ -537,7 +537,7 @@ def test_pairs_of_a_metric_without_resampled_keep_their_order(random_model):
     model = random_model(18)
     everything = vectors(w(*range(40)), model)
     result = inferred(
-        PAIR_PRODUCT, Query.of([w(*s) for s in PAIRS], [w(20, 21)]), model, permutation={}, sensitivity={}
+        PAIR_PRODUCT, Query([w(*s) for s in PAIRS], [w(20, 21)]), model, permutation={}, sensitivity={}
     )
 
     def statistic(first, second):
@@ -555,7 +555,7 @@ def test_pairs_of_a_metric_without_resampled_keep_their_order(random_model):
 
 
 def test_one_target_set_has_nothing_to_exchange(random_model):
-    model, query = random_model(0), Query.of([w(1, 2, 3)], [w(4, 5), w(6, 7)])
+    model, query = random_model(0), Query([w(1, 2, 3)], [w(4, 5), w(6, 7)])
     assert inferred(SPREAD, query, model, permutation={})["permutation"] == {
         "reason": "there is one target set, and no other whose words it could exchange"
     }

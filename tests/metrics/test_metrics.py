@@ -248,7 +248,7 @@ def test_caliskans_printed_effect_sizes(word2vec):
     }
     for names, d in printed.items():
         sets = [word_set(f"weat.{name}") for name in names]
-        result = metrics.weat_es(Query.of(sets[:2], sets[2:], names[:2], names[2:]), word2vec, ddof=1)
+        result = metrics.weat_es(Query(sets[:2], sets[2:], names[:2], names[2:]), word2vec, ddof=1)
         assert round(result.value, 2) == d, names
 
 
@@ -257,7 +257,7 @@ def test_ripas_two_relations_on_real_vectors(word2vec, attribute):
     """By power iteration, from the formula alone; WEFE's number is the mean's, and differs."""
     names = ["male_terms", "female_terms", attribute]
     sets = [word_set(f"weat.{name}") for name in names]
-    query = Query.of(sets[:2], sets[2:], names[:2], names[2:])
+    query = Query(sets[:2], sets[2:], names[:2], names[2:])
     x, y, a = (word2vec.take(s, word2vec.rows(s)).astype(float) for s in sets)
     differences = x - y
     b = differences.mean(axis=0)
@@ -281,7 +281,7 @@ def test_ripas_two_relations_on_real_vectors(word2vec, attribute):
 
 def test_only_ripas_mean_has_a_test_of_pairs(word2vec):
     names = ["male_terms", "female_terms", "family"]
-    query = Query.of(*([word_set(f"weat.{name}") for name in side] for side in (names[:2], names[2:])))
+    query = Query(*([word_set(f"weat.{name}") for name in side] for side in (names[:2], names[2:])))
     result = metrics.ripa(query, word2vec, permutation={}, bootstrap={}, sensitivity={})
     assert math.isnan(result.p_value)
     assert (
@@ -375,9 +375,7 @@ def small(tmp_path_factory):
 def query(**sets):
     names = list(sets)
     half = 2
-    return Query.of(
-        [sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:]
-    )
+    return Query([sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:])
 
 
 def test_a_set_fails_only_above_the_threshold(small):
@@ -417,7 +415,7 @@ def test_rnsb_is_undefined_alike_under_both_solvers(small, tmp_path, solver):
 
 
 def test_parameters_are_checked_before_words_are_looked_up(small):
-    nothing = Query.of([["x"], ["y"]], [["z"]])
+    nothing = Query([["x"], ["y"]], [["z"]])
     with pytest.raises(BiasgridError, match="distance: unknown value 'normm'"):
         metrics.rnd(nothing, small, distance="normm")
 
@@ -430,9 +428,9 @@ def test_identical_associations_have_no_effect_size(small):
 
 def test_ripa_pairs_by_place_and_counts_broken_pairs(small):
     with pytest.warns(UserWarning, match="repeats 'b2'"):
-        pairs = Query.of([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])
+        pairs = Query([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])
     result = metrics.ripa(pairs, small, lost_vocabulary_threshold=0.5)
-    whole = metrics.ripa(Query.of([["a1", "a2"], ["b1", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"]), small)
+    whole = metrics.ripa(Query([["a1", "a2"], ["b1", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"]), small)
     assert result.value == pytest.approx(whole.value, abs=1e-15)
     assert result.scalars["pairs"] == 2
     assert result.scalars["pairs_lost"] == 1

@@ -375,7 +375,7 @@ def test_its_label_test_rejects_for_random_target_words(word2vec):
     rng, rejected = np.random.default_rng(5), 0
     for _ in range(15):
         drawn = rng.choice(words, 16, replace=False).tolist()
-        query = Query.of([drawn[:8], drawn[8:]], attributes)
+        query = Query([drawn[:8], drawn[8:]], attributes)
         result = metrics.rnsb(query, word2vec, holdout=False, permutation={"draws": 99})
         assert result.inference["permutation"]["test_of"] == "labels"
         rejected += result.p_value <= 0.05

@@ -380,6 +380,7 @@ def closures():
         "embeddings.sources.trust",
         "errors",
         "extras",
+        "hooks",
         "registry",
         "resources",
         "validation",

@@ -162,7 +162,7 @@ def test_within_bands_words_that_differ_in_frequency_alone_are_told_apart_by_cha
         x = [*places[0][:6], places[1][0], places[2][0]]
         y = [places[0][6], places[1][1], *places[2][1:7]]
         sets = [x, y, places[0][7:15], places[2][7:15]]
-        query = Query.of(*([[word(i) for i in of_set] for of_set in side] for side in (sets[:2], sets[2:])))
+        query = Query(*([[word(i) for i in of_set] for of_set in side] for side in (sets[:2], sets[2:])))
         options = {"draws": 199, "exact": 300}
         (result, *_), _ = infer_query(
             metrics.metric("weat"),

@@ -58,7 +58,7 @@ def drawn(seed):
     vectors = [
         (rng.normal(size=8) + rng.normal(size=(size, 8))) * rng.uniform(0.2, 4, (size, 1)) for size in sizes
     ]
-    return Query.of(names[:2], names[2:]), InMemory([w for s in names for w in s], np.concatenate(vectors))
+    return Query(names[:2], names[2:]), InMemory([w for s in names for w in s], np.concatenate(vectors))
 
 
 @pytest.mark.slow

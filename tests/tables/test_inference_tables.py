@@ -28,7 +28,7 @@ def inference_file(path, results, metric="weat"):
     record |= {"function": metric, "params": {}, "words": {}, "inference": {}}
     path.write_text(json.dumps(record | {"results": results}))
     (path.parent / "queries").mkdir(exist_ok=True)
-    (path.parent / "queries" / path.name).write_text(Query.of([["a"], ["b"]], [["c"], ["d"]]).to_json())
+    (path.parent / "queries" / path.name).write_text(Query([["a"], ["b"]], [["c"], ["d"]]).to_json())
     return path
 
 

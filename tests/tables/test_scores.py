@@ -34,7 +34,7 @@ def scores(cells, inferences=(), interval="jackknife", adjust="holm"):
     for inference in inferences:
         queries.append(inference.parent / "queries" / f"{json.loads(inference.read_text())['query']}.json")
         queries[-1].parent.mkdir(exist_ok=True)
-        queries[-1].write_text(Query.of([["a"], ["b"]], [["c"]]).to_json())
+        queries[-1].write_text(Query([["a"], ["b"]], [["c"]]).to_json())
     inputs = {"cells": cells, "inferences": list(inferences), "queries": queries}
     spec = {"interval": interval, "adjust": adjust, "level": 0.95, "tests": [["G", "rnd", 2]]}
     return REGISTRY["scores"].make(inputs, spec)

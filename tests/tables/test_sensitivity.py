@@ -152,7 +152,7 @@ def all_halves(metric, query, model, side, **options):
     for half in chosen:
         words = {name: [list(s.words) for s in part] for name, part in sets.items()} | {side: list(half)}
         distances.append(
-            abs(metric(Query.of(words["targets"], words["attributes"]), model, **options).value - value)
+            abs(metric(Query(words["targets"], words["attributes"]), model, **options).value - value)
         )
     return np.mean(distances), np.std(distances)
 
@@ -162,7 +162,7 @@ def test_halves_are_of_each_set_of_a_side(random_model, name):
     """2,000 random halves against all of them; odd sets are rounded down, the other side stays whole."""
     metric, model = metrics.metric(name), random_model(3)
     attributes = [WORDS[20:26], WORDS[26:31]][: 1 if metric.template[1] == 1 else 2]
-    query = Query.of([WORDS[:5], WORDS[5:10]], attributes)
+    query = Query([WORDS[:5], WORDS[5:10]], attributes)
     found = metric(query, model, sensitivity={"halves": 2000}).inference["halves"]
     for side in ("targets", "attributes"):
         mean, deviation = all_halves(metric, query, model, side)
@@ -171,7 +171,7 @@ def test_halves_are_of_each_set_of_a_side(random_model, name):
 
 
 def test_half_of_one_word_is_the_word(random_model):
-    query = Query.of([WORDS[:1], WORDS[5:6]], [WORDS[20:24], WORDS[24:28]])
+    query = Query([WORDS[:1], WORDS[5:6]], [WORDS[20:24], WORDS[24:28]])
     halves = metrics.weat(query, random_model(0), sensitivity={}).inference["halves"]
     assert halves["targets"] == pytest.approx(0, abs=1e-12)
     assert halves["attributes"] > 0.01

@@ -228,4 +228,5 @@ def _takes_anything(metric: Metric, name: str) -> bool:
     return parameter is None or parameter.annotation in (Any, parameter.empty)
 
 
+metrics.Metric.measure = measure_query
 metrics.REGISTRY.offer(function_of, wefe.replacement)

@@ -89,7 +89,8 @@ def plot_study(
             f"others: {_describe(study, matches[1:])}",
             stacklevel=3,
         )
-    figure = with_show(figures.draw(dataclasses.replace(matches[0], kind=kind)))
+    drawing = dataclasses.replace(matches[0], kind=kind, order=figures.order_of(study.config))
+    figure = with_show(figures.draw(drawing))
     if path is not None:
         write(figure, Path(path))
     return figure

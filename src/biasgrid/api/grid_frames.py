@@ -230,7 +230,8 @@ class Grid:
         """
         from .least_biased import least_biased
 
-        return least_biased(self, self._criterion_names(criterion, overall=True), debiased)
+        names = self._criterion_names(criterion, overall=True)
+        return least_biased(self.study, names, self.metrics, debiased)
 
     def summary(self) -> str:
         """What the study says, in at most five sentences by rule.

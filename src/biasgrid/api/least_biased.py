@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,7 +16,6 @@ from ..tables.answers import answers_of, lengths_of
 if TYPE_CHECKING:
     from ..study import Study
     from ..verdicts.least_biased import Answer, RankedState
-    from .grid_frames import Grid
 
 COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
@@ -34,20 +33,20 @@ class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types he
         return _text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
 
 
-def least_biased(grid: Grid, criteria: Iterable[str], debiased: bool) -> pd.DataFrame:
+def least_biased(
+    study: Study, criteria: Iterable[str], metrics: Sequence[str], debiased: bool
+) -> pd.DataFrame:
     """`Grid.least_biased`."""
-    if "bootstrap" not in grid.study.config["inference"]:
+    if "bootstrap" not in study.config["inference"]:
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )
-    by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(grid.study)}
-    places = ((criterion, metric) for criterion in criteria for metric in grid.metrics)
-    rows = [
-        row for place in places if place in by_place for row in _rows(by_place[place], grid.study, debiased)
-    ]
+    by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(study)}
+    places = ((criterion, metric) for criterion in criteria for metric in metrics)
+    rows = [row for place in places if place in by_place for row in _rows(by_place[place], study, debiased)]
     table = LeastBiased([row for row, _ in rows], columns=list(COLUMNS))
     table.attrs["by_length"] = [
-        f"{criterion} {metric}" for criterion, metrics in lengths_of(grid.study).items() for metric in metrics
+        f"{criterion} {metric}" for criterion, metrics in lengths_of(study).items() for metric in metrics
     ]
     table.attrs["borderline"] = sorted({row["p_adjusted"] for row, is_borderline in rows if is_borderline})
     return table

@@ -151,8 +151,8 @@ def _in_parallel(
 def _measure_cells_of_model(
     model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session_metrics: Sequence[metrics.Metric]
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
-    """Cells of one model, and the warnings that came meanwhile, which a process cannot show. `own` are metrics that
-    were made in the session which started this process."""
+    """Cells of one model, and the warnings that came meanwhile, which a process cannot show. `session_metrics`
+    are those that were made in the session which started this process."""
     for metric in session_metrics:
         metrics.REGISTRY.add(metric)
     with warnings.catch_warnings(record=True) as records:

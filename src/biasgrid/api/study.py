@@ -14,7 +14,7 @@ from ..config import load
 from ..config.study import StudyConfig
 from ..debias import Method
 from ..embeddings.kinds import VECTORS, Kind
-from ..errors import BiasgridError, InputError, join_names, quote
+from ..errors import BiasgridError, InputError, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
@@ -25,7 +25,6 @@ from ..resources import find_file
 from ..schema import read
 from ..study import Study
 from ..validation import check_path
-from .grid_frames import Grid
 
 CONFIG = "study.json"
 
@@ -100,43 +99,8 @@ class FinishedStudy(Study):
         }
 
 
-def open_study(study: Path | str) -> Grid:
-    """A finished study as the grid that `measure_grid` would give.
-
-    Parameters
-    ----------
-    study
-        The folder of its results, such as results/embedded, or its config file; the results of that are looked for
-        below the working directory, where the study runs. A path that does not exist here is looked for in the
-        checkout that biasgrid runs from, so that notebooks in any of its folders find its studies.
-
-    Returns
-    -------
-    Grid
-        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, no model is
-        opened, and no plugin of the study is loaded: figures of plugins are in the folder.
-
-    Raises
-    ------
-    BiasgridError
-        For a folder that is not that of a study's results, and a study that is not finished.
-
-    Examples
-    --------
-    >>> study = open_study("results/embedded")  # doctest: +SKIP
-    >>> study.rank()  # doctest: +SKIP
-    """
-    finished_study = find_study(study)
-    missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
-    if missing:
-        raise BiasgridError(
-            f"{study}: not a finished study: it has no {join_names(f'{name}.csv' for name in missing)}; run it again"
-        )
-    return Grid(finished_study)
-
-
 def find_study(study: Path | str) -> FinishedStudy:
-    """A finished study, as `open_study` finds it, whose files need not be complete."""
+    """A finished study, as `opening.open_study` finds it, whose files need not be complete."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
     path = find_file(check_path(os.fspath(study)))

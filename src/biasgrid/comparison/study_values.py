@@ -72,7 +72,7 @@ def numbers(
 
 
 def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
-    """`run_sds` for `compare`, from the standard deviations of cells, whose runs are drawn independently."""
+    """The standard deviations between runs that `compare` takes, from those of cells, whose runs are independent."""
     table = scalars(cells)
     index = [name for name in table.columns if name not in ("quantity", "value")]
     wide = table.pivot(index=index, columns="quantity", values="value").reset_index()

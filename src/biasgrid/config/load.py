@@ -278,7 +278,7 @@ def _join(
 ) -> None:
     """Add a criterion to those that were read before, or its queries to the one of that name.
 
-    `value` is `given` with its defaults; `places` says where each query, and each key of a criterion, was read.
+    `value` is `content` with its defaults; `places` says where each query, and each key of a criterion, was read.
     """
     for key in value["queries"]:
         if criterion := next(

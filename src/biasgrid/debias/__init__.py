@@ -20,7 +20,7 @@ from .transform import Transform, fitted
 __all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"]
 
 
-REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method", functions="biasgrid.api.fits")
+REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
 # a method's module has the method's name: without this, the attribute would be the module, not the function
 for _name in REGISTRY:
     globals().pop(_name, None)

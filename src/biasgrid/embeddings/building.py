@@ -10,11 +10,8 @@ from typing import Any
 from ..errors import BiasgridError, DiskError
 from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
-from .corpus.shuffled import Shuffled
-from .corpus.text import Sentences
 from .kinds import REGISTRY as KINDS
 from .kinds import VECTORS, Kind
-from .readers import convert
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf, is_made_of
 
@@ -130,39 +127,6 @@ def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]
     if source["type"] not in ("trained", "shuffled", "encoded"):
         return {name: source}
     return {part["name"]: part["source"] for part in parts}
-
-
-def make_vectors(
-    archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> None:
-    """The store of a model of vectors, converted, trained or encoded: `Kind.make`."""
-    source = model["source"]
-    if source["type"] == "encoded":
-        from .language import encoding
-
-        encoding.write(archive, folder, name=name, model=model, metadata=metadata)
-        return
-    if source["type"] == "trained":
-        from . import training
-
-        options = {"algorithm": source["algorithm"], "params": source["params"]}
-        corpus = source["corpus"]
-        format = corpus.get("format")
-        sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
-        if "shuffle" in corpus:
-            sentences = Shuffled(sentences, corpus["shuffle"])
-        training.train(sentences, folder, where=archive, name=name, **options, metadata=metadata)
-        return
-    convert(
-        archive,
-        folder,
-        name=name,
-        format=model.get("format"),
-        # a pickle is read only if what was fetched is what a checksum in the config says
-        trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
-        vocab_prefix=metadata["vocab_prefix"],
-        metadata=metadata,
-    )
 
 
 def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import html
-import importlib
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, WordError, not_allowed, quote
+from ..errors import BiasgridError, InputError, WordError, not_allowed, quote
+from ..hooks import complete
 from ..wefe_names import MODEL, no_attribute
 from .kinds.kind import VECTORS
-
-if TYPE_CHECKING:
-    from ..debias.transform import Transform
-    from .store import DebiasedModel
 
 BLOCK = 8192  # rows that are in memory at a time
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Transform(Protocol):
+    """What `Model.under` takes of a debias method's transform (`debias.transform.Transform`)."""
+
+    @property
+    def method(self) -> str: ...
+
+    def apply(self, vectors: NDArray[Any], words: Sequence[str]) -> NDArray[np.float64]: ...
+
+    def check_model(self, model: Model) -> None: ...
 
 
 class Model(ABC):
@@ -233,8 +241,6 @@ class Model(ABC):
         BiasgridError
             The transform was fitted on other vectors, or is none.
         """
-        from .store import DebiasedModel
-
         if name is not None and not isinstance(name, str):
             raise InputError(f"{self.name}.under: name: expected a text, not {quote(name)}")
         if not hasattr(transform, "check_model"):
@@ -260,8 +266,7 @@ class Model(ABC):
         DiskError
             It cannot be written.
         """
-        # imported by name: steps that only look words up do not depend on the code that saves
-        importlib.import_module("biasgrid.embeddings.saving").save(self, path)
+        complete(__name__).save(self, path)
 
     if not TYPE_CHECKING:  # hidden from type checkers, so that they report these names
 
@@ -290,6 +295,82 @@ class Model(ABC):
     def _facts(self) -> dict[str, str]:
         """What its reprs say besides its name and sizes."""
         return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DebiasedModel(Model):
+    """A model under a transform; `model.under(transform)` makes it. Words are looked up in it as in the model."""
+
+    model: Model
+    transform: Transform
+    given_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As given, else the model's, the method's and "debiased"."""
+        return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """Those of the model."""
+        return self.model.counts
+
+    @property
+    def dimensions(self) -> int:
+        return self.model.dimensions
+
+    @property
+    def vocab_prefix(self) -> str:
+        return self.model.vocab_prefix
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """Rows of the underlying model."""
+        return self.model.rows(words)
+
+    def words(self) -> list[str]:
+        """Words of the underlying model."""
+        return self.model.words()
+
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """Vocabulary of the underlying model."""
+        return self.model.vocabulary(limit)
+
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Each word's vector as the transform leaves it, to float32's precision: float64 (n, dimensions).
+
+        So it is what a file of the debiased model holds, and measuring either gives the same numbers.
+        """
+        vectors = self.transform.apply(self.model.take(words, rows), words)
+        return vectors.astype(np.float32).astype(np.float64)
+
+    def matrix(
+        self, words: Sequence[str], rows: NDArray[np.int64], block: int = BLOCK
+    ) -> NDArray[np.float32]:
+        """`take` for a large part of the vocabulary, block by block: float32 (n, dimensions)."""
+        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
+        for start in range(0, len(rows), block):
+            part = slice(start, start + block)
+            vectors[part] = self.take(words[part], rows[part])
+        return vectors
+
+    def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
+        raise self._transform_error()
+
+    @property
+    def fingerprint(self) -> str:
+        """There is none: transforms are fitted on the vectors of a whole model."""
+        raise self._transform_error()
+
+    def _transform_error(self) -> BiasgridError:
+        return InputError(
+            f"{self.name}: is under {self.transform.method} already: to debias it again, save it and load the file"
+        )
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def _facts(self) -> dict[str, str]:
+        return {"debiased": f"{self.model.name} under {self.transform.method}"}
 
 
 def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -13,18 +13,16 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bounded import read_npy
-from ..errors import BiasgridError, InputError
+from ..errors import BiasgridError
+from .model import DebiasedModel as DebiasedModel
 from .model import Model
 from .vocabulary import VOCABULARY, Vocabulary
-
-if TYPE_CHECKING:
-    from ..debias.transform import Transform
 
 VECTORS, COUNTS, MODEL = "vectors.npy", "counts.npy", "model.json"
 REMEDY = "convert the model again (in a study: snakemake stores)"
@@ -189,80 +187,6 @@ class EmbeddingStore(Model):
 
     def _facts(self) -> dict[str, str]:
         return {"folder": str(self.path)}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DebiasedModel(Model):
-    """A model under a transform; `model.under(transform)` makes it. Words are looked up in it as in the model."""
-
-    model: Model
-    transform: Transform
-    given_name: str | None = None
-
-    @property
-    def name(self) -> str:
-        """As given, else the model's, the method's and "debiased"."""
-        return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
-
-    @property
-    def counts(self) -> NDArray[np.int64] | None:
-        """Those of the model."""
-        return self.model.counts
-
-    @property
-    def dimensions(self) -> int:
-        return self.model.dimensions
-
-    @property
-    def vocab_prefix(self) -> str:
-        return self.model.vocab_prefix
-
-    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Rows of the underlying model."""
-        return self.model.rows(words)
-
-    def words(self) -> list[str]:
-        """Words of the underlying model."""
-        return self.model.words()
-
-    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """Vocabulary of the underlying model."""
-        return self.model.vocabulary(limit)
-
-    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Each word's vector as the transform leaves it, to float32's precision: float64 (n, dimensions).
-
-        So it is what a file of the debiased model holds, and measuring either gives the same numbers.
-        """
-        vectors = self.transform.apply(self.model.take(words, rows), words)
-        return vectors.astype(np.float32).astype(np.float64)
-
-    def matrix(self, words: Sequence[str], rows: NDArray[np.int64], block: int = 8192) -> NDArray[np.float32]:
-        """`take` for a large part of the vocabulary, block by block: float32 (n, dimensions)."""
-        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        for start in range(0, len(rows), block):
-            part = slice(start, start + block)
-            vectors[part] = self.take(words[part], rows[part])
-        return vectors
-
-    def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
-        raise self._transform_error()
-
-    @property
-    def fingerprint(self) -> str:
-        """There is none: transforms are fitted on the vectors of a whole model."""
-        raise self._transform_error()
-
-    def _transform_error(self) -> BiasgridError:
-        return InputError(
-            f"{self.name}: is under {self.transform.method} already: to debias it again, save it and load the file"
-        )
-
-    def __len__(self) -> int:
-        return len(self.model)
-
-    def _facts(self) -> dict[str, str]:
-        return {"debiased": f"{self.model.name} under {self.transform.method}"}
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -73,7 +73,7 @@ def _measure(
     arguments = [(list(groups), list(sets.values())), (list(GROUPS), list(sets))]
     if entry["groups"] == "attributes":
         arguments = [pair[::-1] for pair in arguments]
-    query = Query.of(*arguments[0], *arguments[1])
+    query = Query(*arguments[0], *arguments[1])
     try:
         parameters, words = split_options(metric, entry["params"])
         check_template(metric, query, parameters)

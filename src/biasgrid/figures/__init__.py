@@ -7,11 +7,8 @@ matplotlib and no pandas: a plan stays cheap.
 
 from __future__ import annotations
 
-from ..registry import Registry
+from .drawing import draw, draw_file, order_of, plan_figures
 from .figure import Drawing, Figure
+from .registry import REGISTRY
 
-REGISTRY: Registry[Figure] = Registry(__name__, "FIGURES", "figure")
-
-from .drawing import draw, draw_file, plan_figures  # noqa: E402  (it needs the registry)
-
-__all__ = ["REGISTRY", "Drawing", "Figure", "draw", "draw_file", "plan_figures"]
+__all__ = ["REGISTRY", "Drawing", "Figure", "draw", "draw_file", "order_of", "plan_figures"]

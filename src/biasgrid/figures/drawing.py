@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
 from ..registry import UnknownEntryError
-from . import REGISTRY
 from .figure import Drawing, Figure, Files
+from .palette import Order, ordered
+from .registry import REGISTRY
 from .text import shorten_labels
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
         if kind.config_name:
             by_name.setdefault(kind.config_name, []).append(kind)
     drawings: dict[str, Drawing] = {}
+    order = order_of(grid.config)
     for name in names:
         if name not in by_name:
             raise UnknownEntryError(unknown_name("figure", name, sorted(by_name)))
         kinds = by_name[name]
-        of_kinds = [replace(d, kind=kind.name) for kind in kinds for d in kind.drawings(grid)]
+        of_kinds = [replace(d, kind=kind.name, order=order) for kind in kinds for d in kind.drawings(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")
         if needs and not of_kinds and not grid.absent:
             raise BiasgridError(f"{name!r} needs {needs}; leave it out")
@@ -43,15 +45,25 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     return drawings
 
 
+def order_of(config: Mapping[str, Any]) -> Order:
+    """What colours follow: the keys of models and of metrics, in the config's order."""
+    lists = [config.get("metrics"), *(entry.get("metrics") for entry in config.get("criteria", {}).values())]
+    metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
+    return {"models": list(config.get("models", ())), "metrics": list(metrics)}
+
+
 def draw(drawing: Drawing) -> figure.Figure:
     """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
     spec = drawing.spec
     if "labels" in spec:
         spec = {**spec, "labels": shorten_labels(spec["labels"])}
-    return REGISTRY.find(drawing.kind).draw(drawing.inputs, spec)
+    with ordered(drawing.order):
+        return REGISTRY.find(drawing.kind).draw(drawing.inputs, spec)
 
 
-def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | str) -> list[str]:
+def draw_file(
+    kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | str, order: Order | None = None
+) -> list[str]:
     """Draw a figure and write stem.pdf, stem.svg and stem.png.
 
     The bytes are the same whatever the process has drawn before.
@@ -64,6 +76,8 @@ def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | st
         As in its `Drawing`.
     stem
         The files' path, less the extension.
+    order
+        As in its `Drawing`.
 
     Returns
     -------
@@ -78,7 +92,7 @@ def draw_file(kind: str, inputs: Files, spec: Mapping[str, Any], stem: Path | st
     # imported late: it would import matplotlib
     from .layout import save
 
-    return save(draw(Drawing(Path(stem).name, inputs, spec, kind)), stem)
+    return save(draw(Drawing(Path(stem).name, inputs, spec, kind, order or {})), stem)
 
 
 def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
@@ -92,5 +106,5 @@ def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> 
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
-    """`draw_file` as a step: spec has the "kind" and the drawing's own "spec"; `output` is the PDF."""
-    return draw_file(spec["kind"], inputs, spec["spec"], Path(output).with_suffix(""))
+    """`draw_file` as a step: spec has the "kind", the "order" and the drawing's own "spec"; `output` is the PDF."""
+    return draw_file(spec["kind"], inputs, spec["spec"], Path(output).with_suffix(""), spec["order"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +32,15 @@ class Drawing:
         Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
     kind
         The name of the `Figure` that draws it; `figures.plan_figures` fills it in.
+    order
+        The keys of the study's "models" and "metrics", which colours follow; `figures.plan_figures` fills it in.
     """
 
     name: str
     inputs: Files
     spec: Mapping[str, Any]
     kind: str = ""
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 """Colours and marks of figures.
 
-What a model or a metric looks like is a function of its key: it is the same in every figure of every study. Both
-parts of a look count: a colour has a lightness that tells it from most others in greyscale, and a marker (of an area:
-a hatch) tells it from the rest.
+What a model or a metric looks like follows from its place in the study's config: it is the same in every figure of a
+study, and what is added to the end of a config changes no other. Both parts of a look count: a colour has a lightness
+that tells it from most others in greyscale, and a marker (of an area: a hatch) tells it from the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from hashlib import blake2b
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 Look = dict[str, Any]  # what matplotlib takes for a line, a mark or an area
 Unit = tuple[str, str]  # a model and a debias method, "none" for the untouched model
+Order = Mapping[str, Sequence[str]]  # the keys of a config's "models" and "metrics"
+# of the study that a figure is drawn for, as matplotlib has its style; without one, keys are in alphabetical order
+_ORDER: ContextVar[Order] = ContextVar("order", default={})  # noqa: B039 (nothing changes it)
 
 # Models are marks on white: colours of Okabe and Ito and of Paul Tol that the colour-blind can tell apart, from black
 # to the lightest that is seen on white.
@@ -29,12 +33,9 @@ MARKERS = "osD^vPX<>*d"
 # as areas, models have the hatch in place of the marker
 HATCHES = ["", "/////", "\\\\\\\\\\", "xxxxx", "|||||", "....", "///", "\\\\\\", "|||", "xxx", "---"]
 # Metrics are areas with black numbers in them: colours as light as black is read on, or lighter.
-METRIC_COLOURS = ["#4E8FC7", "#EE8866", "#F3E7A0", "#FFB3C1", "#A5E1FF", "#44BB99"]
-METRIC_COLOURS += ["#BBCC33", "#B07CC6", "#B5803F", "#A3A300", "#DDE3E8", "#D96BA0"]
+METRIC_COLOURS = ["#4E8FC7", "#EE8866", "#DDE3E8", "#D96BA0", "#44BB99", "#A5E1FF"]
+METRIC_COLOURS += ["#B07CC6", "#BBCC33", "#FFB3C1", "#B5803F", "#A3A300", "#F3E7A0"]
 METRIC_HATCHES = ["", "////", "....", "\\\\\\\\"]
-# Chosen such that no two models and no two metrics (of one kind of model) that ship have one look, and that those of
-# one study differ in both parts as far as can be (tests/figures/test_palette.py).
-MODEL_SALT, METRIC_SALT = 569981, 4829449
 GREY = "#666666"
 NO_FILL = "#BBBBBB"
 ZEBRA = "#F2F2F2"  # behind every second row
@@ -46,37 +47,34 @@ MISSING_CELL: Look = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "
 MISSING_MARK: Look = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 
 
-def _places(keys: Iterable[str], salt: int, size: int) -> dict[str, int]:
-    """Keys with their places among `size`: each has the one that its digest says.
-
-    Where several keys of a figure have one, the first in alphabetical order keeps it, and the later ones take the
-    next free places, as long as there are any.
-    """
-    places: dict[str, int] = {}
-    for key in sorted(set(keys)):
-        place = int.from_bytes(blake2b(f"{salt} {key}".encode(), digest_size=8).digest()) % size
-        places_in_use = set(places.values())
-        while place in places_in_use and len(places_in_use) < size:
-            place = (place + 1) % size
-        places[key] = place
-    return places
+@contextmanager
+def ordered(order: Order) -> Iterator[None]:
+    """Within this, colours follow the order of a config's "models" and "metrics"."""
+    token = _ORDER.set(order)
+    try:
+        yield
+    finally:
+        _ORDER.reset(token)
 
 
 def _pairs(
-    keys: Iterable[str], salt: int, colours: Sequence[str], patterns: Sequence[str]
+    keys: Iterable[str], kind: str, colours: Sequence[str], patterns: Sequence[str]
 ) -> dict[str, tuple[str, int]]:
-    """Keys with a colour and a place in `patterns`; the next pair differs in the colour."""
-    places = _places(keys, salt, len(colours) * len(patterns))
-    return {key: (colours[place % len(colours)], place // len(colours)) for key, place in places.items()}
+    """Keys, sorted, with a colour and a place in `patterns`: in the config's order, and the keys that it lacks after
+    those, in alphabetical order. The next pair differs in both."""
+    keys = sorted(set(keys))
+    order = _ORDER.get().get(kind, ())
+    in_order = [*(order if set(order).intersection(keys) else ()), *(key for key in keys if key not in order)]
+    pairs = {}
+    for place, key in enumerate(in_order):
+        rounds, place = divmod(place, len(colours))
+        pairs[key] = colours[place], (place + rounds) % len(patterns)
+    return {key: pairs[key] for key in keys}
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
-    """The marks of models: colour and marker of each are a function of its key.
-
-    Two keys of the models that ship never have the same look. Where other keys of one figure do, the later one in
-    alphabetical order takes the next free look.
-    """
-    pairs = _pairs(models, MODEL_SALT, MODEL_COLOURS, MARKERS)
+    """The marks of models: colour and marker of each follow from its place in the config."""
+    pairs = _pairs(models, "models", MODEL_COLOURS, MARKERS)
     return {key: _mark(colour, MARKERS[marker]) for key, (colour, marker) in pairs.items()}
 
 
@@ -114,7 +112,7 @@ def unit_areas(units: Iterable[Unit]) -> dict[Unit, Look]:
     Those of a debiased model are white, with the edge and the hatch in its colour.
     """
     units = list(units)
-    pairs = _pairs((model for model, _ in units), MODEL_SALT, MODEL_COLOURS, MARKERS)
+    pairs = _pairs((model for model, _ in units), "models", MODEL_COLOURS, MARKERS)
     return {
         unit: {
             "facecolor": colour if unit[1] == "none" else "white",
@@ -134,8 +132,8 @@ def method_letters(units: Iterable[Unit]) -> dict[str, str]:
 
 
 def metric_areas(metrics: Iterable[str]) -> dict[str, Look]:
-    """The areas of metrics: colour and hatch of each are a function of its key, as with `model_looks`."""
-    pairs = _pairs(metrics, METRIC_SALT, METRIC_COLOURS, METRIC_HATCHES)
+    """The areas of metrics: colour and hatch of each follow from its place in the config."""
+    pairs = _pairs(metrics, "metrics", METRIC_COLOURS, METRIC_HATCHES)
     return {
         key: {"facecolor": colour, "edgecolor": "#00000055", "hatch": METRIC_HATCHES[hatch], "linewidth": 0.4}
         for key, (colour, hatch) in pairs.items()

@@ -154,7 +154,7 @@ def _permutation_values(
         _sizes(template[1], trial),
     ]
     sides = _random_sets(sizes, normalize, trial)
-    query = Query.of(*([s.words for s in side] for side in sides))
+    query = Query(*([s.words for s in side] for side in sides))
     resampler = Resampler.of(metric, query, *sides, params, WordOptions(), seed=0)
     test = query_permutation_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
     return None if isinstance(test, str) else test.null_distribution

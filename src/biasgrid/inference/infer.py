@@ -27,14 +27,12 @@ from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, s
 from .permutation import (
     DISTANCE,
     Permutation,
-    monte_carlo_test,
     permutation_test,
     permutations_of,
 )
 from .pool import Pool, pool_of
 from .random_groups import groups_test
 from .resampler import Resampler, rows_at_once
-from .sequential import stretches
 
 NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
 BIAS = "bias"  # the alternative that each metric's neutral value and range decide: `Metric.bias`
@@ -83,7 +81,7 @@ def infer_query(
 
     A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
     that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
-    None. Raises BiasgridError for an unknown option, or a value that is not allowed (`options.checked`).
+    None. Raises BiasgridError for an unknown option, or a value that is not allowed (`complete_options`).
     """
     words, parameters = words or WordOptions(), dict(parameters or {})
     metric = metric.under(parameters)
@@ -124,10 +122,6 @@ def infer_query(
                 test = query_permutation_test(resampler, seed=draw_seed, **permutation)
                 facts = {} if isinstance(test, str) else {"test_of": metric.test_of}
                 _keep("permutation", test, facts, record, nulls)
-                if resampler.isotropic:
-                    record["isotropic_directions"] = _as_record(
-                        _isotropic(resampler, draw_seed, **permutation)
-                    )
             query_arguments = metric, query, targets, attributes, parameters, words, model, pool
             if random_groups is not None:
                 groups = (
@@ -274,22 +268,6 @@ def _keep(
     record[name] = {**facts, **_as_record(test)}
     if nulls is not None:
         nulls.setdefault(record["query"], {})[name] = test.null_distribution
-
-
-def _isotropic(
-    resampler: Resampler, seed: int, *, draws: int, stop: int | None, alternative: str, **options: int
-) -> Permutation:
-    """The metric's value beside that on directions that are as likely one as another: no test, as the groups'
-    direction is made of real words (`Metric.isotropic`)."""
-    words = [key for s in (*resampler.targets, *resampler.attributes) for key in s.keys]
-    rng = np.random.default_rng([seed, digest(words)])
-    return monte_carlo_test(
-        lambda start, end: resampler.isotropic(rng, end - start),
-        resampler.value,
-        resampler.metric.bias if alternative == BIAS else alternative,
-        stretches(draws),
-        stop,
-    )
 
 
 def _as_record(test: Permutation) -> dict[str, Any]:

@@ -36,7 +36,6 @@ class Resampler:
     units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
     places     and where these words stand in the set as given
     range      the interval that values lie in, of sets of so many words
-    isotropic  draws values on isotropic directions, where the metric looks along one (`Metric.isotropic`)
     redrawn_units  draws values of a corpus whose sentences are drawn again (`Metric.redrawn_units`)
     """
 
@@ -49,7 +48,6 @@ class Resampler:
     units: list[np.ndarray]
     places: list[np.ndarray]
     range: tuple[float, float]
-    isotropic: Callable[[np.random.Generator, int], np.ndarray] | None = None
     redrawn_units: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
@@ -83,7 +81,6 @@ class Resampler:
         )
         sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
         ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
-        isotropic = metric.isotropic(*vectors, **parameters) if metric.isotropic else None
         redrawn_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
         return cls(
             metric,
@@ -95,7 +92,6 @@ class Resampler:
             list(units),
             list(places),
             ends,
-            isotropic,
             redrawn_units,
         )
 

@@ -237,7 +237,7 @@ def _groups_around(
     luck: np.ndarray,
 ) -> np.ndarray:
     """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
-    each band as the shape has, the seed among them, and none of the words that are `taken` (draws, words). `luck` is
+    each band as the shape has, the seed among them, and none of those in `taken_words` (draws, words). `luck` is
     random, (draws, bands, NEAREST). -1 where there are too few."""
     groups = np.full((len(starts), int(shape.counts.sum())), -1, dtype=np.int64)
     groups[:, 0] = pool.seeds[starts]

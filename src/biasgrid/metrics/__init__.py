@@ -18,7 +18,7 @@ from .registry import Contrast, Detail, Metric, Score
 
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]
 
-REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric", functions="biasgrid.api.calls")
+REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric")
 # a metric's module has the metric's name: without this, the attribute would be the module, not the function
 for _name in REGISTRY:
     globals().pop(_name, None)

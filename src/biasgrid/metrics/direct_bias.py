@@ -202,40 +202,6 @@ def _redrawn(
     return np.concatenate(values)
 
 
-def _isotropic(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    orientation: roles.Orientation = roles.PAPER,
-    direction: directions.Direction = "pca",
-    c: float = 1.0,
-    k: int = 1,
-    legacy_centred: bool = False,
-    legacy_component_sum: bool = False,
-    legacy_raw_pair: bool = False,
-) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """The value on random directions (subspaces of as many dimensions as the groups' axes), with the words as they
-    are: what words score whatever the direction."""
-    groups, words = roles.groups_and_words(targets, attributes, orientation)
-    k, d = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair).shape
-    vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
-
-    def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        values = np.empty(draws)
-        block = max(1, BLOCK // (k * (d + len(vectors))))
-        for start in range(0, draws, block):
-            stop = min(start + block, draws)
-            axes = rng.standard_normal((stop - start, d, k))
-            axes = np.linalg.qr(axes)[0] if k > 1 else axes / np.linalg.norm(axes, axis=1, keepdims=True)
-            # one product of matrices instead of one per draw
-            components = vectors @ axes.transpose(1, 0, 2).reshape(d, -1)
-            components = components.reshape(len(vectors), stop - start, k)
-            values[start:stop] = _power(_size(components, legacy_component_sum), c).mean(axis=0)
-        return values
-
-    return draw
-
-
 def _check(
     *,
     orientation: str,
@@ -319,7 +285,6 @@ METRICS = (
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,
-        isotropic=_isotropic,
         no_test=NO_TEST,
         word_bias="bias",
         variant=_variant,

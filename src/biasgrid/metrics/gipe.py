@@ -17,7 +17,7 @@ import numpy as np
 from .. import directions
 from .. import neighbours as neighbour_search
 from ..errors import BiasgridError, not_allowed, unknown_name
-from ..geometry import unit, weighted_mean
+from ..geometry import weighted_mean
 from .direct_bias import NO_TEST
 from .neighbourhood import (
     CORRELATION_FIELDS,
@@ -384,25 +384,6 @@ def _values_along(
     )
 
 
-def _isotropic(name: str) -> Callable:
-    """`Metric.isotropic`: the value on random directions, in the place of the groups'."""
-
-    def isotropic(
-        targets: list[np.ndarray],
-        attributes: list[np.ndarray],
-        *,
-        neighbourhood: Neighbourhood,
-        **parameters: Any,
-    ) -> Callable[[np.random.Generator, int], np.ndarray]:
-        def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-            axes = unit(rng.standard_normal((draws, neighbourhood.nodes.shape[1])))
-            return _values_along(name, neighbourhood, axes, parameters)
-
-        return draw
-
-    return isotropic
-
-
 def _check(
     *,
     direction: str,
@@ -448,7 +429,6 @@ METRICS = tuple(
         paired=True,
         resampled=_resampled(function.__name__),
         redrawn=_redrawn(function.__name__),
-        isotropic=_isotropic(function.__name__),
         no_test=NO_TEST,
         of_model=find_neighbourhood,
         variant=_variant,

@@ -126,20 +126,6 @@ def _redrawn(
     return _values_along(directions.axes_of_draws(pool, places, direction)[:, 0], attributes)
 
 
-def _isotropic(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    direction: directions.Direction = directions.PCA,
-) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """The value on random directions."""
-
-    def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        return _values_along(unit(rng.standard_normal((draws, attributes[0].shape[1]))), attributes)
-
-    return draw
-
-
 def _values_along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
     word_vectors = unit(np.concatenate(attributes))
@@ -179,7 +165,6 @@ METRICS = (
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,
-        isotropic=_isotropic,
         no_test=NO_TEST,
         variant=_variant,
         check=_check,

@@ -7,15 +7,15 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
+from ..hooks import complete
 
 # what a small p-value means, by `Metric.test_of`
 TESTS = {
@@ -111,17 +111,13 @@ class Metric:
         classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
     no_test
         Why no permutation of words tests this metric, in a sentence; empty where one does.
-    isotropic
-        Of a metric with a direction, its value on random directions, all equally likely: (targets, attributes,
-        **parameters) -> draw, where `draw(rng, draws)` gives values (draws,). It is no test: directions of real words
-        lie where vectors vary most.
     redrawn_units
         Of a metric of corpora, its value where the corpus' sentences (or windows) are drawn with replacement:
         (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives values (draws,), NaN where there
         is none.
     of_model
         What it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) -> further
-        keyword arguments of `function`, `resampled`, `redrawn`, `redrawn_units` and `isotropic`; row i of their
+        keyword arguments of `function`, `resampled`, `redrawn` and `redrawn_units`; row i of their
         arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
         know the words' vocabulary entries. A metric that has it has `resampled`, too.
     variant
@@ -176,7 +172,6 @@ class Metric:
     exchanged: Literal["targets", "pairs", "attributes", ""] = ""
     test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
-    isotropic: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
@@ -193,6 +188,8 @@ class Metric:
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 
+    measure: ClassVar[Callable[..., Any]]  # `api.calls.measure_query`
+
     def __post_init__(self):
         if not self.exchanged:
             object.__setattr__(self, "exchanged", "pairs" if self.paired else "targets")
@@ -203,8 +200,8 @@ class Metric:
 
     def __call__(self, query: Any, model: Any, **options: Any) -> Any:
         """Measure a query of this metric's template on a model, as the metric's function does."""
-        # imported by name: biasgrid.api imports the metrics
-        return importlib.import_module("biasgrid.api.calls").measure_query(self, query, model, **options)
+        complete(__package__)  # it sets `measure`
+        return self.measure(query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
         """The metric as it is under these parameters: template, range and the like may depend on them.

@@ -25,6 +25,7 @@ LEFT_OUT = {
         "embeddings.sources.trust",
         "errors",
         "extras",
+        "hooks",
         "registry",
         "resources",
         "validation",

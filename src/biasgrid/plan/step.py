@@ -19,7 +19,7 @@ class Step:
     """A step.
 
     name      kind and the rest, such as "table scores"
-    inputs    the files that it reads, by role: a path or a list of paths. What is neither (`embeddings.StoreOf`) is
+    inputs    the files that it reads, by role: a path or a list of paths. What is neither (`StoreOf`) is
               read, too, and not watched
     output    the file that it writes
     spec      whatever else it depends on, as JSON has it

@@ -218,7 +218,7 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         f"figure {drawing.name}",
         drawing.inputs,
         stem.with_name(f"{stem.name}.pdf"),
-        {"kind": drawing.kind, "spec": drawing.spec},
+        {"kind": drawing.kind, "spec": drawing.spec, "order": drawing.order},
         "biasgrid.figures.drawing:write",
         (figures.REGISTRY.module(drawing.kind),),
         (".svg", ".png"),

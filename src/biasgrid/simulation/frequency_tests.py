@@ -71,7 +71,7 @@ def p_values(
                 metric = metrics.metric(entry.get("metric", key))
                 # the first attribute set, to which the bias is planted, where a metric takes any number
                 attributes = words[2:] if metric.template[1] in (2, "k") else words[2:3]
-                query = Query.of(words[:2], attributes)
+                query = Query(words[:2], attributes)
                 for test, test_record in _tests(metric, query, model, pool, entry, spec["draws"], number):
                     outcome = outcomes[kind][key].setdefault(test, {"p_values": [], "reasons": {}})
                     add_p_value(outcome, test_record)

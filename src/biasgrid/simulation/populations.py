@@ -84,7 +84,7 @@ def as_query(targets: Vectors, attributes: Vectors) -> tuple[Query, SimulatedMod
         for side, sets in (("t", targets), ("a", attributes))
     ]
     words = [word for side in sides for words in side for word in words]
-    return Query.of(*sides), SimulatedModel(words, np.concatenate(targets + attributes))
+    return Query(*sides), SimulatedModel(words, np.concatenate(targets + attributes))
 
 
 class SimulatedModel:

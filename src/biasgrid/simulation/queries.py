@@ -93,4 +93,4 @@ def draw_query(kind: str, words: Words, size: int, rng: np.random.Generator) -> 
     free = np.ones(len(words.words), dtype=bool)
     groups = of_groups(words, rng, free, size)
     sets = of_words(words, rng, free, size, groups)
-    return Query.of(*([words.words[places].tolist() for places in side] for side in (groups, sets)))
+    return Query(*([words.words[places].tolist() for places in side] for side in (groups, sets)))

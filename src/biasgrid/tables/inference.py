@@ -56,7 +56,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         middle = controls.get("middle") or (None, None, None)
         row |= dict(zip(("controls_low", "controls_median", "controls_high"), middle, strict=True))
         row["frequency"] = bands.get("frequency") or controls.get("frequency")
-        row["p_isotropic_directions"] = result.get("isotropic_directions", {}).get("p_value")
         row |= {name: bootstrap.get(name) for name in ("standard_error", "undefined")}
         for name in INTERVALS:
             row[f"{name}_low"], row[f"{name}_high"] = bootstrap.get(name, (None, None))
@@ -199,12 +198,6 @@ INFERENCE = Table(
         Column("groups_draws", "how many random groups the test against them drew", "optional count"),
         *_p_values("p_groups", "the test against random groups"),
         Column("groups_reason", "why there is no test against random groups"),
-        Column(
-            "p_isotropic_directions",
-            "share of random directions that score as high; no test",
-            "number",
-            range=(0, 1),
-        ),
         Column("interval_reason", "why an interval is missing"),
         Column(
             "units_standard_error",

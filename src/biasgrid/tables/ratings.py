@@ -21,7 +21,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Correlations of biases of words with ratings: one row per method and cell whose criterion has ratings.
 
     inputs: "words", the table, and "ratings", the files of ratings. spec: "cells", a list of which cell ("place", as
-    `words.of_cell` takes it), the name of its query and its file of ratings; "seed", the study's.
+    `words.cell_words` takes it), the name of its query and its file of ratings; "seed", the study's.
     """
     words, seed = WORDS.read(inputs["words"]), seed_of(spec["seed"], "ratings")
     rows = []
@@ -36,7 +36,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
-    """`words.of_cell` with a column rating, without the words that nobody rated."""
+    """`words.cell_words` with a column rating, without the words that nobody rated."""
     biases = cell_words(words, place)
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 

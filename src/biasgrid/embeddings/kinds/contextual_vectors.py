@@ -10,7 +10,7 @@ KINDS = (
         KIND,
         "A vector of each word in each of several contexts, which an encoder makes (`type: encoded`).",
         open=ContextualVectors.open,
-        make="biasgrid.embeddings.building:make_vectors",
+        make="biasgrid.embeddings.making:make_vectors",
         formats={},
     ),
 )

@@ -11,7 +11,7 @@ KINDS = (
         KIND,
         "How probable a text is, or a word in it: a causal or a masked language model, or scores that were measured.",
         open=LanguageModel.open,
-        make="biasgrid.embeddings.language.building:make_language_model",
+        make="biasgrid.embeddings.making:make_language_model",
         formats=FORMATS,
         complete=True,
         scores=True,

@@ -10,7 +10,7 @@ KINDS = (
         VECTORS,
         "A vector of each word, from a file of vectors or trained here.",
         open=EmbeddingStore.open,
-        make="biasgrid.embeddings.building:make_vectors",
+        make="biasgrid.embeddings.making:make_vectors",
         random_groups=True,
     ),
 )

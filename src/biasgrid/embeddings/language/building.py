@@ -41,9 +41,8 @@ def make_language_model(
     model: Mapping[str, Any],
     metadata: Mapping[str, Any],
     keep: bool = True,
-    start: Path | None = None,
 ) -> LanguageModel:
-    """Make the folder of a language model, or of an encoder, from its files: `Kind.make`.
+    """Make the folder of a language model, or of an encoder, from its files.
 
     Parameters
     ----------
@@ -59,18 +58,12 @@ def make_language_model(
     keep
         Whether the folder keeps the files: as hard links of what a source fetched, or as copies. If not, they are
         links to the files where they are.
-    start
-        The weights that a model is trained from; the archive is a corpus then.
 
     Raises
     ------
     BiasgridError
         The files are no language model of a known format.
     """
-    if start is not None:
-        from .bert_training import train  # late: it imports this module
-
-        return train(archive, start, folder, name=name, model=model, metadata=metadata)
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     source_files = _files(archive)
     format = model.get("format") or old_record.get("format") or _format(archive, source_files)

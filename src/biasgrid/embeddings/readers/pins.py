@@ -12,6 +12,7 @@ from ...errors import BiasgridError, join_names
 from ...files import hash_file
 from ..store import MODEL
 from .files import open_content
+from .registry import REGISTRY
 
 # read with a language model's or an encoder's weights
 OF_WEIGHTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
@@ -96,8 +97,6 @@ def _recorded(path: Path) -> dict[str, str]:
 
 def _beside(path: Path) -> set[str]:
     """The names of the files that the reader of a file opens beside it."""
-    from . import REGISTRY  # late: it imports this module
-
     names = {
         reader: {file.name for file in path.parent.glob(reader.beside.format(escape(path.name)))}
         for reader in REGISTRY.values()

@@ -147,7 +147,7 @@ def _is_member(name: str, member: str) -> bool:
 def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
     """Write the regular files among `members` into `folder` by their base names; path in the archive -> file.
 
-    Together they may expand to `bounded.allowed` bytes at most.
+    Together they may expand to `expansion_limit` bytes at most.
     """
     files: dict[str, Path] = {}
     for name, content in _open_members(archive, lambda name: any(_is_member(name, m) for m in members)):

@@ -1,0 +1,44 @@
+"""A finished study as a grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import BiasgridError, join_names
+from .grid_frames import Grid
+from .study import find_study
+
+
+def open_study(study: Path | str) -> Grid:
+    """A finished study as the grid that `measure_grid` would give.
+
+    Parameters
+    ----------
+    study
+        The folder of its results, such as results/embedded, or its config file; the results of that are looked for
+        below the working directory, where the study runs. A path that does not exist here is looked for in the
+        checkout that biasgrid runs from, so that notebooks in any of its folders find its studies.
+
+    Returns
+    -------
+    Grid
+        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, no model is
+        opened, and no plugin of the study is loaded: figures of plugins are in the folder.
+
+    Raises
+    ------
+    BiasgridError
+        For a folder that is not that of a study's results, and a study that is not finished.
+
+    Examples
+    --------
+    >>> study = open_study("results/embedded")  # doctest: +SKIP
+    >>> study.rank()  # doctest: +SKIP
+    """
+    finished_study = find_study(study)
+    missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
+    if missing:
+        raise BiasgridError(
+            f"{study}: not a finished study: it has no {join_names(f'{name}.csv' for name in missing)}; run it again"
+        )
+    return Grid(finished_study)

@@ -1,0 +1,56 @@
+"""How the folder of a model is made, by kind: `Kind.make`. All that is imported here stands below the kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .corpus.shuffled import Shuffled
+from .corpus.text import Sentences
+from .readers.conversion import convert
+
+
+def make_vectors(
+    archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> None:
+    """The store of a model of vectors, converted, trained or encoded."""
+    source = model["source"]
+    if source["type"] == "encoded":
+        from .language import encoding
+
+        encoding.write(archive, folder, name=name, model=model, metadata=metadata)
+        return
+    if source["type"] == "trained":
+        from . import training
+
+        options = {"algorithm": source["algorithm"], "params": source["params"]}
+        corpus = source["corpus"]
+        format = corpus.get("format")
+        sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
+        if "shuffle" in corpus:
+            sentences = Shuffled(sentences, corpus["shuffle"])
+        training.train(sentences, folder, where=archive, name=name, **options, metadata=metadata)
+        return
+    convert(
+        archive,
+        folder,
+        name=name,
+        format=model.get("format"),
+        # a pickle is read only if what was fetched is what a checksum in the config says
+        trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
+        vocab_prefix=metadata["vocab_prefix"],
+        metadata=metadata,
+    )
+
+
+def make_language_model(archive: Path, folder: Path, *, start: Path | None = None, **settings: Any) -> None:
+    """The folder of a language model, from its files, or trained on a corpus from the weights `start` on."""
+    if start is None:
+        from .language.building import make_language_model
+
+        make_language_model(archive, folder, **settings)
+    else:
+        from .language.bert_training import train
+
+        train(archive, start, folder, **settings)

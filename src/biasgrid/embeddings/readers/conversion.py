@@ -1,0 +1,183 @@
+"""Foreign formats into stores."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError, join_names
+from ...files import readable
+from ..store import MODEL, EmbeddingStore
+from ..store_writer import StoreWriter
+from .files import open_content
+from .pins import check_sha256
+from .reader import Reader
+from .registry import REGISTRY
+
+SAMPLE = 1 << 20  # bytes of a file from which its format is detected
+HINT = "biasgrid list formats"
+# a line of a word and numbers between commas, at the beginning or after a head
+CSV = re.compile(rb"([^\n]*\n)??[^,\n]*(?:,-?\d*\.?\d+(?:[eE][+-]?\d+)?){2,}\r?(?:\n|\Z)")
+
+
+def convert(
+    source: Path | str,
+    output: Path | str,
+    *,
+    name: str,
+    format: str | None = None,
+    sha256: str | None = None,
+    trust_pickle: bool = False,
+    vocab_prefix: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    subwords: bool = False,
+) -> EmbeddingStore:
+    """Convert an embedding into a store, replacing one that is there.
+
+    The store appears when it is whole. Of a word that is there twice the first vector counts. Such words, blank lines
+    and the like are counted under `warnings` in model.json and in one Python warning.
+
+    Parameters
+    ----------
+    source
+        A file, gzipped or not, or the folder of a format of several files.
+    output
+        The store's folder.
+    name
+        The model's.
+    format
+        The name of one of `REGISTRY` (`biasgrid list formats`); None to detect it from the content.
+    sha256
+        Of the source file and those that are read with it, which must match (docs/data.md).
+    trust_pickle
+        Read a pickle (.kv, .model) without sha256. Either way only gensim's vectors and models and plain NumPy
+        arrays are taken out of it, and none of its code runs.
+    vocab_prefix
+        What stands before every word in the vocabulary.
+    metadata
+        Further entries of model.json (label, source, licence, note).
+    subwords
+        Keep the n-grams of a fastText model, too, for `Subwords.open`.
+
+    Returns
+    -------
+    EmbeddingStore
+        The store, opened.
+
+    Raises
+    ------
+    BiasgridError
+        The source is missing, damaged, of no known format, or not what sha256 says; names the line, or the word,
+        where there is one.
+    """
+    source, output = Path(source), Path(output)
+    for argument, text in {"name": name, "vocab_prefix": vocab_prefix, "sha256": sha256 or ""}.items():
+        if not isinstance(text, str):
+            raise BiasgridError(f"{argument} must be a text, not {text!r:.60}")
+    if not source.exists():
+        raise BiasgridError(f"{source}: no such file")
+    if output.exists() and output.samefile(source):
+        raise BiasgridError(f"{output}: a store cannot be written into the folder that it is made from")
+    reader = detect(source) if format is None else _find_reader(format, source)
+    if sha256 is not None:
+        check_sha256(source, sha256)
+    elif reader.pickled and not trust_pickle:
+        raise BiasgridError(
+            f"{source}: is a pickle, a format that can hold code: pin its sha256 (in a study, in the model's "
+            "source), or say trust_pickle=True (--trust-pickle); no code is run either way"
+        )
+    facts = {"file": readable(source.name)} | ({"sha256": sha256} if sha256 else {})
+    record = {"label": name, "source": facts, "licence": "not stated", "note": ""} | dict(metadata or {})
+    if (source / MODEL).exists():
+        _check_prefix(source, vocab_prefix)
+    with StoreWriter(output, source, subwords) as writer:
+        reader.read(source, writer)
+        if subwords and not writer.has_subwords:
+            raise BiasgridError(
+                f"{source}: {reader.name} has no n-grams: subwords are of fastText's .bin and of gensim's FastText"
+            )
+        writer.finish(record | {"name": name, "format": reader.name, "vocab_prefix": vocab_prefix})
+    if writer.warnings:
+        counts = ", ".join(f"{key} {count}" for key, count in writer.warnings.items())
+        warnings.warn(f"{source}: {counts}", stacklevel=2)
+    return EmbeddingStore.open(output)
+
+
+def suffixless(path: Path) -> str:
+    """A file's or a folder's name, as a model's."""
+    name = readable(path.resolve().name)
+    return Path(name.removesuffix(".gz")).stem if path.is_file() else name
+
+
+def detect(source: Path) -> Reader:
+    """The reader of a file or folder, from its content.
+
+    Raises BiasgridError where it is of no format, or could be of several.
+    """
+    is_folder = source.is_dir()
+    content = sorted(path.name for path in source.iterdir()) if is_folder else _sample(source)
+    readers = [reader for reader in REGISTRY.values() if reader.folder == is_folder]
+    candidates = [reader for reader in readers if not reader.guesses and reader.detect(content)]
+    if not candidates:
+        if not is_folder:
+            _reject(source, content)
+        candidates = [reader for reader in readers if reader.guesses and reader.detect(content)]
+    if len(candidates) == 1:
+        return candidates[0]
+    formats = join_names(reader.name for reader in candidates or readers)
+    if candidates:
+        raise BiasgridError(f"{source}: could be of several formats; name one of them: {formats}")
+    if is_folder:
+        raise BiasgridError(
+            f"{source}: is neither a store (no {MODEL}) nor of a format that is a folder: {formats} ({HINT}); it has "
+            f"{join_names(content) if content else 'no files'}"
+        )
+    advice = ""
+    if table := CSV.match(content):
+        options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
+        advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({str(source)!r}, {options}))"
+    raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT}){advice}")
+
+
+def _check_prefix(store: Path, vocab_prefix: str) -> None:
+    store_prefix = EmbeddingStore.open(store).vocab_prefix
+    if store_prefix != vocab_prefix:
+        raise BiasgridError(
+            f"{store}: is a store of vocab_prefix {store_prefix!r}, not {vocab_prefix!r}: give that one"
+        )
+
+
+def _find_reader(name: str, source: Path) -> Reader:
+    """The reader of that name, for a source that may be of its format."""
+    reader = REGISTRY.find(name)
+    if source.is_dir() != reader.folder:
+        raise BiasgridError(f"{source}: {reader.name} is a {'folder' if reader.folder else 'file'}")
+    if not reader.folder:
+        sample = _sample(source)
+        if reader.guesses or not reader.detect(sample):
+            _reject(source, sample)
+    return reader
+
+
+def _reject(source: Path, sample: bytes) -> None:
+    """Raises BiasgridError for what is certainly no model, and often taken for one."""
+    start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head>")):
+        raise BiasgridError(f"{source}: is a web page, not a model: the download went wrong")
+    if sample.startswith(b"PK\x03\x04"):
+        raise BiasgridError(f"{source}: is a zip archive (or a wheel): unpack it and give the file inside")
+    if sample[257:262] == b"ustar":
+        raise BiasgridError(f"{source}: is a tar archive: unpack it and give the file inside")
+    if sample.startswith((b"\x93NUMPY", b"PAR1")):
+        raise BiasgridError(f"{source}: is one part of npy-parquet: give the folder that holds both files")
+
+
+def _sample(source: Path) -> bytes:
+    with open_content(source) as file:
+        sample = file.read(SAMPLE)
+    if not sample:
+        raise BiasgridError(f"{source}: is empty")
+    return sample

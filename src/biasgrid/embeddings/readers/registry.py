@@ -1,0 +1,8 @@
+"""The list of all readers of formats."""
+
+from __future__ import annotations
+
+from ...registry import Registry
+from .reader import Reader
+
+REGISTRY: Registry[Reader] = Registry(__package__, "READERS", "format", "formats")

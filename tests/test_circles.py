@@ -1,0 +1,39 @@
+"""No module imports itself through others, whether at the top, late or for type checkers alone."""
+
+import grimp
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from biasgrid.embeddings.kinds import REGISTRY as KINDS
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return grimp.build_graph("biasgrid", exclude_type_checking_imports=False, cache_dir=None)
+
+
+def test_imports_run_in_no_circle(graph):
+    modules = sorted(graph.modules - {"biasgrid"})  # the door names all that it has
+    place = {module: i for i, module in enumerate(modules)}
+    arrows = np.zeros((len(modules),) * 2, dtype=bool)
+    for module in modules:
+        imported = graph.find_modules_directly_imported_by(module) - {"biasgrid"}
+        arrows[place[module], [place[other] for other in imported]] = True
+    _, circle_of = connected_components(csr_array(arrows), connection="strong")
+    circles = [np.array(modules)[circle_of == i].tolist() for i in np.flatnonzero(np.bincount(circle_of) > 1)]
+    assert circles == []
+
+
+def test_what_makes_a_kind_of_model_stands_below_the_kinds(graph):
+    """Kinds name it by a text, which no tool follows."""
+    for kind in KINDS.values():
+        module, _, _ = kind.make.partition(":")
+        upstream = graph.find_upstream_modules(module)
+        assert upstream
+        assert not upstream & {
+            KINDS.module(kind.name),
+            "biasgrid.embeddings.kinds",
+            "biasgrid.embeddings.building",
+        }
