@@ -537,6 +537,16 @@ def test_scores_of_a_model_of_long_vectors_are_cut_off_with_their_values():
     assert not arrows_of(table)
 
 
+def test_of_several_scores_beyond_the_axis_the_furthest_is_written():
+    table = score_table({"rnd": SINGLE[:2]}, list("abcde"))
+    sides = np.where(table["query"] == SINGLE[0], -1, 1)
+    table["value"] = table["model"].map({"a": 0.1, "b": 0.1, "c": 0.1, "d": 3.0, "e": 6.0}) * sides
+    (axes,) = scores(table, {}, "Gender", {"rnd": 0.0}).axes
+    assert sorted(text for text in texts(axes) if "→" in text or "←" in text) == sorted(
+        ["← to −6.0", "to 6.0 →"]
+    )
+
+
 def test_scores_say_what_a_sign_says_metric_by_metric():
     signs = {key: metrics.REGISTRY[key].sign for key in ("weat", "weat_es", "ect")}
     table = score_table(dict.fromkeys(signs, PAIRED), ["a", "b"])
