@@ -27,6 +27,7 @@ from conftest import ROOT, Project
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")
 KEPT = 3  # studies of other states of the sources, for as many worktrees
+NULL = "one/none/weat/q1"
 LETTERS = "abcdef"
 WORDS = [f"{letter}{i}" for letter in LETTERS for i in range(8)] + [f"x{i}" for i in range(352)]
 
@@ -106,6 +107,7 @@ CONFIG = {
         "adjust": "benjamini-hochberg",
     },
     "figures": ["scores", "bars-by-query", "rankings"],
+    "null_distributions": [NULL],
 }
 
 
