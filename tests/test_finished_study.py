@@ -49,3 +49,14 @@ def test_the_lowest_p_value_of_a_score_is_the_larger_of_its_tests(results):
                     assert score["p_lowest"] == max(test["p_lowest"] for test in tests)
                     compared += 1
     assert compared == np.sum(scores.reset_index()["metric"].isin(["weat", "rnd"]))
+
+
+def test_of_one_score_the_test_of_the_aggregate_is_the_scores(results):
+    """Of one query, the aggregate is how far the score is from neutral, and random groups are the same."""
+    place = ["criterion", "metric", "model", "debias"]
+    scores = pd.read_csv(results / "scores.csv")
+    single = scores[scores.groupby(place)["query"].transform("size") == 1].dropna(subset="p_groups")
+    aggregates = pd.read_csv(results / "aggregates.csv").dropna(subset="p_groups")
+    both = single.merge(aggregates, on=place, suffixes=("", "_of_aggregate"))
+    assert set(both["metric"]) == {"weat", "mac", "rnsb"}
+    assert both["p_groups_of_aggregate"].tolist() == both["p_groups"].tolist()
