@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test rehearsal-test report-test fuzz cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -156,6 +156,11 @@ report-test: .venv/installed-for-tests .node/installed ## a study's page in Chro
 FUZZ ?= 20000
 fuzz: .venv/installed-for-tests ## damaged and hostile input. FUZZ=200: fewer than 20,000
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
+
+# tests/faults.py
+FAULTS ?=
+faults: .venv/installed-for-tests ## do the tests see faults by hand? one at a time, in a copy. FAULTS=debias: of a part or file
+	$(BIN)/python tests/faults.py $(FAULTS)
 
 # docs/cluster.md
 cluster-test: .venv-slurm/installed ## the embedded study on a Slurm of one node, which it installs (as root)

@@ -62,6 +62,15 @@ def test_number_of_subqueries(t, a, need_t, need_a):
             query.subqueries((need_t, need_a))
 
 
+@given(st.integers(1, 4), st.integers(1, 4))
+def test_groups_are_two_or_more_and_sets_one_or_more(t, a):
+    query = of_template(t, a)
+    assert query.fits(("n", "n"))
+    assert query.fits(("k", "n")) == (t >= 2)
+    assert query.fits(("n", "k")) == (a >= 2)
+    assert query.fits(("k", "k")) == (t == a >= 2)
+
+
 @given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3))
 def test_a_query_file_reads_back_as_the_query(targets, attributes):
     query = Query(targets, attributes)

@@ -293,6 +293,15 @@ def test_seeds_differ_between_cells_and_follow_the_studys_seed(root):
     assert seed_of(0, "a") != seed_of(1, "a")
 
 
+def test_draws_of_words_are_one_studys_and_follow_its_seed(root):
+    def draw_seeds(seed):
+        config = grid_config() | {"seed": seed, "inference": {"bootstrap": {"draws": 10}}}
+        study = Study.of(config, root=root)
+        return {inference.spec["inference"]["draw_seed"] for inference in study.inferences.values()}
+
+    assert len(draw_seeds(0) | draw_seeds(1)) == len(draw_seeds(0)) + len(draw_seeds(1)) == 2
+
+
 # the studies that ship
 
 

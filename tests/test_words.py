@@ -130,6 +130,14 @@ def test_pairs_keep_their_places(model):
     assert list(zip(left.keys, right.keys, strict=True)) == [("he", "she"), ("he", "He")]
 
 
+def test_a_pair_is_whole_whichever_preprocessors_find_its_words(model):
+    options = WordOptions([{}, {"lowercase": True}])
+    left = find("L", ["he", "MARIA", "nobody"], model, options, in_pairs=True)
+    right = find("R", ["SHE", "maria", "she"], model, options, in_pairs=True)
+    left, right = whole_pairs([left, right])
+    assert list(zip(left.keys, right.keys, strict=True)) == [("he", "she"), ("maria", "maria")]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

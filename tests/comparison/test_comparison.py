@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgrid import Query, comparison, tables
+from biasgrid.comparison.study_values import run_deviations
 from biasgrid.errors import BiasgridError
 from biasgrid.study import Study
 
@@ -311,6 +312,22 @@ def test_runs_of_an_aggregate(compare):
     chance = {("Gender", "weat", "a", "abs_avg"): (0.1, 100.0)}
     (row,) = compare({"runs": "100", "published": "0.85"}, aggregates=values, run_sds=chance).itertuples()
     assert (row.verdict, row.sd) == ("reproduced", pytest.approx(0.1 * math.sqrt(0.02)))
+
+
+def test_runs_of_independent_scores_add_up_by_their_squares(tmp_path):
+    """Of two scores with deviations .3 and .4: .5 of their sum, .25 of their mean; one without counts for nothing."""
+    for query, sd in (("q1", 0.3), ("q2", 0.4), ("q3", None)):
+        scalars = {"n_iterations": 100 if query == "q1" else 50, "accuracy": 0.5}
+        scalars |= {} if sd is None else {"standard_deviation": sd}
+        cell = {"criterion": "Gender", "metric": "rnsb", "model": "a", "debias": "none", "query": query}
+        cell["results"] = [{"query": query, "value": 0.1, "status": "ok", "scalars": scalars}]
+        (tmp_path / f"{query}.json").write_text(json.dumps(cell))
+    deviations = run_deviations(sorted(tmp_path.glob("*.json")), ["Gender"])
+    of_sum, of_mean = pytest.approx(0.5), pytest.approx(0.25)
+    expected = {"sum": of_sum, "abs_sum": of_sum, "avg": of_mean, "abs_avg": of_mean}
+    for criterion in ("Gender", "Overall"):
+        found = {key[3]: value for key, value in deviations.items() if key[:3] == (criterion, "rnsb", "a")}
+        assert found == {name: (sd, 50) for name, sd in expected.items()}
 
 
 def test_words_that_ours_lacks_are_said_where_it_differs(compare):

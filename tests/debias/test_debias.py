@@ -173,7 +173,9 @@ def check_hard(model, definitional, equalize, ignore, n_components, method="hard
     np.testing.assert_allclose(np.linalg.norm(after, axis=1), 1, atol=1e-6)
     for words in equalize:
         if all(word in overridden for word in words):
-            distances = np.linalg.norm(after[:, None] - vectors(debiased, list(words)), axis=2)
+            equalized = vectors(debiased, list(words))
+            np.testing.assert_allclose(np.linalg.norm(equalized, axis=1), 1, atol=1e-6)
+            distances = np.linalg.norm(after[:, None] - equalized, axis=2)
             np.testing.assert_allclose(distances - distances[:, :1], 0, atol=1e-6)
     left = [w for w in ignore if w not in overridden and w in model]
     original = vectors(model, left)

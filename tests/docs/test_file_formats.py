@@ -2,11 +2,11 @@
 
 import json
 import re
-import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import finished_study
 import numpy as np
 import pytest
 from conftest import ROOT, write_text_model
@@ -17,9 +17,6 @@ from biasgrid.debias import hard
 from biasgrid.debias.transform import ARRAYS
 from biasgrid.plan.steps import evaluation_step, frequency_step
 from biasgrid.study import Study
-
-sys.path.insert(0, str(ROOT / "tests" / "api"))
-import small_study
 
 pytestmark = pytest.mark.slow
 
@@ -58,14 +55,21 @@ def check(section: str, *records) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def study():
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("files"))
-        yield small_study.finished(Path())
+        patch.chdir(finished_study.finished().folder)
+        yield Study.read("config/config.yaml")
 
 
 def read(files):
     return [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
+
+
+def config(model, **changes):
+    """The study of one model and criterion, so far as a file of it is made here."""
+    whole = finished_study.CONFIG | {"null_distributions": [], "figures": [], "debias": {}}
+    whole["models"] = {"one": whole["models"]["one"] | model}
+    return whole | {"criteria": {"First": whole["criteria"]["First"]}} | changes
 
 
 def test_queries_cells_and_inference(study):
@@ -94,7 +98,7 @@ def test_arrays_have_the_shapes_that_the_page_says(study):
 
 
 def test_null_distributions_and_pools(study):
-    arrays = np.load(study.null_file(study.cells[small_study.NULL]))
+    arrays = np.load(study.null_file(study.cells[finished_study.NULL]))
     assert {re.sub(r"_\d+_", "_<i>_", name) for name in arrays} == documented("Null distributions").keys()
     (result,) = json.loads(arrays["results"].tobytes())
     assert result.keys() == {"query", "status", "value", "permutation", "random_groups", "bootstrap"}
@@ -103,9 +107,8 @@ def test_null_distributions_and_pools(study):
 
 def test_frequencies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_text_model(Path("one.txt"), small_study.WORDS)
-    models = {"one": small_study.CONFIG["models"]["one"] | {"sorted": True}}
-    study = Study.of(small_study.CONFIG | {"models": models, "null_distributions": [], "figures": []})
+    write_text_model(Path("one.txt"), finished_study.WORDS)
+    study = Study.of(config({"sorted": True}))
     make_inputs(study)
     frequency_step(study, "one").run()
     check("Frequencies", *read([study.frequency_file("one")]))
@@ -130,15 +133,14 @@ def test_a_transform(tmp_path):
 
 def test_evaluations(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = small_study.WORDS[:40]
+    words = finished_study.WORDS[:40]
     write_text_model(Path("one.txt"), words)
     pairs = [f"{a}\t{b}\t{i % 7}" for i, (a, b) in enumerate(pairwise(words))]
     Path("pairs.tsv").write_text("\n".join([*pairs, "gone\ta0\t1"]))
     questions = [" ".join(words[i : i + 4]) for i in range(12)]
     Path("questions.txt").write_text("\n".join([": some", *questions]))
     quality = {"similarity": {"toy": "pairs.tsv"}, "analogies": {"asked": "questions.txt"}}
-    models = {"one": small_study.CONFIG["models"]["one"]}
-    study = Study.of(small_study.CONFIG | {"models": models, "quality": quality, "figures": []})
+    study = Study.of(config({}, quality=quality))
     make_inputs(study)
     (evaluation,) = study.quality.values()
     evaluation_step(study, evaluation).run()

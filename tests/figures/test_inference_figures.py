@@ -328,6 +328,11 @@ def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
     assert_readable(figure)
 
 
+def test_models_of_one_rank_lie_at_it():
+    (axes,) = draw_intervals(rank_tables([1.5, 1.5, 3], 0.5, "ab"), {}).axes
+    assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 1.5), (1, 1.5), (2, 3)]
+
+
 def test_metrics_that_grow_with_vector_length_are_marked_in_their_titles():
     """As the two whose lengths differ, and not one of vectors of one length."""
     tables = [

@@ -204,6 +204,8 @@ def test_no_drawn_p_value_is_zero():
     values = [*range(20, 40), *range(20)]
     tested = permutation_test(sums(values), (20, 20), draws=99)
     assert tested.p_value == tested.p_lowest == 1 / 100
+    both = permutation_test(sums(values), (20, 20), draws=99, alternative="two-sided")
+    assert both.p_value == both.p_lowest == 2 / 100
 
 
 def test_sets_keep_their_sizes_and_no_word_is_drawn_twice():

@@ -237,6 +237,15 @@ def test_words_have_their_sign_and_components(direction, k):
         assert np.linalg.norm(components, axis=1) == pytest.approx(bias)
 
 
+def test_words_of_same_lean_to_the_group_that_they_are_nearer_to():
+    a, b, words = gaussian(4, 5, 6, 9)
+    (bias,) = metrics.metric("same").function([a, b], [words]).detail["bias"].values
+    axis = units(a).mean(axis=0) - units(b).mean(axis=0)
+    assert bias == pytest.approx(units(words) @ axis / np.linalg.norm(axis))
+    assert (bias > 0).any()
+    assert (bias < 0).any()
+
+
 @given(SEEDS, st.integers(2, 4))
 @settings(max_examples=25, deadline=None)
 def test_generalised_weat_is_the_papers_sum(seed, k):

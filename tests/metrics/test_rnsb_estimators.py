@@ -58,11 +58,13 @@ def test_naive_bayes_by_hand(random_model):
     assert "accuracy" not in result.scalars
 
 
-def test_evaluation_on_words_left_out_is_scikit_learns(random_model):
+@pytest.mark.parametrize(("test_size", "random_state"), [(0.2, 5), (0.5, 1), (0.5, 2), (0.5, 3)])
+def test_evaluation_on_words_left_out_is_scikit_learns(random_model, test_size, random_state):
     model = random_model(1)
     words, labels = vectors(model, GOOD + BAD), np.repeat([1, -1], [10, 8])
-    result = metrics.rnsb(QUERY, model, estimator=GaussianNB, random_state=5)
-    train, test = train_test_split(np.arange(18), test_size=0.2, stratify=labels, random_state=5)
+    split = {"test_size": test_size, "random_state": random_state}
+    result = metrics.rnsb(QUERY, model, estimator=GaussianNB, **split)
+    train, test = train_test_split(np.arange(18), stratify=labels, **split)
     told = np.where(gaussian(words[train], labels[train], words[test]) > 0.5, -1, 1)
     assert result.value == pytest.approx(
         divergence(gaussian(words[train], labels[train], vectors(model, TARGETS)))

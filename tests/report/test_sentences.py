@@ -6,7 +6,10 @@ import pandas as pd
 import pytest
 from tables_of_models import answered, only
 
+from biasgrid import metrics
+from biasgrid.report import cell_tests
 from biasgrid.report.decisive_queries import decisive_queries
+from biasgrid.report.marks import legend, mark_of
 from biasgrid.report.names import Names
 from biasgrid.report.sentences import (
     of_agreement,
@@ -18,6 +21,7 @@ from biasgrid.report.sentences import (
     of_single,
 )
 from biasgrid.verdicts.agreement import agreement
+from biasgrid.verdicts.evidence import MEANINGS, VERDICTS
 
 LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
 NAMES = Names(LABELS, "abc")
@@ -96,8 +100,8 @@ def scores(values):
     return pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
 
 
-def decisive(values):
-    return decisive_queries(scores(values), ["Gender"], {"weat": 0.0}).get(("Gender", "weat"))
+def decisive(values, neutral=0.0):
+    return decisive_queries(scores(values), ["Gender"], {"weat": neutral}).get(("Gender", "weat"))
 
 
 def test_queries_without_which_another_model_comes_first():
@@ -106,6 +110,23 @@ def test_queries_without_which_another_model_comes_first():
     assert decisive({"q1": {"a": 0.5, "b": -0.9}, "q2": {"a": 0.2, "b": 0.3}}) == ()
     assert decisive({"q1": {"a": nan, "b": nan}}) is None
     assert decisive({"q1": {"a": 0.3, "b": 0.9}}) == ()
+    # distances from 1: .7 and .1, .5 and .9, on average .6 and .5; without q1 .5 and .9, without q2 .7 and .1
+    assert decisive({"q1": {"a": 0.3, "b": 0.9}, "q2": {"a": 0.5, "b": 0.1}}, 1.0) == (("q1", "a"),)
+    # on average .3 and .4, and never the other way
+    assert decisive({"q1": {"a": 1.3, "b": 0.6}, "q2": {"a": 0.7, "b": 1.4}}, 1.0) == ()
+
+
+def test_each_mark_is_one_sign_whose_filled_half_is_the_test_that_is_significant():
+    signs = {MEANINGS[verdict]: mark_of(verdict) or "no mark" for verdict in VERDICTS}
+    assert {meaning: mark for mark, meaning in legend()} == signs
+    assert signs == {
+        MEANINGS["all"]: "●",
+        MEANINGS["permutation"]: "◐",
+        MEANINGS["groups"]: "◑",
+        MEANINGS["none"]: "○",
+        MEANINGS["out_of_reach"]: "·",
+        MEANINGS["untested"]: "no mark",
+    }
 
 
 def test_where_tests_that_hold_frequency_disagree_with_marks():
@@ -128,3 +149,13 @@ def test_where_there_is_one_model_nothing_is_compared():
         "No metric has more than one model (Alpha): there is nothing to compare."
     )
     assert of_single([only({"a": nan})], NAMES) == "No model has a value."
+
+
+@pytest.mark.parametrize("name", ["weat", "rnsb"])
+def test_a_question_names_the_sets_that_a_test_replaces(name):
+    metric = metrics.metric(name)
+    groups, words = ("target", "attribute") if metric.regrouped == "targets" else ("attribute", "target")
+    questions = cell_tests.test_questions(metric)
+    assert f"in place of the {groups} sets?" in questions["random_groups"]
+    assert f"in place of the words of the {words} sets?" in questions["control_words"]
+    assert "which attribute set" in questions["permutation"] or name == "weat"

@@ -214,6 +214,9 @@ def test_the_step_depends_on_the_words_and_how_they_are_looked_up(study):
     assert frequency_step(Study.of(changed), "trained").depends_on == before
     changed["criteria"]["First"]["words"] = {"preprocessors": [{}]}
     assert frequency_step(Study.of(changed), "trained").depends_on != before
+    # every form of a word counts, where metrics take every form
+    changed["criteria"]["First"]["words"] = {"strategy": "all"}
+    assert frequency_step(Study.of(changed), "trained").depends_on != before
 
 
 def test_large_counts_are_exact(study):

@@ -246,6 +246,7 @@ def test_an_interval_leaves_out_at_most_its_tails():
     assert ends(sample, 0.95) == (2.0, 3.5)
     assert ends(sample, 0.96) == (1.0, 7.0)
     assert ends(np.repeat([1.0, 2.0, 3.0], [26, 949, 25]), 0.95) == (1.0, 2.0)
+    assert ends(np.repeat([1.0, 2.0, 3.0], [25, 949, 26]), 0.95) == (2.0, 3.0)
 
 
 def test_correlations_of_samples_are_those_of_pandas(toy):

@@ -68,6 +68,24 @@ def test_overall_is_over_all_cells_of_ranked_criteria(scores):
     assert "X" in set(table["criterion"])
 
 
+def test_a_debiased_state_of_some_criteria_is_in_no_ranking_over_all(scores):
+    debiased = scores[scores["model"] == "a"].assign(debias="hard")
+    whole, part = debiased, debiased[debiased["criterion"] == "G"].assign(debias="linear")
+    ranks = rankings(pd.concat([scores, whole, part], ignore_index=True), ["G", "H"], NEUTRAL)
+    states = (
+        ranks[(ranks["model"] == "a") & (ranks["metric"] == "weat")].groupby("criterion")["debias"].agg(set)
+    )
+    assert states.to_dict() == {
+        "G": {"none", "hard", "linear"},
+        "H": {"none", "hard"},
+        "Overall": {"none", "hard"},
+    }
+    # a model without debiasing is, with what it was measured on
+    fewer = scores[~((scores["model"] == "b") & (scores["criterion"] == "H"))]
+    overall = at(rankings(fewer, ["G", "H"], NEUTRAL), criterion="Overall", metric="weat", model="b")
+    assert overall == pytest.approx(0.2)
+
+
 def test_an_aggregate_of_nothing_is_nan_and_counted():
     table = aggregates(scores_of([("G", "q", "weat", "a", math.nan)]), ["G"])
     assert table["value"].isna().all()
@@ -82,6 +100,35 @@ def test_ranking_by_distance_knows_which_way_is_fair(scores):
     plain = rankings(scores, ["G", "H"], NEUTRAL, by="value")
     assert at(plain, "rank", criterion="G", metric="ect", model="a") == 2
     assert set(ranks["criterion"]) == {"G", "H", "Overall"}
+
+
+def test_a_distance_has_no_sign_whatever_is_aggregated():
+    scores = scores_of(
+        [("G", "q1", "weat", "a", -0.5), ("G", "q1", "weat", "b", 0.2), ("G", "q1", "weat", "c", -0.1)]
+    )
+    for aggregation in ("avg", "sum", "abs_avg"):
+        table = rankings(scores, ["G"], NEUTRAL, aggregation)
+        ranks = table[table["criterion"] == "G"].set_index("model")
+        assert ranks["rank"].to_dict() == {"a": 3, "b": 2, "c": 1}
+        assert ranks["value"].to_dict() == pytest.approx({"a": 0.5, "b": 0.2, "c": 0.1})
+
+
+def test_a_correlation_rests_on_the_fewest_queries_of_both_rankings():
+    queries = {"weat": {"a": 3, "b": 3}, "ect": {"a": 3, "b": 2}}
+    rows = [
+        ("G", f"q{i}", metric, model, 0.1 * i if i < n else math.nan)
+        for metric, models in queries.items()
+        for model, n in models.items()
+        for i in range(3)
+    ]
+    table = correlations(rankings(scores_of(rows), ["G"], NEUTRAL), ["spearman"])
+    of_g = table[table["criterion"] == "G"].set_index(["metric_a", "metric_b"])["queries"]
+    assert of_g.to_dict() == {
+        ("weat", "weat"): 3,
+        ("weat", "ect"): 2,
+        ("ect", "weat"): 2,
+        ("ect", "ect"): 2,
+    }
 
 
 def test_distance_and_value_agree_where_neutral_is_zero(scores):

@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tables_of_models import tables
 
 import biasgrid as bg
+from biasgrid.figures import REGISTRY
+from biasgrid.in_memory import InMemory
 from biasgrid.verdicts.comparability import are_alike, incomparable, metrics_by_length
 
 QUERY = bg.Query([["a0", "a1"], ["b0", "b1"]], [["c0", "c1"]], ["A", "B"], ["C"])
@@ -131,6 +134,23 @@ def test_the_figure_of_summed_ranks_says_what_does_not_compare_and_that_the_orde
     assert "The order of the models is undecided" in texts(grid.plot(kind))
     grid = bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False, normalize=True)
     assert "does not compare" not in texts(grid.plot(kind))
+
+
+@pytest.mark.parametrize(("lengths", "is_decided"), [((1.0, 9.0), False), ((1.0, 1.0), True)])
+def test_an_order_that_only_a_metric_of_other_lengths_decides_is_undecided(lengths, is_decided):
+    rankings, pairs = tables(
+        {"rnd": {"a": 0.1, "b": 0.5}, "mac": {"a": 0.2, "b": 0.2}}, {"rnd": {("a", "b"): 0.001}}
+    )
+    of_models = {(model, "none"): length for model, length in zip("ab", lengths, strict=True)}
+    frames = {
+        "rankings": rankings.assign(rank=rankings["rank_shared"]),
+        "pairs": pairs,
+        "scalars": scalars(rows(of_models, criterion="Gender")),
+    }
+    files = {name: InMemory((name,), frame) for name, frame in frames.items()}
+    verdicts = {"scaled": {"Gender": ["rnd"]}, "level": 0.95, "draws": 500}
+    figure = REGISTRY["rankings-by-criterion"].draw(files, {"labels": {}, "verdicts": verdicts})
+    assert ("The order of the models is undecided" in texts(figure)) != is_decided
 
 
 def test_the_figure_of_correlations_marks_what_does_not_compare():

@@ -69,3 +69,9 @@ def test_sides_are_those_of_the_neutral_value():
     scores = ("q1", "a", 0.9, (0.8, 0.95), "none"), ("q1", "b", 1.2, (1.1, 1.3), "none")
     assert clause(*scores, neutral=1.0) == f"on 1 of 1 query, a metric finds {FINDING}"
     assert clause(*scores) == f"no metric finds {FINDING} on any of 1 query"
+    # an interval that has the neutral value in it shows no side
+    for unsure in (("q1", "b", 1.2, (0.9, 1.5), "none"), ("q1", "b", 0.7, (0.5, 1.1), "none")):
+        other = (
+            ("q1", "a", 0.9, (0.8, 0.95), "none") if unsure[2] > 1 else ("q1", "a", 1.2, (1.1, 1.3), "none")
+        )
+        assert clause(other, unsure, neutral=1.0) == f"no metric finds {FINDING} on any of 1 query"

@@ -138,6 +138,7 @@ def test_full_marks_and_those_by_one_test():
         ("benjamini-hochberg", 2, 300, 3, 3000),
         # n >= tails (m - R) / .05
         ("holm", 1, 300, 3, 297 / 0.05),
+        ("holm", 1, 300, 100, 200 / 0.05),
     ],
 )
 def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, significant, needed):

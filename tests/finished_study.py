@@ -1,0 +1,193 @@
+"""One small finished study that tests share, made by the engine once per machine.
+
+    python tests/finished_study.py        # writes what tests/golden/finished_study is compared with, anew
+
+Two models of 400 words, of which one has a strong bias and one a weak one, a corpus, and a language model that is a
+table of scores; three queries, one of a word that a model lacks; four metrics of vectors, one of text, one of
+sentences; a debias method; all inference. It lies in the system's folder of temporary files under the digest of what
+makes it, and is made again when that changes. Whoever changes it works on a copy (`Project.copy`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+from conftest import ROOT, Project
+
+GOLDEN = ROOT / "tests" / "golden" / "finished_study"
+COMPARED = ("*.csv", "cells/**/*.json", "study.json")
+KEPT = 3  # studies of other states of the sources, for as many worktrees
+NULL = "one/none/weat/q1"
+LETTERS = "abcdef"
+WORDS = [f"{letter}{i}" for letter in LETTERS for i in range(8)] + [f"x{i}" for i in range(352)]
+
+
+def words(letter: str) -> list[str]:
+    return [f"{letter}{i}" for i in range(8)]
+
+
+GROUPS = {"A": words("a"), "B": words("b")}
+PAIRS = [[f"a{i}", f"b{i}"] for i in range(4)]
+CONFIG = {
+    "study": "small",
+    "seed": 7,
+    "models": {
+        "one": {"label": "Model one", "source": {"type": "file", "path": "one.txt"}},
+        "two": {"label": "Model two", "source": {"type": "file", "path": "two.txt"}},
+        "corpus": {"label": "A corpus", "kind": "corpus", "source": {"type": "file", "path": "corpus.txt"}},
+        "table": {
+            "label": "A table of scores",
+            "kind": "language_model",
+            "format": "scores",
+            "source": {"type": "file", "path": "sentence_scores.csv"},
+        },
+    },
+    "criteria": {
+        "First": {
+            "queries": {
+                "q1": {"targets": GROUPS, "attributes": {"C": words("c"), "D": words("d")}},
+                "q2": {"targets": GROUPS, "attributes": {"E": words("e"), "F": words("f")}},
+            }
+        },
+        "Second": {
+            "queries": {
+                "q3": {
+                    "targets": {"C": words("c"), "D": words("d")},
+                    "attributes": {"E": words("e"), "A": words("a")},
+                }
+            }
+        },
+        "Text": {
+            "ranked": False,
+            "metrics": {"pmi": {"params": {"smoothing": 0.5}}},
+            "queries": {"q4": {"targets": GROUPS, "attributes": {"C": words("c")}}},
+        },
+        "Sentences": {
+            "ranked": False,
+            "metrics": {"pll_preference": {}},
+            "queries": {
+                "pairs": {
+                    "file": "pairs.csv",
+                    "sets": {"Stereotypical": "stereo", "Other": "anti"},
+                    "name": "Pairs",
+                }
+            },
+        },
+    },
+    "metrics": {
+        "weat": {},
+        "mac": {},
+        "rnd": {"params": {"distance": "cos"}},
+        "rnsb": {"params": {"n_iterations": 5}},
+    },
+    "debias": {
+        "First": {
+            "hard": {
+                "method": "hard",
+                "words": {"definitional_pairs": PAIRS},
+                "criteria": ["First", "Second"],
+            }
+        }
+    },
+    "inference": {
+        "permutation": {"draws": 1999, "exact": 100},
+        "random_groups": {"draws": 499},
+        "bootstrap": {"draws": 50},
+        "sensitivity": {"halves": 4},
+        "adjust": "benjamini-hochberg",
+    },
+    "figures": ["scores", "bars-by-query", "rankings"],
+    "null_distributions": [NULL],
+}
+
+
+def write_inputs(folder: Path) -> None:
+    """The study's models and files, from seeded generators."""
+    for seed, (name, lean) in enumerate({"one": 2.0, "two": 0.5}.items()):
+        present = [word for word in WORDS if (name, word) != ("two", "d3")]
+        vectors = np.random.default_rng(seed).normal(size=(len(present), 16))
+        vectors[:, 0] += [lean * {"a": 1, "c": 1, "b": -1, "d": -1}.get(word[0], 0) for word in present]
+        rows = (
+            f"{word} {' '.join(f'{x:.5f}' for x in row)}\n"
+            for word, row in zip(present, vectors, strict=True)
+        )
+        (folder / f"{name}.txt").write_text(f"{len(present)} 16\n" + "".join(rows), encoding="utf-8")
+    draw = random.Random(3)
+    lines = (" ".join(draw.choice(LETTERS) + str(draw.randrange(8)) for _ in range(7)) for _ in range(300))
+    (folder / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pairs = [
+        (f"the {a} is c{i}", f"the {b} is c{i}")
+        for i, (a, b) in enumerate(zip(*GROUPS.values(), strict=True))
+    ]
+    (folder / "pairs.csv").write_text(
+        "stereo,anti\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8"
+    )
+    scores = (f"{text},{round(draw.uniform(-12, -8), 3)!r}\n" for pair in pairs for text in pair)
+    (folder / "sentence_scores.csv").write_text("text,score\n" + "".join(scores), encoding="utf-8")
+
+
+def finished() -> Project:
+    """The study, to be read only."""
+    folder = Path(tempfile.gettempdir()) / f"biasgrid-studies-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    place = folder / _digest()
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "made").exists():
+            shutil.rmtree(place, ignore_errors=True)
+            make(place)
+            (place / "made").touch()
+        os.utime(place)
+        others = sorted(
+            (path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime
+        )
+        for path in others[: -KEPT - 1]:
+            shutil.rmtree(path, ignore_errors=True)
+    return Project(place)
+
+
+def make(folder: Path) -> Project:
+    """The study, made in this folder by the engine."""
+    folder.mkdir()
+    project = Project(folder)
+    write_inputs(folder)
+    project.configure(CONFIG)
+    project.run()
+    return project
+
+
+def _digest() -> str:
+    """Of all that it is made of."""
+    versions = (metadata.version(name) for name in ("numpy", "pandas", "scipy", "scikit-learn", "snakemake"))
+    hasher = hashlib.sha256(" ".join([sys.version, *versions]).encode())
+    files = [path for name in ("src", "workflow", "profiles") for path in sorted((ROOT / name).rglob("*"))]
+    for path in (*files, ROOT / "Snakefile", ROOT / "tests" / "conftest.py", Path(__file__)):
+        if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in path.parent.name:
+            hasher.update(f"{path.relative_to(ROOT)} {path.stat().st_size}\n".encode() + path.read_bytes())
+    return hasher.hexdigest()[:16]
+
+
+def copy_compared(results: Path, folder: Path) -> Path:
+    """What golden values are compared with, of the results of a study."""
+    for path in (path for pattern in COMPARED for path in results.glob(pattern)):
+        (folder / path.relative_to(results)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / path.relative_to(results))
+    return folder
+
+
+if __name__ == "__main__":
+    start = time.monotonic()
+    study = finished()
+    print(f"{study.folder}: {time.monotonic() - start:.0f} s")
+    shutil.rmtree(GOLDEN, ignore_errors=True)
+    copy_compared(study.folder / "results" / "small", GOLDEN)
