@@ -271,17 +271,24 @@ def project(tmp_path) -> Project:
     return Project(tmp_path)
 
 
-@pytest.fixture(scope="session")
-def finished_project(tmp_path_factory) -> Project:
-    """A project that has been run, by one of pytest's processes; tests copy it before they change it."""
+def made_once(tmp_path_factory, name: str, config: dict | None = None) -> Project:
+    """A project that one of pytest's processes runs, and all have; tests copy it before they change it."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (base / "finished.lock").open("w") as lock:
+    with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        made = Project(base / "finished")
-        if not (made.folder / "results").exists():
+        made, ended = Project(base / name), base / f"{name}.ended"
+        if not ended.exists():
+            made.configure(config or made.config)
             made.run()
+            ended.touch()
     return made
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory) -> Project:
+    """The project of `grid_config`, run."""
+    return made_once(tmp_path_factory, "finished")
 
 
 @pytest.fixture

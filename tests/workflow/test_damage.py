@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Project, biasgrid, checksums_of, grid_config
+from conftest import Project, biasgrid, checksums_of, grid_config, made_once
 
 from biasgrid.cli import main
 
@@ -21,12 +22,9 @@ CONFIG = grid_config() | {
 CONFIG["models"]["one"]["sorted"] = True  # so frequencies are known
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def whole(tmp_path_factory) -> Project:
-    project = Project(tmp_path_factory.mktemp("whole"))
-    project.configure(CONFIG)
-    project.run()
-    return project
+    return made_once(tmp_path_factory, "undamaged", CONFIG)
 
 
 @pytest.fixture
@@ -34,6 +32,15 @@ def project(whole, tmp_path, monkeypatch) -> Project:
     project = whole.copy(tmp_path / "project")
     monkeypatch.chdir(project.folder)
     return project
+
+
+@pytest.fixture
+def without_code(whole, tmp_path, monkeypatch) -> Path:
+    """A copy of all but the workflow and its code, which only a run needs."""
+    folder = tmp_path / "project"
+    shutil.copytree(whole.folder, folder, ignore=shutil.ignore_patterns("src", "workflow", ".snakemake"))
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def edit(name, **changes):
@@ -79,7 +86,7 @@ SHAPES = [
 
 @pytest.mark.parametrize(("name", "changes", "table"), SHAPES)
 def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
-    project, capsys, monkeypatch, name, changes, table
+    without_code, capsys, monkeypatch, name, changes, table
 ):
     edit(name, **changes)
     monkeypatch.setattr(
@@ -92,15 +99,13 @@ def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null", '{"results": [1]}', "\0" * 99])
-def test_a_page_of_damaged_results_is_one_line(project, capsys, content):
+def test_a_page_of_damaged_results_is_one_line(without_code, capsys, content):
     for name in ("study.json", "models/one.json"):
         former = (RESULTS / name).read_text()
         (RESULTS / name).write_text(content)
         assert main(["report", str(RESULTS), "--output", "page.html"]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(
-            f"biasgrid: {(project.folder / RESULTS / name) if name == 'study.json' else ''}"
-        )
+        assert line.startswith(f"biasgrid: {(without_code / RESULTS / name) if name == 'study.json' else ''}")
         assert name in line
         assert "delete it and run the study again" in line
         (RESULTS / name).write_text(former)
@@ -111,18 +116,17 @@ DAMAGE = {
     "zeros": lambda content: bytes(len(content)),
     "empty": lambda content: b"",
     "other JSON": lambda content: b'{"results": [1]}',
-    "edited": lambda content: content.replace(b"1", b"2"),
+    "edited": lambda content: content.translate(bytes.maketrans(b"123456789", b"234567891")),
 }
-KINDS = [
+# what is read when a run is planned
+PLANNED_WITH = ["study.json", "models/one.json", "queries/q2.json"]
+OTHERS = [
     CELL,
     "inference/two/none/rnd.json",
     "inference/one/none/weat.npy",
     "aggregates/one/none/weat.json",
     "frequency/one.json",
     "pools/two.npz",
-    "models/one.json",
-    "queries/q2.json",
-    "study.json",
     "rank_samples.npy",
     "scores.csv",
     "report.html",
@@ -130,20 +134,36 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_run_makes_again_what_was_damaged_and_says_so(project, whole, how):
-    """Each run has files of several kinds, so that no file is made again only because another one is."""
-    for names in (
-        (KINDS[::3], KINDS[1::3], KINDS[2::3]) if how != "edited" else ([name] for name in KINDS[::2])
-    ):
-        for name in names:
-            (RESULTS / name).write_bytes(DAMAGE[how]((RESULTS / name).read_bytes()))
+def test_verify_names_a_file_however_it_was_damaged(without_code):
+    for name in PLANNED_WITH + OTHERS:
+        path = RESULTS / name
+        content = path.read_bytes()
+        for how in DAMAGE.values():
+            path.write_bytes(how(content))
+            code, lines = verify()
+            assert (code, lines[0]) == (1, f"biasgrid: {path}: differs")
+        path.write_bytes(content)
+    assert verify() == (0, [])
+
+
+def test_a_run_makes_again_what_was_damaged_and_says_so(project, whole):
+    """What a run is planned with in every way; each of the others in two ways. The run counts them all: none is
+    made again only because another one is."""
+    ways = list(DAMAGE.values())
+    for turn in range(len(ways)):
+        kinds = dict(enumerate(PLANNED_WITH + OTHERS))
+        names = {i: name for i, name in kinds.items() if name in PLANNED_WITH or (turn - i) % 5 < 2}
+        for i, name in names.items():
+            path = RESULTS / name
+            path.write_bytes(ways[(turn + i) % 5](path.read_bytes()))
         done = project.run()
-        lines = [line for line in done.stderr.splitlines() if "damaged" in line]
-        assert len(lines) == 1, done.stderr
-        assert lines[0].startswith("biasgrid: ")
-        assert lines[0].endswith("made again")
-        assert str(RESULTS / min(names)) in lines[0] or " more" in lines[0]
+        (line,) = (line for line in done.stderr.splitlines() if "damaged" in line)
+        said = re.fullmatch(
+            r"biasgrid: (.+?)(?: and (\d+) more)? were damaged or .*; they are made again", line
+        )
+        named = said[1].split(", ")
+        assert {*named} <= {str(RESULTS / name) for name in names.values()}
+        assert len(named) + int(said[2] or 0) == len(names)
         assert project.results() == whole.results()
     assert "Nothing to be done" in project.run().stderr
     assert verify() == (0, [])
@@ -190,7 +210,7 @@ def test_verify_finds_damage_that_keeps_the_time_and_a_run_mends_it(project, who
     assert verify() == (0, [])
 
 
-def test_verify_names_the_first_twenty_and_counts_the_rest(project):
+def test_verify_names_the_first_twenty_and_counts_the_rest(without_code):
     files = sorted(RESULTS.rglob("*.json"))[:33]
     for file in files:
         file.write_bytes(b"")
@@ -199,14 +219,20 @@ def test_verify_names_the_first_twenty_and_counts_the_rest(project):
     assert "and 13 more" in lines[-1]
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"x", b"\xff", b"%s  ../../one.txt\n" % (b"0" * 64), b"%s  /etc/passwd\n" % (b"0" * 64)]
-)
-def test_checksums_that_are_damaged_are_made_again(project, whole, content):
+OUTSIDE = b"%s  ../../one.txt\n" % (b"0" * 64)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"\xff", OUTSIDE, b"%s  /etc/passwd\n" % (b"0" * 64)])
+def test_verify_says_that_checksums_are_damaged(without_code, content):
     (RESULTS / "checksums.sha256").write_bytes(content)
     code, (line,) = verify()
     assert code == 2
     assert "checksums.sha256: " in line
+
+
+@pytest.mark.parametrize("content", [b"\xff", OUTSIDE])
+def test_checksums_that_are_damaged_are_made_again(project, whole, content):
+    (RESULTS / "checksums.sha256").write_bytes(content)
     assert "checksums.sha256" in project.run().stderr
     assert project.results() == whole.results()
     assert (project.folder / "one.txt").exists()
@@ -235,16 +261,20 @@ def test_a_step_that_is_run_by_hand_renews_its_record(project):
 
 
 def test_a_killed_run_leaves_nothing_that_looks_damaged(project, whole):
-    """Killed at several moments, while it makes other results: what it made is whole, whatever the record was."""
-    for seed, seconds in enumerate((3.5, 5, 7), 1):
+    """Killed early and late, while it makes other results: what it made is whole, whatever the record was."""
+    for seed, files in ((1, 2), (2, 40)):
         project.configure(CONFIG | {"seed": seed})
+        began = time.time_ns()
         run = subprocess.Popen(
             project.command("--cores", "2"),
             env=project.environment,
             start_new_session=True,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        time.sleep(seconds)
+        while sum(made_after(path, began) for path in RESULTS.rglob("*")) < files:
+            assert run.poll() is None
+            time.sleep(0.01)
         os.killpg(run.pid, signal.SIGKILL)
         assert b"damaged" not in run.communicate()[1]
         assert not [line for line in verify()[1] if line.endswith(": differs")]
@@ -254,3 +284,11 @@ def test_a_killed_run_leaves_nothing_that_looks_damaged(project, whole):
     project.configure(CONFIG)
     assert "damaged" not in project.run().stderr
     assert project.results() == whole.results()
+
+
+def made_after(path, moment) -> bool:
+    """Whether this is a result, and younger."""
+    try:
+        return path.name[0] != "." and path.is_file() and path.stat().st_mtime_ns > moment
+    except FileNotFoundError:
+        return False

@@ -531,19 +531,17 @@ def test_the_full_study_plans_all_its_cells():
 
 
 def test_two_runs_at_once_are_refused(project):
-    slow = project.folder / "src/biasgrid/metrics/rnd.py"
+    slow, at_work = project.folder / "src/biasgrid/metrics/rnd.py", project.folder / "at_work"
     text = slow.read_text()
-    slow.write_text(
-        text.replace("    first, second =", "    __import__('time').sleep(60)\n    first, second =", 1)
-    )
+    wait = f"    open({str(at_work)!r}, 'w'); __import__('time').sleep(60)\n"
+    slow.write_text(text.replace("    first, second =", f"{wait}    first, second =", 1))
     running = subprocess.Popen(
         project.command("--cores", "1"), cwd=project.folder, env=project.environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        for _ in range(600):
-            if list(project.folder.rglob("cells/**/*.json")):
-                break
+        while not at_work.exists():
+            assert running.poll() is None
             time.sleep(0.05)
         second = project.snakemake("--cores", "1")
         assert second.returncode == 2
