@@ -9,6 +9,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
+from plugin_notes import plugin_note
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -93,7 +94,7 @@ def _fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
 def _sources(done: list[type[BaseModel]]) -> Iterator[str]:
     yield "## Sources\n\nA source has a `type` and the keys of that type ([data.md](../data.md) has examples).\n"
     for name, source in sources.REGISTRY.items():
-        yield f"### type: {name}\n\n{source.meaning[0].upper()}{source.meaning[1:]}.\n"
+        yield f"### type: {name}\n\n{source.meaning[0].upper()}{source.meaning[1:]}.{plugin_note(sources, name)}\n"
         rows = [
             (f"`{key}`", entry.allowed, "required" if entry.required else "optional", entry.meaning)
             for key, entry in source.keys.items()

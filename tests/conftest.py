@@ -32,6 +32,10 @@ from biasgrid import EmbeddingStore, registry  # noqa: E402
 from biasgrid.cli import main  # noqa: E402
 from biasgrid.embeddings import convert  # noqa: E402
 
+# what tests ask of all metrics, formats and the like they ask of those of the plugins that come with biasgrid, too
+registry.load_plugins(registry.shipped_plugins())
+SHIPPED_PLUGINS = dict(registry.PLUGINS)
+
 # seeded: what passes here passes where work lands. `make fuzz` draws other inputs
 settings.register_profile("seeded", derandomize=True)
 settings.load_profile("seeded")
@@ -55,14 +59,16 @@ def pytest_collection_modifyitems(items):
 def _no_plugins_of_other_tests():
     """What a test loads as plugins is gone after it."""
     yield
-    if registry.PLUGINS:
-        for module in registry.PLUGINS.values():
-            sys.modules.pop(module.__name__, None)
-        registry.PLUGINS.clear()
+    if loaded := {place: m for place, m in registry.PLUGINS.items() if place not in SHIPPED_PLUGINS}:
+        names = {module.__name__ for module in loaded.values()}
+        for name in names:
+            sys.modules.pop(name, None)
+        for place in loaded:
+            del registry.PLUGINS[place]
         for known in (found for found in gc.get_objects() if isinstance(found, registry.Registry)):
-            for name in [n for n, m in known._modules.items() if m.__name__.startswith("biasgrid_plugin_")]:
+            for name in [n for n, m in known._modules.items() if m.__name__ in names]:
                 del known._entries[name], known._modules[name]
-            known._read = {name for name in known._read if not name.startswith("biasgrid_plugin_")}
+            known._read -= names
 
 
 @pytest.fixture(scope="session")

@@ -479,7 +479,7 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     run(tmp_path, *pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, ROOT)
     (wheel,) = tmp_path.glob("*.whl")
     tracked = subprocess.run(
-        ["git", "ls-files", "config", "data", "profiles", "workflow"],
+        ["git", "ls-files", "config", "data", "plugins", "profiles", "workflow"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -517,6 +517,11 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     value = run(here, program / "python", "-c", code).stdout
     done = subprocess.run([program / "biasgrid", "run", "x.yaml"], cwd=here, capture_output=True, text=True)
     assert done.returncode == 2
+
+    plugins = json.loads(run(here, program / "biasgrid", "list", "plugins").stdout)
+    assert "npm" in {entry["name"] for entry in plugins}
+    formats = run(here, program / "biasgrid", "list", "formats", "--plugins", "npm").stdout
+    assert "wink-json" in {entry["name"] for entry in json.loads(formats)}
 
     link_packages(tmp_path / "venv", "workflow,figures")
     run(here, program / "biasgrid", "init", "mine", "--models", "one.txt", "two.txt")

@@ -2,8 +2,9 @@
 
 A file of the kind's package, of an installed package or of a user's folder holds a tuple of that kind's name
 (`METRICS`, `TABLES`, ...). Putting the file there is all it takes. Installed packages name modules under the entry
-point group "biasgrid"; a study's config names folders and files of a user under `plugins`: code, which runs with the
-study. Its results say in plain data which entries of theirs it used (`Registry.note`), so to read them loads none.
+point group "biasgrid"; a study's config names under `plugins` folders and files of a user, and plugins that come with
+biasgrid, by their names: code, which runs with the study. Its results say in plain data which entries of theirs it
+used (`Registry.note`), so to read them loads none.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import BiasgridError, quote, unknown_name
+from .errors import BiasgridError, join_names, quote, unknown_name
 from .hooks import complete
+from .resources import resource
 
 T = TypeVar("T")
 GROUP = "biasgrid"  # of entry points
+PREFIX = "biasgrid_plugin_"  # of the names of plugins' modules
+INIT = "__init__.py"  # what makes a folder of plugins a package
 PLUGINS: dict[str, ModuleType] = {}  # a user's files that were loaded, by path
 _PENDING: ContextVar[bool] = ContextVar("pending", default=False)
 
@@ -88,7 +92,7 @@ class Registry(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         entries = self._all_entries()
         if name not in entries and name not in self._noted:
-            raise UnknownEntryError(f"unknown {self.what} {quote(name)}")
+            raise UnknownEntryError(self.of_plugin(name) or f"unknown {self.what} {quote(name)}")
         return entries[name] if name in entries else self._noted[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -107,7 +111,32 @@ class Registry(Mapping[str, T]):
         entry = find_by_name(name, (*self.values(), *self._noted.values()))
         if entry is not None:
             return entry
-        raise UnknownEntryError(unknown_name(self.what, name, sorted(self), f"biasgrid list {self.topic}"))
+        raise UnknownEntryError(self.unknown(name))
+
+    def unknown(self, name: object, choices: Iterable[str] | None = None) -> str:
+        """A message's text for a name that no entry has: which plugin to load, where one that comes with biasgrid has
+        the entry, else the `choices`, by default the names of all entries."""
+        names = sorted(self) if choices is None else choices
+        return self.of_plugin(name) or unknown_name(self.what, name, names, f"biasgrid list {self.topic}")
+
+    def of_plugin(self, name: object) -> str:
+        """How to have an entry that is in a plugin that comes with biasgrid (`plugin_of`); empty of any other."""
+        if not (plugin := self.plugin_of(name)):
+            return ""
+        return (
+            f"{self.what} {quote(name)} is in the plugin {plugin!r}, which comes with biasgrid; load it: in a config "
+            f"plugins: [{plugin}], on the command line --plugins {plugin}, in Python "
+            f"biasgrid.registry.load_plugins([{plugin!r}])"
+        )
+
+    def plugin_of(self, name: object) -> str:
+        """The plugin that comes with biasgrid and has an entry of that name; empty where none has. None is loaded:
+        there the file of an entry has the entry's name, and lies in a folder that is called as the package is."""
+        folder, plain_name = self.package.rpartition(".")[2], _normalise(name)
+        for plugin, place in shipped_plugins().items():
+            if any(_normalise(file.stem) == plain_name for file in (place / folder).glob("*.py")):
+                return plugin
+        return ""
 
     def add(self, entry: T) -> None:
         """Have an entry that was made in this session, such as in a notebook's cell, as long as the session lasts.
@@ -236,39 +265,87 @@ def find_by_name(name: str, entries: Iterable[T]) -> T | None:
     )
 
 
-def load_plugins(paths: Iterable[Path | str]) -> None:
-    """Load a user's files, and those of a user's folders, so that registries have what they hold.
+@lru_cache
+def shipped_plugins() -> Mapping[str, Path]:
+    """The plugins that come with biasgrid: the names by which configs have them, and their folders."""
+    return {path.parent.name: path.parent for path in sorted(resource("plugins").glob(f"*/{INIT}"))}
 
-    A file is loaded once in a process. Raises BiasgridError for a path that is missing and a file that fails.
+
+def load_plugins(paths: Iterable[Path | str]) -> None:
+    """Load files, and those of folders, so that registries have what they hold.
+
+    A file is loaded once in a process. A folder with an `__init__.py` is a package, whose files may import each other
+    (`from .metrics import x`), and lie in folders of it.
+
+    Parameters
+    ----------
+    paths
+        A text that is the name of a plugin that comes with biasgrid (`shipped_plugins`) stands for that one, whatever
+        the working folder has; all others are paths.
+
+    Raises
+    ------
+    BiasgridError
+        For a path that is missing and a file that fails.
     """
-    for file in (file for path in paths for file in plugin_files(Path(path))):
-        place = str(file.resolve())
-        if place not in PLUGINS:
-            PLUGINS[place] = _load_plugin(file)
+    for path in paths:
+        folder = plugin_path(path)
+        is_package = (folder / INIT).is_file()
+        for file in plugin_files(folder):
+            place = str(file.resolve())
+            if place not in PLUGINS:
+                PLUGINS[place] = _load_plugin(file, folder if is_package else None)
+
+
+def plugin_path(path: Path | str) -> Path:
+    """The file or folder that an entry of `plugins` stands for."""
+    return shipped_plugins().get(path, Path(path)) if isinstance(path, str) else path
 
 
 def plugin_files(path: Path) -> list[Path]:
     """The file, or the files of the folder, that a config names. Raises BiasgridError for a path that is missing."""
     if not path.exists():
-        raise BiasgridError(f"plugins: {path}: no such file or folder")
-    return sorted(path.glob("*.py")) if path.is_dir() else [path]
+        names = join_names(shipped_plugins())
+        raise BiasgridError(f"plugins: {path}: no such file or folder; with biasgrid come: {names}")
+    if not path.is_dir():
+        return [path]
+    if (init := path / INIT).is_file():
+        return [init, *sorted(file for file in path.rglob("*.py") if file != init)]
+    return sorted(path.glob("*.py"))
 
 
-def _load_plugin(file: Path) -> ModuleType:
-    name = f"biasgrid_plugin_{file.stem}"
-    if not file.stem.isidentifier() or file.suffix != ".py":
+def _load_plugin(file: Path, package: Path | None) -> ModuleType:
+    """The module of a file; of one of a package, by its place there."""
+    parts = [file.stem] if package is None else [package.resolve().name, *file.relative_to(package).parts]
+    parts[-1] = parts[-1].removesuffix(".py")
+    if not all(part.isidentifier() for part in parts) or file.suffix != ".py":
         raise BiasgridError(f"plugins: {file}: a file's name must be a name in Python, such as my_metric.py")
-    if name in sys.modules:
-        raise BiasgridError(f"plugins: {file}: another plugin has this name ({sys.modules[name].__file__})")
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    if parts[-1] == "__init__":
+        parts.pop()
+    name = PREFIX + ".".join(parts)
+    top = sys.modules.get(PREFIX + parts[0])
+    if top is not None and (package is None or not _is_in(top, package)):
+        raise BiasgridError(f"plugins: {file}: another plugin has this name ({top.__file__})")
     try:
-        spec.loader.exec_module(module)
+        if package is not None and name in sys.modules:  # another file of the package has imported it
+            return sys.modules[name]
+        if len(parts) > 1:
+            return importlib.import_module(name)
+        spec = importlib.util.spec_from_file_location(name, file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses look their module up
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
     except Exception as error:
-        del sys.modules[name]
         raise BiasgridError(f"plugins: {file}: {type(error).__name__}: {error}") from None
-    return module
+
+
+def _is_in(module: ModuleType, package: Path) -> bool:
+    return [Path(place).resolve() for place in getattr(module, "__path__", ())] == [package.resolve()]
 
 
 @lru_cache

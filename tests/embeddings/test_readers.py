@@ -745,7 +745,7 @@ def wink(words=WORDS, vectors=VECTORS, **changes) -> str:
 
 
 def test_the_json_of_wink(read, monkeypatch):
-    monkeypatch.setattr("biasgrid.embeddings.readers.wink_json.BLOCK", 300)
+    monkeypatch.setattr("biasgrid_plugin_npm.readers.wink_json.BLOCK", 300)
     words = [
         "the",
         '"',

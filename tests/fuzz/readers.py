@@ -34,7 +34,9 @@ from biasgrid.comparison.published import PUBLISHED
 from biasgrid.embeddings import EmbeddingStore, convert
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.errors import BiasgridError
+from biasgrid.registry import load_plugins, shipped_plugins
 
+load_plugins(shipped_plugins())
 WORDS = [
     "the",
     "naïve",

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from ..config.shipped import shipped_models
+from ..config.shipped import plugins_of, shipped_models
 from ..embeddings.model import Model
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
 from ..folders import PLACE
+from ..registry import load_plugins
 from ..resources import resource
 from ..termination import tidy_termination
 
@@ -60,6 +61,7 @@ def by_name(name: str, label: str | None = None) -> Model:
             f"{name!r:.80}: no such file or folder, and "
             f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
         )
+    load_plugins(plugins_of([entry]))
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, check_extra, store_of
 

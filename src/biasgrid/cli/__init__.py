@@ -16,6 +16,7 @@ from .. import __version__
 from ..callers import warn_in_a_line
 from ..errors import BiasgridError
 from ..processes import end_with_starter
+from ..registry import load_plugins
 from ..termination import stoppable
 from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
 from .arguments import Commands
@@ -45,6 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
+            load_plugins(getattr(args, "plugins", ()))
             record = args.run(args)
         from ..measure import dumps
 

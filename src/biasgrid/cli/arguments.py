@@ -31,6 +31,12 @@ FILE = {
     "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
     "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
 }
+PLUGINS = {
+    "nargs": "+",
+    "default": [],
+    "metavar": "PLUGIN",
+    "help": "load these first, code: plugins that come with biasgrid (biasgrid list plugins), files and folders",
+}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import BiasgridError, unknown_name
 from ..resources import find_file
-from .arguments import FILE, Commands
+from .arguments import FILE, PLUGINS, Commands
 from .running import CONFIGS, read_config
 
 
@@ -79,6 +79,7 @@ def add(commands: Commands) -> None:
         output={"required": True, "type": Path, "help": "the store's folder"},
         name={"help": "the model's name (default: the folder's)"},
         format={"help": "its format (biasgrid list formats); default: found by looking into the file"},
+        plugins=PLUGINS,
         **FILE,
     )
     commands.add(

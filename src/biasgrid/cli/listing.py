@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..registry import INIT, shipped_plugins
 from ..resources import find_file
-from .arguments import Commands, read_study
+from .arguments import PLUGINS, Commands, read_study
 from .layout import add_forms, columns, paragraph, wants_table
 
 # topic -> the package whose registry has it
@@ -37,6 +39,7 @@ TOPICS = {
     "formats": "formats of files that models are read from",
     "sources": "places that models are fetched from",
     "kinds": "kinds of models",
+    "plugins": "plugins that come with biasgrid, and that configs name",
 }
 DEFAULT = Path("config/config.yaml")
 # type of a model's source -> what a reader knows it by; of others it is the host
@@ -56,6 +59,8 @@ def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
 
 
 def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
+    if args.topic == "plugins":
+        return [{"name": name, "description": text} for name, text in _plugins()]
     # what a study's plugins hold is listed, too
     study = (
         read_study(args.study, measures=False)
@@ -181,6 +186,13 @@ def _registry_entries(package: str) -> Entries:
             yield from ((name, f"{kind.name}: {meaning}") for name, meaning in (kind.formats or {}).items())
 
 
+def _plugins() -> Entries:
+    """Their names, and what they say of themselves: none is loaded."""
+    for name, folder in shipped_plugins().items():
+        text = ast.get_docstring(ast.parse((folder / INIT).read_text(encoding="utf-8"))) or ""
+        yield name, " ".join(text.partition("\n\n")[0].split())
+
+
 def _sentence(function: Callable[..., Any], label: str) -> str:
     """The first sentence of a function's docstring, after a label."""
     paragraph = " ".join((inspect.getdoc(function) or "no description").partition("\n\n")[0].split())
@@ -191,16 +203,15 @@ def _sentence(function: Callable[..., Any], label: str) -> str:
 def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
     from ..config import load
-    from ..config.shipped import shipped_models
+    from ..config.shipped import plugins_of, shipped_models
     from ..study import Study
 
     config = load.read(find_file(DEFAULT))
     models = shipped_models() | load.merge_part(config["models"], "models", str(DEFAULT), Path("."))
     # benchmarks need gensim; models of other languages have no criterion here
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
-    return Study.of(
-        {key: config[key] for key in config if key != "quality"} | {"models": models}, str(DEFAULT)
-    )
+    parts = {key: config[key] for key in config if key != "quality"}
+    return Study.of(parts | {"models": models, "plugins": plugins_of(models.values())}, str(DEFAULT))
 
 
 def _models(study: Any) -> Entries:
@@ -235,6 +246,7 @@ def add(commands: Commands) -> None:
             "type": find_file,
             "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
         },
+        plugins=PLUGINS,
     )
     command.add_argument(
         "topic", choices=list(TOPICS), metavar="TOPIC", nargs="?", help=f"one of {', '.join(TOPICS)}"

@@ -14,7 +14,7 @@ from ..caveats import p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..numbers import count, interval, p_value, plain, share
 from ..options import INTERVALS, P_VALUES, PARTS, complete_options
-from .arguments import FILE, MODEL, Commands, check_output, key_values, open_model
+from .arguments import FILE, MODEL, PLUGINS, Commands, check_output, key_values, open_model
 from .layout import add_forms, paragraph, wants_table
 
 if TYPE_CHECKING:
@@ -278,6 +278,7 @@ def add(commands: Commands) -> None:
             "help": f"which one ci_low and ci_high are (default {INTERVALS[0]})",
         },
         debias=transform | {"help": "measure the model under this transform"},
+        plugins=PLUGINS,
         **FILE,
     )
     add_forms(command)
@@ -299,6 +300,7 @@ def add(commands: Commands) -> None:
             "help": "also write the debiased model: .bin (word2vec), .txt, .vec, .kv (gensim), .npz, or a "
             "folder for a store",
         },
+        plugins=PLUGINS,
         **FILE,
     )
     commands.add(
@@ -344,6 +346,7 @@ def add(commands: Commands) -> None:
             "metavar": "DIR",
             "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
         },
+        plugins=PLUGINS,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..errors import BiasgridError, quote
 from ..extras import require
+from ..registry import load_plugins
 from ..resources import find_file, resource
 from ..termination import SIGNALS
 from .arguments import Commands
@@ -56,10 +57,15 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     from ..config.common import Key
     from ..config.load import merge_part
+    from ..config.shipped import plugins_of, shipped_models
     from ..validation import validate
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
+    # a model that comes with biasgrid brings its plugin
+    load_plugins(
+        plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
+    )
     models = merge_part(args.models, "models", "init", Path("."))
     kinds = dict.fromkeys(model.get("kind", "vectors") for model in models.values())
     parts = {"models": args.models, "metrics": {k: v for kind in kinds for k, v in METRICS[kind].items()}}
@@ -67,6 +73,8 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     for part, value in parts.items():
         text = yaml.safe_dump(value, allow_unicode=True, width=110, sort_keys=False)
         config = config.replace(f"  @{part}@\n", re.sub(r"(?m)^(?=.)", "  ", text))
+    if plugins:
+        config = config.replace("# plugins: [my_metric.py]", f"plugins: [{', '.join(plugins)}]")
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         with output.open("x", encoding="utf-8") as file:

@@ -30,7 +30,10 @@ def kinds() -> list[str]:
 
 def _kind(name: str) -> str:
     if name not in kinds() and not is_pending():
-        raise BiasgridError(unknown_name("kind of figure", name, kinds(), "biasgrid list figures"))
+        problem = REGISTRY.of_plugin(name) or unknown_name(
+            "kind of figure", name, kinds(), "biasgrid list figures"
+        )
+        raise BiasgridError(problem)
     return name
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
-from ..errors import BiasgridError, quote, unknown_name
+from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
 from ..query import Query
-from ..registry import UnknownEntryError, load_plugins, pending, plugin_files
+from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
 from ..resources import find_file, resource
 from ..schema import with_version, without_version
 from ..validation import validate
@@ -186,35 +186,46 @@ def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) 
     Raises
     ------
     BiasgridError
-        As `resolve` does; and for a plugin that is no file, or folder of files, below `root`.
+        As `resolve` does; and for a plugin that neither comes with biasgrid nor is a file, or folder of files, below
+        `root`.
     """
     if paths := config.get("plugins") if isinstance(config, Mapping) else None:
         with pending(), suppress(UnknownEntryError):
             resolve()
         try:
-            load_plugins(_plugin_files(validate(Paths, paths, "plugins"), root))
+            load_plugins([_plugin(path, root) for path in validate(Paths, paths, "plugins")])
         except BiasgridError as error:
             raise BiasgridError(f"{where}: {error}") from None
     return resolve()
 
 
-def _plugin_files(paths: Iterable[str], root: Path) -> list[Path]:
-    """The files of plugins. A config that came from elsewhere names no other code of this machine."""
-    files = []
-    for path in paths:
-        if Path(path).is_absolute() or ".." in Path(path).parts:
+def _plugin(path: str, root: Path) -> Path:
+    """The file or folder of a plugin. A config that came from elsewhere names no other code of this machine.
+
+    The name of a plugin that comes with biasgrid is refused where the user has a file of that name: none takes the
+    other's place silently.
+    """
+    if path in shipped_plugins():
+        shipped_path = plugin_path(path)
+        if (root / path).exists() and not (root / path).samefile(shipped_path):
             raise BiasgridError(
-                f"plugins: {quote(path)}: allowed: the path of a file or folder below the folder that the command "
-                "runs in, from there and without '..'"
+                f"plugins: {path!r} comes with biasgrid, and the folder that the command runs in has {path!r}, too: "
+                f"write './{path}' for that one, or rename it"
             )
-        for file in plugin_files(root / path):
-            if not file.resolve().is_relative_to(root.resolve()):
-                raise BiasgridError(
-                    f"plugins: {file.relative_to(root)}: a link leads out of the folder that the command runs in; "
-                    "copy the file there"
-                )
-            files.append(file)
-    return files
+        return shipped_path
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise BiasgridError(
+            f"plugins: {quote(path)}: allowed: the name of a plugin that comes with biasgrid "
+            f"({join_names(shipped_plugins())}), and the path of a file or folder below the folder that the command "
+            "runs in, from there and without '..'"
+        )
+    for file in plugin_files(root / path):
+        if not file.resolve().is_relative_to(root.resolve()):
+            raise BiasgridError(
+                f"plugins: {file.relative_to(root)}: a link leads out of the folder that the command runs in; "
+                "copy the file there"
+            )
+    return root / path
 
 
 def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: str) -> None:

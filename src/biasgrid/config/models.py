@@ -88,7 +88,8 @@ def _check_source(values: Any, types: Iterable[str]) -> Any:
     if not isinstance(source_type, str) or source_type not in sources.REGISTRY:
         if is_pending() and isinstance(source_type, str):
             return values
-        raise BiasgridError(f"type: {unknown_name('value', source_type, types)}")
+        problem = sources.REGISTRY.of_plugin(source_type) or unknown_name("value", source_type, types)
+        raise BiasgridError(f"type: {problem}")
     try:
         sources.check(values)
     except BiasgridError as error:
@@ -157,9 +158,7 @@ class Model(Strict):
             return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
         if self.format is not None and self.format not in formats and not is_pending():
-            raise BiasgridError(
-                f"format: {unknown_name('format', self.format, formats, 'biasgrid list formats')}"
-            )
+            raise BiasgridError(f"format: {readers.REGISTRY.unknown(self.format, formats)}")
         for other_kind in kinds.REGISTRY.values():
             for key in set(other_kind.keys) - set(kind.keys):
                 if getattr(self, key) is not None:

@@ -36,9 +36,10 @@ class Run(Strict):
         "folder of the results; they are in a folder below it that has the run's name", "results"
     )
     plugins: Paths = field(
-        "files, and folders of files, with metrics and the like of your own (CONTRIBUTING.md), below the folder that "
-        "the command runs in. A config with plugins is code: run only those you trust. They are loaded after all "
-        "else is checked; reading results loads none",
+        "plugins that come with biasgrid, by name (`biasgrid list plugins`); and files, and folders of files, with "
+        "metrics and the like of your own (CONTRIBUTING.md), below the folder that the command runs in: `./npm` is "
+        "yours, where `npm` comes with biasgrid. A config with plugins is code: run only those you trust. They are "
+        "loaded after all else is checked; reading results loads none",
         None,
     )
 

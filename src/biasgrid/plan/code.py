@@ -1,8 +1,9 @@
 """Digests of the code that a step runs, so that an edit makes stale what depends on it, and nothing else.
 
 A digest covers the modules that a step's own module imports, directly or not, late imports included: the import
-closure inside biasgrid. Comments, docstrings and layout do not count. The `__init__` of packages does not either, nor
-what every step has in common and no value depends on (`LEFT_OUT`). The digest is the same on every version of Python.
+closure inside biasgrid, and inside a plugin that is a package (`registry.load_plugins`). Comments, docstrings and
+layout do not count. The `__init__` of packages does not either, nor what every step has in common and no value
+depends on (`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from ..registry import PREFIX
 
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
@@ -78,11 +81,20 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 
 def _file(module: str) -> Path:
-    if module.partition(".")[0] != PACKAGE:
-        # a plugin's, or an installed package's
+    if (path := _path(module)) is None:
+        # a plugin that is a file, or an installed package's
         return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)
-    path = ROOT.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _path(module: str) -> Path | None:
+    """Where a module is, without its suffix; None where it is neither of biasgrid nor of a plugin's package."""
+    package, *parts = module.split(".")
+    if package == PACKAGE:
+        return ROOT.joinpath(*parts)
+    if package.startswith(PREFIX) and hasattr(sys.modules.get(package), "__path__"):
+        return Path(sys.modules[package].__file__).parent.joinpath(*parts)
+    return None
 
 
 def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
@@ -100,7 +112,7 @@ def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
 
 
 def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
-    """The modules of biasgrid that a statement imports."""
+    """The modules of biasgrid, or of a plugin's package, that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -113,14 +125,14 @@ def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
     else:
         return
     for base, name in names:
-        if base.partition(".")[0] == PACKAGE:
+        if _path(base) is not None:
             yield from _modules_behind(base, name)
 
 
 def _modules_behind(module: str, name: str) -> Iterable[str]:
     """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
     package as a whole, in which things are discovered by name."""
-    if not ROOT.joinpath(*module.split(".")[1:]).is_dir():
+    if not _path(module).is_dir():
         inner = {module}
     elif name and _is_module(f"{module}.{name}"):
         inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
@@ -139,7 +151,7 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
 
 
 def _is_module(module: str) -> bool:
-    path = ROOT.joinpath(*module.split(".")[1:])
+    path = _path(module)
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 

@@ -135,7 +135,7 @@ def detect(source: Path) -> Reader:
             f"{source}: is neither a store (no {MODEL}) nor of a format that is a folder: {formats} ({HINT}); it has "
             f"{join_names(content) if content else 'no files'}"
         )
-    advice = ""
+    advice = "; plugins that come with biasgrid may read it: biasgrid list plugins"
     if table := CSV.match(content):
         options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
         advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({str(source)!r}, {options}))"

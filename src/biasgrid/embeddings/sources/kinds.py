@@ -16,7 +16,8 @@ def check(source: Mapping[str, Any]) -> Source:
     """The kind of a source whose keys and values are right; else raises BiasgridError that says which is not."""
     name = source.get("type") if isinstance(source, dict) else source
     if not isinstance(name, str) or name not in REGISTRY:
-        raise BiasgridError(f"source: {unknown_name('type', name, REGISTRY)}")
+        problem = REGISTRY.of_plugin(name) or unknown_name("type", name, REGISTRY)
+        raise BiasgridError(f"source: {problem}")
     kind = REGISTRY[name]
     required_keys = {key for key, facts in kind.keys.items() if facts.required}
     usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"

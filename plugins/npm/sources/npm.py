@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, NetworkError
-from ..download import Limits
-from .client import run_client
-from .members import KEYS, fetch_members
-from .source import Source
+from biasgrid.embeddings.download import Limits
+from biasgrid.embeddings.sources.client import run_client
+from biasgrid.embeddings.sources.members import KEYS, fetch_members
+from biasgrid.embeddings.sources.source import Source
+from biasgrid.errors import BiasgridError, NetworkError
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:

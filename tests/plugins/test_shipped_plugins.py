@@ -1,0 +1,247 @@
+"""Plugins that come with biasgrid: a config names them, and nothing of them is there before."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT, grid_config, write_text_model
+from loopback import refused
+
+from biasgrid import debias, evaluation, figures, metrics, registry, tables
+from biasgrid.config.load import read
+from biasgrid.embeddings import kinds, readers, sources
+from biasgrid.plan import code
+from biasgrid.study import Study
+
+PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
+REGISTRIES = [package.REGISTRY for package in PACKAGES]
+CONFIGS = sorted(
+    path.stem for path in (ROOT / "config").glob("*.yaml") if {"study", "models"} <= read(path).keys()
+)
+OVERLAYS = [
+    ("embedded", "with_npm"),
+    ("sweeney", "with_npm"),
+    ("atlas", "atlas_npm"),
+    ("debias", "with_glpp"),
+]
+
+
+def python(code, **environment):
+    """What a process prints that has loaded no plugin."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def command(*arguments):
+    """The `biasgrid` of a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    program = [sys.executable, "-m", "biasgrid", *map(str, arguments)]
+    return subprocess.run(program, capture_output=True, text=True, env=environment)
+
+
+def test_the_file_of_an_entry_has_its_name_in_a_folder_of_its_kind():
+    """So that a message can say in which plugin it is, without loading it."""
+    for known in REGISTRIES:
+        for name in known:
+            path = known.file(name).relative_to(ROOT) if ROOT in known.file(name).parents else None
+            if path and path.parts[0] == "plugins":
+                assert known.plugin_of(name) == path.parts[1], f"{path}: has {name!r}"
+            else:
+                assert not known.plugin_of(name)
+
+
+def needed(study):
+    """The plugins that the parts of a study are in."""
+    config = study.config
+    fetched = study.sources.values()
+    metric_names = {
+        entry.get("metric", key) for c in config["criteria"] for key, entry in study.metrics(c).items()
+    }
+    names = [
+        (sources, {entry["source"]["type"] for entry in fetched}),
+        (readers, {entry.get("format") for entry in fetched}),
+        (metrics, metric_names),
+        (debias, {entry["method"] for _, entry in study.debias.values()}),
+        (figures, config["figures"]),
+        (tables, study.tables),
+    ]
+    return sorted({package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind} - {""})
+
+
+@pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
+def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):
+    from snakemake.utils import update_config
+
+    record = {}
+    for name in config:
+        update_config(record, read(ROOT / "config" / f"{name}.yaml"))
+    study = Study.of(record, root=ROOT)
+    assert needed(study) == sorted(study.config.get("plugins") or ())
+
+
+OUT = """
+import biasgrid as bg
+from biasgrid import registry
+from biasgrid.embeddings import readers, sources
+
+assert "npm" not in sources.REGISTRY and "wink-json" not in readers.REGISTRY
+for call in (lambda: sources.check({"type": "npm"}), lambda: readers.REGISTRY.find("wink-json")):
+    try:
+        call()
+    except bg.BiasgridError as error:
+        print(error)
+registry.load_plugins(["npm"])
+registry.load_plugins(["npm"])
+assert sources.REGISTRY["npm"].meaning and readers.REGISTRY.find("Wink JSON").name == "wink-json"
+assert not sources.REGISTRY.is_shipped("npm")
+"""
+
+
+def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    where = (
+        "is in the plugin 'npm', which comes with biasgrid; load it: in a config plugins: [npm], on the command line "
+        "--plugins npm, in Python biasgrid.registry.load_plugins(['npm'])"
+    )
+    assert python(OUT) == f"source: source type 'npm' {where}\nformat 'wink-json' {where}\n"
+    config = yaml.safe_load((ROOT / "config" / "frequency.yaml").read_text())
+    del config["plugins"]
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    done = command("list", "models", "--study", "c.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"biasgrid: c.yaml: models: brown: source: type: source type 'npm' {where}\n",
+    )
+
+
+def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    listed = {entry["name"]: entry["description"] for entry in json.loads(command("list", "plugins").stdout)}
+    assert listed.keys() == registry.shipped_plugins().keys()
+    assert all(text.endswith(".") for text in listed.values())
+    head = '{"size":2,"dimensions":2,"l2NormIndex":2,"wordIndex":3,"words":["a","b"],"vectors":{'
+    Path("v.json").write_text(head + '"a":[1,2,3,0],"b":[3,4,5,1]}}')
+    options = ("convert", "--input", "v.json", "--output", "store")
+    done = command(*options)
+    assert done.returncode == 2
+    assert "is of no known format" in done.stderr
+    assert "biasgrid list plugins" in done.stderr
+    done = command(*options, "--plugins", "npm")
+    assert json.loads(done.stdout)["format"] == "wink-json", done.stderr
+
+
+def test_a_model_that_comes_with_biasgrid_brings_its_plugin(tmp_path):
+    code = """
+import biasgrid as bg
+from biasgrid.embeddings import building, sources
+
+def build_store(name, model, folder, shared):
+    raise bg.BiasgridError(f"{name} from {sources.check(model['source']).name}")
+
+building.build_store = build_store
+try:
+    bg.load("glove-6b-100d")
+except bg.BiasgridError as error:
+    print(error)
+"""
+    assert python(code, BIASGRID_EMBEDDINGS=str(tmp_path)) == "glove-6b-100d from npm\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a user's plugin of the name of one that comes with biasgrid."""
+    monkeypatch.chdir(tmp_path)
+    Path("npm").mkdir()
+    Path("npm/mine_of_that_name.py").write_text("open('ran.txt', 'w').close()\n")
+    write_text_model(Path("one.txt"), ["a"])
+    Path("data/word_sets").mkdir(parents=True)
+    Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}')
+    return tmp_path
+
+
+def test_a_users_folder_of_that_name_is_not_taken_silently(here):
+    config = grid_config()
+    with refused("x.yaml: plugins: 'npm' comes with biasgrid", "write './npm'", "or rename it"):
+        Study.of(config | {"plugins": ["npm"]}, "x.yaml")
+    assert not Path("ran.txt").exists()
+    Study.of(config | {"plugins": ["./npm"]}, "x.yaml")
+    assert Path("ran.txt").exists()
+
+
+def test_an_unknown_name_is_answered_by_those_that_there_are(here):
+    with refused("x.yaml: plugins: npn: no such file or folder; with biasgrid come: ", "npm"):
+        Study.of(grid_config() | {"plugins": ["npn"]}, "x.yaml")
+
+
+TOY = '''
+from biasgrid.metrics import Metric, Score
+
+from ..parts.{part} import zero
+
+
+def toy(targets, attributes):
+    """A toy."""
+    from .. import late_{part}
+
+    return Score(zero() + late_{part}.ONE)
+
+
+METRICS = (Metric("{name}", "Toy", toy, template=(2, 1), range=(0.0, 1.0), neutral=0.0, reference="this test"),)
+'''
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A user's plugin that is a package: its files import each other."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("kit/kinds_of_mine", "kit/parts"):
+        Path(folder).mkdir(parents=True)
+    Path("kit/__init__.py").write_text('"""A kit."""\n')
+    for part in ("one", "two"):
+        Path(f"kit/parts/{part}.py").write_text("def zero():\n    return 0.0\n")
+        Path(f"kit/late_{part}.py").write_text("ONE = 1.0\n")
+        Path(f"kit/kinds_of_mine/{part}.py").write_text(TOY.format(part=part, name=f"toy_{part}"))
+    registry.load_plugins(["kit"])
+    return tmp_path / "kit"
+
+
+def test_files_of_a_plugin_import_each_other(package):
+    assert {"toy_one", "toy_two"} <= set(metrics.REGISTRY)
+    assert metrics.REGISTRY["toy_one"].function([], []).value == 1
+    assert metrics.REGISTRY.module("toy_one") == "biasgrid_plugin_kit.kinds_of_mine.one"
+
+
+@pytest.mark.parametrize("file", ["parts/one.py", "late_one.py", "kinds_of_mine/one.py"])
+def test_an_edit_of_a_plugin_makes_stale_what_imports_it_and_nothing_else(package, file):
+    def digests():
+        for cached in (code.digest, code._closure, code._read):
+            cached.cache_clear()
+        return {name: code.digest(metrics.REGISTRY.module(name)) for name in ("toy_one", "toy_two", "weat")}
+
+    before = digests()
+    path = package / file
+    path.write_text(path.read_text() + "# a comment\n")
+    assert digests() == before
+    path.write_text(path.read_text() + "X = 1\n")
+    after = digests()
+    assert {name for name in after if after[name] != before[name]} == {"toy_one"}
+
+
+def test_a_package_that_fails_is_one_line(package):
+    Path("broken").mkdir()
+    Path("broken/__init__.py").write_text("")
+    Path("broken/bad.py").write_text("from .nothing import x\n")
+    with refused(
+        "plugins: broken/bad.py: ModuleNotFoundError: No module named 'biasgrid_plugin_broken.nothing'"
+    ):
+        registry.load_plugins(["broken"])
+    Path("other/kit").mkdir(parents=True)
+    Path("other/kit/__init__.py").write_text("")
+    with refused("other/kit/__init__.py: another plugin has this name"):
+        registry.load_plugins(["other/kit"])
