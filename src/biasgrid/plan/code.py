@@ -1,8 +1,9 @@
 """Digests of the code that a step runs, so that an edit makes stale what depends on it, and nothing else.
 
 A digest covers the modules that a step's own module imports, directly or not, late imports included: the import
-closure inside biasgrid. Comments, docstrings and layout do not count. The `__init__` of packages does not either, nor
-what every step has in common and no value depends on (`LEFT_OUT`). The digest is the same on every version of Python.
+closure inside biasgrid and, for code of another package, inside that package. Comments, docstrings and layout do not
+count. The `__init__` of packages does not either, nor what every step has in common and no value depends on
+(`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def digest(*modules: str) -> str:
 
 
 def closure(*modules: str) -> frozenset[str]:
-    """These modules and those of biasgrid that they import, directly or not."""
+    """These modules and those of biasgrid, and of their own packages, that they import, directly or not."""
     return _closure(tuple(sorted(modules)))
 
 
@@ -77,11 +78,22 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 
 def _file(module: str) -> Path:
-    if module.partition(".")[0] != PACKAGE:
-        # a plugin's, or an installed package's
+    if (path := _place(module)) is None:  # a plugin's
         return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)
-    path = ROOT.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _place(module: str) -> Path | None:
+    """The folder of a package, or a module's file without its extension; None for what is in no package."""
+    package, *names = module.split(".")
+    if package == PACKAGE:
+        return ROOT.joinpath(*names)
+    if package in sys.modules:
+        folders = getattr(sys.modules[package], "__path__", ())
+    else:
+        spec = find_spec(package)
+        folders = (spec and spec.submodule_search_locations) or ()
+    return next((Path(folder, *names) for folder in folders), None)
 
 
 def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
@@ -99,7 +111,7 @@ def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
 
 
 def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
-    """The modules of biasgrid that a statement imports."""
+    """The modules of biasgrid, and of the module's own package, that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -111,15 +123,16 @@ def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
         names = [(base, alias.name) for alias in node.names]
     else:
         return
+    packages = {PACKAGE, module.partition(".")[0]}
     for base, name in names:
-        if base.partition(".")[0] == PACKAGE:
+        if base.partition(".")[0] in packages:
             yield from _modules_behind(base, name)
 
 
 def _modules_behind(module: str, name: str) -> Iterable[str]:
     """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
     package as a whole, in which things are discovered by name."""
-    if not ROOT.joinpath(*module.split(".")[1:]).is_dir():
+    if not ((place := _place(module)) and place.is_dir()):
         inner = {module}
     elif name and _is_module(f"{module}.{name}"):
         inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
@@ -138,7 +151,7 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
 
 
 def _is_module(module: str) -> bool:
-    path = ROOT.joinpath(*module.split(".")[1:])
+    path = _place(module)
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
