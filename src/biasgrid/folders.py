@@ -16,6 +16,7 @@ class Folders:
     """The folders of what a checked config describes. `KEY` is the key of its name in the config."""
 
     KEY: ClassVar[str]
+    COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
     config: dict[str, Any]
 
     @property
