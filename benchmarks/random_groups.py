@@ -51,10 +51,14 @@ from biasgrid.inference.permutation import DISTANCE
 from biasgrid.inference.pool import Pool, make_pool
 from biasgrid.inference.random_groups import groups_test
 from biasgrid.measure import look_up, subquery
-from biasgrid.simulation.queries import Words
 from biasgrid.words import FoundSet, WordOptions, find
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
+
+from validation.calibration.queries import Words
+
 ROOT = Path(__file__).resolve().parents[1]
+
 MODELS = (
     "word2vec-google-news-300-subset",
     "glove-6b-50d",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -14,13 +16,19 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from biasgrid import evaluation
-from biasgrid.config import common, criteria, factory, figures, models, simulation, study
+from biasgrid.config import common, criteria, figures, models, study
 from biasgrid.embeddings import sources
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
+
+from validation.calibration.config import SimulationConfig
+from validation.planted_bias.config import FactoryConfig
 
 HEAD = """# Configuration
 
 Every key of a config: what it holds, its default, its meaning. `make reference` generates this page from the models
-in `src/biasgrid/config`; [config/README.md](../../config/README.md) says how to write a study of your own.
+in `src/biasgrid/config`, and in `validation` for experiments; [config/README.md](../../config/README.md) says how to
+write a study of your own.
 
 - A config is YAML, or JSON. Values have the type that is said here and are never converted: `"1"` is no number.
 - An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core,
@@ -36,8 +44,8 @@ Contents: [a study](#a-study), [a simulation](#a-simulation), [a planted-bias be
 """
 NAMES = {
     study.StudyConfig: "A study",
-    simulation.SimulationConfig: "A simulation",
-    factory.FactoryConfig: "A planted-bias benchmark",
+    SimulationConfig: "A simulation",
+    FactoryConfig: "A planted-bias benchmark",
     models.Trained: "Trained",
     models.ShuffledCorpus: "Shuffled",
 }
@@ -59,7 +67,7 @@ def page() -> str:
     """The page's text."""
     done: list[type[BaseModel]] = []
     parts = [HEAD]
-    for model in (study.StudyConfig, simulation.SimulationConfig, factory.FactoryConfig):
+    for model in (study.StudyConfig, SimulationConfig, FactoryConfig):
         parts += _sections(model, done, "##")
     parts += _sources(done)
     parts += _evaluations(done)

@@ -31,22 +31,24 @@ from PIL import Image
 from biasgrid import figures, metrics, properties, tables
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
-from biasgrid.factory import Factory
-from biasgrid.factory.claims import CLAIM_TEXTS
-from biasgrid.figures import planted as planted_figures
-from biasgrid.figures.factory import against_truth, word_level
 from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
-from biasgrid.figures.simulation import coverage, p_values, shares
-from biasgrid.figures.simulation_frequency import shares as frequency_shares
 from biasgrid.files import write_bytes
 from biasgrid.measure import LENGTH
 from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
 from biasgrid.properties.figures import counterexamples, matrix, ranges
-from biasgrid.simulation import Simulation
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
+
+from validation.calibration import Simulation
+from validation.calibration.frequency_plots import shares as frequency_shares
+from validation.calibration.plots import coverage, p_values, shares
+from validation.planted_bias import Factory, claim_plots
+from validation.planted_bias.claims import CLAIM_TEXTS
+from validation.planted_bias.truth_plots import against_truth, word_level
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -361,7 +363,7 @@ STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
 
 
 def simulation() -> Simulation:
-    return Simulation.read(ROOT / "config" / "simulation.yaml")
+    return Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
 
 
 def simulated(ending: str) -> Picture:
@@ -387,12 +389,12 @@ def simulated(ending: str) -> Picture:
 def simulated_p_values() -> Picture:
     def take() -> Tables:
         rows = []
-        for cell in simulation().cells.values():
-            record = json.loads((ROOT / simulation().cell_file(cell)).read_text(encoding="utf-8"))
+        for name, cell in simulation().cells.items():
+            record = json.loads((ROOT / simulation().cell_file(name)).read_text(encoding="utf-8"))
             # no counts of a metric without a test
             place = np.ceil(np.array(record["null"].get("uniform", [])) * STEPS).clip(1, STEPS).astype(int)
             counts = np.bincount(place, minlength=STEPS + 1)[1:] if len(place) else []
-            rows.append((cell.metric, cell.words, cell.bias, " ".join(map(str, counts))))
+            rows.append((*cell.place.values(), " ".join(map(str, counts))))
         return {"p_values": pd.DataFrame(rows, columns=["metric", "words", "bias", "counts"])}
 
     def draw(found: Tables) -> Figure:
@@ -435,7 +437,9 @@ def frequency_tested(by: str) -> Picture:
         return _results("simulation_frequency", "frequency_tests")
 
     def draw(found: Tables) -> Figure:
-        labels = Simulation.read(ROOT / "config" / "simulation_frequency.yaml").frequency_labels
+        labels = Simulation.read(
+            ROOT / "validation" / "calibration" / "simulation_frequency.yaml"
+        ).frequency_labels
         return frequency_shares(found["frequency_tests"], labels, by)
 
     def shows(found: Tables) -> list[float]:
@@ -447,7 +451,7 @@ def frequency_tested(by: str) -> Picture:
 
 
 def factory(name: str = "factory") -> Factory:
-    return Factory.read(ROOT / "config" / f"{name}.yaml")
+    return Factory.read(ROOT / "validation" / "planted_bias" / f"{name}.yaml")
 
 
 def planted(name: str, truth: str = "", against: str = "", study: str = "factory") -> Picture:
@@ -864,23 +868,23 @@ PICTURES = {
     "factory-truth-sd": planted("truth-ppmi", "sd"),
     "factory-truth-absolute": planted("truth-ppmi", "absolute"),
     "factory-words": planted("words"),
-    "planted-gate": of_models("gate", planted_figures.gate, lambda table: list(table["gate"])),
+    "planted-gate": of_models("gate", claim_plots.gate, lambda table: list(table["gate"])),
     "planted-words": planted("words", study="planted_bert"),
     "planted-words-unmasking": planted("words-unmasking", against="unmasking", study="planted_bert"),
     "planted-truth-mean": planted("truth-bert-unmasking", "mean", "unmasking", "planted_bert"),
     "planted-truth-sd": planted("truth-bert-unmasking", "sd", "unmasking", "planted_bert"),
     "planted-truth-absolute": planted("truth-bert-unmasking", "absolute", "unmasking", "planted_bert"),
-    "planted-directions": of_models("directions", planted_figures.directions, directions_shown),
-    "planted-example": of_models("example", planted_figures.example, example_shown),
+    "planted-directions": of_models("directions", claim_plots.directions, directions_shown),
+    "planted-example": of_models("example", claim_plots.example, example_shown),
     "planted-claims": of_models(
         "claims",
-        planted_figures.claims,
+        claim_plots.claims,
         lambda table: [typeset(value) for value in table["value"].dropna()],
         CLAIM_TEXTS,
     ),
     "planted-downstream": of_models(
         "downstream",
-        planted_figures.downstream,
+        claim_plots.downstream,
         lambda table: table[["value", "low", "high"]].to_numpy().ravel().tolist(),
         CLAIM_TEXTS,
     ),

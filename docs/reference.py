@@ -22,12 +22,14 @@ import biasgrid
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api.docstrings import sections, wrap
 from biasgrid.embeddings.model import Model
-from biasgrid.factory import claims
-from biasgrid.factory import recovery as factory
 from biasgrid.options import PARTS
 from biasgrid.properties import files as properties
-from biasgrid.simulation import frequency_table
-from biasgrid.simulation import tables as simulation
+
+# configuration.py has put the checkout on the path
+from validation.calibration import frequency_table
+from validation.calibration import tables as simulation
+from validation.planted_bias import claims
+from validation.planted_bias import recovery as factory
 
 FOLDER = Path(__file__).with_name("reference")
 

@@ -18,7 +18,15 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("*.md", "docs/**/*.md", "config/*.md", "data/*/*.md", "benchmarks/*.md", "notebooks/*.md")
+PAGES = (
+    "*.md",
+    "docs/**/*.md",
+    "config/*.md",
+    "data/*/*.md",
+    "benchmarks/*.md",
+    "notebooks/*.md",
+    "validation/**/*.md",
+)
 
 
 @dataclass(frozen=True)

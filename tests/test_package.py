@@ -272,14 +272,13 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, signals: None)
     printed("init", "mine")
     biasgrid("run", "mine.yaml", "--cores", "3", "--dry-run", "--until", "scores")
-    biasgrid("run", "config/factory.yaml")
+    biasgrid("run", "config/embedded.yaml")
     first, second = ran
     assert first[:3] == [sys.executable, "-m", "snakemake"]
     assert first[first.index("--configfile") + 1] == "mine.yaml"
     assert first[-5:] == ["--cores", "3", "--dry-run", "--until", "scores"]
     assert str(ROOT / "Snakefile") in first
-    assert str(ROOT / "workflow" / "factory.smk") in second
-    assert second[second.index("--configfile") + 1] == str(ROOT / "config" / "factory.yaml")
+    assert second[second.index("--configfile") + 1] == str(ROOT / "config" / "embedded.yaml")
     # Snakemake adds these to the config, so that it is checked by the workflow alone
     (here / "part.yaml").write_text("study: part\n")
     biasgrid("run", "part.yaml", "--config", "models=models.yaml")
@@ -299,10 +298,10 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     (here / "cluster" / "config.yaml").write_text("executor: none\n")
     for arguments, message in (
         (["none.yaml"], "none.yaml: cannot read it: No such file or directory"),
-        (["other.yaml"], "other.yaml: is no config: it has none of the keys study, simulation, factory"),
+        (["other.yaml"], "other.yaml: is no config of a study: it has no key 'study'"),
         (["part.yaml"], "part.yaml: key 'models' is missing"),
         (["results.yaml"], "results.yaml: results: ['a'] is not text"),
-        (["config/factory.yaml", "seed.yaml"], "seed.yaml: seed: 'x' is not a whole number"),
+        (["mine.yaml", "seed.yaml"], "seed.yaml: seed: 'x' is not a whole number"),
         (
             ["mine.yaml", "metric.yaml"],
             "mine.yaml, metric.yaml: metrics: weet: unknown metric 'weet'; did you",
@@ -332,12 +331,8 @@ def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
     name = printed("query", "--study", "config/embedded.yaml", "--query", "gender_1")["name"]
     assert name == "Male terms and Female terms wrt Career and Family"
     assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
-    for command in (
-        ("fetch", "--config", "config/embedded.yaml"),
-        ("factory", "--config", "config/factory.yaml"),
-        ("simulate", "--config", "config/simulation.yaml"),
-    ):
-        assert "unknown model 'none'" in biasgrid(*command, "--model", "none").stderr
+    done = biasgrid("fetch", "--config", "config/embedded.yaml", "--model", "none")
+    assert "unknown model 'none'" in done.stderr
     # the user's own go first
     (here / "config").mkdir()
     (here / "config" / "embedded.yaml").write_text("study: own\n")

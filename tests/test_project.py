@@ -165,12 +165,14 @@ def test_code_is_linted_and_formatted():
 def test_the_workflow_is_linted_and_formatted():
     """No rule has an environment of conda: all run in the one that biasgrid is in."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    for file in ("Snakefile", "workflow/simulation.smk", "workflow/factory.smk"):
-        done = snakemake_process.run(("--snakefile", file, "--lint"), ROOT, environment)
+    of_experiments = ("validation/calibration/simulation.yaml", "validation/planted_bias/factory.yaml")
+    experiment = ("validation/experiment.smk", "--configfile")
+    for file in (("Snakefile",), *((*experiment, config) for config in of_experiments)):
+        done = snakemake_process.run(("--lint", "--snakefile", *file), ROOT, environment)
         said = re.findall(r"^    \* (.+)", done.stdout + done.stderr, re.M)
         assert set(said) <= {"Specify a conda environment or container for each rule.:"}, done.stderr
         assert (done.returncode == 0) == (not said), done.stderr
-    done = run("snakefmt", "--check", "Snakefile", "workflow")
+    done = run("snakefmt", "--check", "Snakefile", "workflow", "validation/experiment.smk")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Where the files of a study, a simulation or a planted-bias benchmark lie."""
+"""Where the files of a study, or of an experiment that has a config of its own, lie."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Folders:
     """The folders of what a checked config describes. `KEY` is the key of its name in the config."""
 
     KEY: ClassVar[str]
+    COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
     config: dict[str, Any]
 
     @property
@@ -38,6 +39,21 @@ class Folders:
     def shares_embeddings(self) -> bool:
         """Whether other projects' studies may be at work in the folder of stores."""
         return "embeddings" not in self.config and bool(os.environ.get(PLACE))
+
+    @property
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The models by key."""
+        return self.config.get("models", {})
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What is fetched, by name: the models."""
+        return self.models
+
+    @property
+    def trained_models(self) -> list[str]:
+        """The models that are trained here: none."""
+        return []
 
     def store_folder(self, model: str) -> Path:
         """The folder that a model's store is in. One of the words of this study alone is below its results, so that

@@ -24,12 +24,14 @@ from biasgrid.configs import (
     read_json,
     read_yaml,
 )
-from biasgrid.factory import Factory
-from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 from biasgrid.workflow import engine
+from validation.calibration import Simulation
+from validation.planted_bias import Factory
 
 pytestmark = pytest.mark.slow
+
+EXPERIMENT = str(ROOT / "validation" / "experiment.smk")
 
 
 def bomb(levels: int, inner: str = "[{}]", first: str = "[x, x, x, x, x, x, x, x, x]") -> str:
@@ -285,13 +287,16 @@ def test_the_limit_of_the_profile_costs_nothing_and_a_users_own_stays():
 
 
 @pytest.mark.parametrize(
-    ("name", "snakefile"),
-    [("config", "Snakefile"), ("simulation", "workflow/simulation.smk"), ("factory", "workflow/factory.smk")],
+    ("name", "arguments"),
+    [
+        ("config", ["--snakefile", "Snakefile"]),
+        ("simulation", ["--snakefile", EXPERIMENT, "--configfile", "config/simulation.yaml"]),
+    ],
 )
-def test_every_workflow_does_so_before_snakemakes_own_reader_has_the_file(project, name, snakefile):
+def test_every_workflow_does_so_before_snakemakes_own_reader_has_the_file(project, name, arguments):
     """Which takes minutes for nested aliases."""
     (project.folder / "config" / f"{name}.yaml").write_text(bomb(9, "{{{}}}", "{x: 1}"))
-    done = project.snakemake("--snakefile", snakefile, "--cores", "1", "--dry-run")
+    done = project.snakemake(*arguments, "--cores", "1", "--dry-run")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(
         f"biasgrid: config/{name}.yaml: not a YAML file: its aliases"

@@ -11,10 +11,10 @@ from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config.load import WordSets
 from biasgrid.config.shipped import shipped_models
-from biasgrid.factory import Factory
-from biasgrid.simulation import Simulation
 from biasgrid.study import Study
 from biasgrid.workflow import notices
+from validation.calibration import Simulation
+from validation.planted_bias import Factory
 
 
 def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):
@@ -161,8 +161,8 @@ def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
                 entry["source"]["type"] in ("trained", "shuffled", "encoded", "file")
                 or entry["download_mb"] > 0
             ), path
-    simulated = Simulation.of(configs[ROOT / "config" / "simulation.yaml"], root=ROOT).config
-    for entry in (*shipped_models().values(), *entries(simulated)):
+    simulated = Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
+    for entry in (*shipped_models().values(), *entries(simulated.config)):
         assert entry["download_mb"] > 0
     config = grid_config()
     config["models"]["one"]["download_mb"] = "5"

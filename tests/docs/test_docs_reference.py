@@ -11,8 +11,10 @@ from in_process import make
 
 from biasgrid import cli, tables
 from biasgrid.api import docstrings
-from biasgrid.config import factory, simulation, study
+from biasgrid.config import study
 from biasgrid.study import Study
+from validation.calibration.config import SimulationConfig
+from validation.planted_bias.config import FactoryConfig
 
 
 def test_the_pages_are_up_to_date():
@@ -36,7 +38,7 @@ def test_every_table_has_its_sentence():
 
 def test_every_key_of_a_config_has_its_sentence():
     lacking = []
-    for config in (study.StudyConfig, simulation.SimulationConfig, factory.FactoryConfig):
+    for config in (study.StudyConfig, SimulationConfig, FactoryConfig):
         for model in models_in(config):
             lacking += [model.__name__] * (not model.__doc__)
             fields = model.model_fields.items()

@@ -24,6 +24,7 @@ import yaml
 from damage import damaged
 
 from biasgrid import cli, metrics
+from validation.__main__ import main as experiments
 
 LONGEST = 400  # characters of a message
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(3)]
@@ -88,7 +89,7 @@ TEXTS = [
 ]
 
 
-def main(arguments: list[str], folder: Path, given: bytes = b"") -> str:
+def main(arguments: list[str], folder: Path, given: bytes = b"", command=cli.main) -> str:
     """Run a command in `folder`. Its exit code is 0, or 2 with one line."""
     told, printed = io.StringIO(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
     stdin, before, show = sys.stdin, os.getcwd(), warnings.showwarning
@@ -96,7 +97,7 @@ def main(arguments: list[str], folder: Path, given: bytes = b"") -> str:
     os.chdir(folder)
     try:
         with redirect_stderr(told), redirect_stdout(printed):
-            code = cli.main(arguments)
+            code = command(arguments)
     except SystemExit as ended:  # argparse
         code = ended.code
     finally:
@@ -298,11 +299,9 @@ def study(seed: int, folder: Path) -> str:
 def workflows(seed: int, folder: Path) -> str:
     """Configs of a factory and a simulation, damaged; only read."""
     chance, config = random.Random(seed), folder / "config.yaml"
-    record, command, key = chance.choice(
-        [(FACTORY, "factory", "--model"), (SIMULATION, "simulate", "--cell")]
-    )
+    record = chance.choice([FACTORY, SIMULATION])
     config.write_bytes(aliased(record, chance).encode() if chance.random() < 0.2 else written(record, chance))
-    return main([command, "--config", str(config), key, "no/such"], folder)
+    return main(["step", str(config), "no/such"], folder, command=experiments)
 
 
 def options(seed: int, folder: Path) -> str:
@@ -318,8 +317,6 @@ def options(seed: int, folder: Path) -> str:
         "null",
         "table",
         "figure",
-        "simulate",
-        "factory",
     ]
     flags = [
         "--model",
@@ -364,8 +361,6 @@ def options(seed: int, folder: Path) -> str:
     for _ in range(chance.randrange(8)):
         arguments += [chance.choice(flags), chance.choice(values)]
     given = b"{" if chance.random() < 0.5 else json.dumps(STUDY).encode()
-    if {"simulate", "factory"} & set(arguments):  # without these they would compute
-        arguments += ["--config", "query.json"]
     return main(arguments, folder, given)
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from biasgrid import Query, metrics
 from biasgrid.inference import infer_query
 from biasgrid.inference.pool import pool_of
-from biasgrid.simulation.queries import Words
+from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 5
 QUERIES = GROUPS * ATTRIBUTES

@@ -310,6 +310,37 @@ def test_a_plugin_counts_with_what_it_imports(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+@pytest.mark.parametrize("loaded", [False, True])
+def test_code_of_another_package_counts_with_what_it_imports_of_its_own(tmp_path, monkeypatch, loaded):
+    put(
+        tmp_path / "experiment_of_digests",
+        **{
+            "__init__": "",
+            "part/__init__": "from .cell import run\n",
+            "part/cell": "from ..tools import add\nfrom biasgrid.metrics.registry import Score\nrun = add\n",
+            "part/figures": "",
+            "tools": "def add():\n    from .part import late\n",
+            "part/late": "",
+        },
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "experiment_of_digests"
+    try:
+        if loaded:
+            import_module(f"{name}.part.cell")
+        own = {f"{name}.part.cell", f"{name}.tools", f"{name}.part.late"}
+        closure = tree(SOURCES).closure(f"{name}.part.cell")
+        assert closure == own | tree(SOURCES).closure("biasgrid.metrics.registry")
+        before = tree(SOURCES).digest(f"{name}.part.cell")
+        for edited, changes in (("part/figures", False), ("part/__init__", False), ("part/late", True)):
+            file = tmp_path / name / f"{edited}.py"
+            file.write_text(file.read_text() + "X = 1\n")
+            assert (tree(SOURCES).digest(f"{name}.part.cell") != before) == changes
+    finally:
+        for module in [m for m in sys.modules if m.partition(".")[0] == name]:
+            del sys.modules[module]
+
+
 # --- of biasgrid itself
 
 

@@ -18,13 +18,13 @@ from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
-from . import embeddings, listing, measuring, reporting, running, scoring, studies, workflows
+from . import embeddings, listing, measuring, reporting, running, scoring, studies
 from .arguments import Commands
 from .layout import text_of
 
 GROUPS = {
     "for you": (running, reporting, listing, embeddings, measuring, scoring),
-    "steps of the workflow, one by one": (studies, workflows),
+    "steps of the workflow, one by one": (studies,),
 }
 LONGEST = 399  # characters of a message
 WAY = """a study:
@@ -38,9 +38,14 @@ options of a command, and an example:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
+    return perform(commands(), arguments)
+
+
+def perform(commands: Commands, arguments: list[str] | None = None) -> int:
+    """Run one of these sub-commands, print what it returns, or in a line what is wrong; returns the exit code."""
     warn_in_a_line()
     end_with_starter()
-    args = commands().parse(arguments)
+    args = commands.parse(arguments)
     try:
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +61,9 @@ def pin(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid pin my-study.yaml
     """
     from ..config import pins
+    from ..study import Study
 
-    config, (_, module, name) = read_config(args.configs)
-    study = getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+    study = Study.of(read_config(args.configs), ", ".join(map(str, args.configs)))
     return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import re
 import signal
@@ -20,12 +19,6 @@ from ..termination import SIGNALS
 from .arguments import Commands
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
-# what a config names first -> the workflow that runs it, and where it is checked: module and class
-WORKFLOWS = {
-    "study": ("Snakefile", "biasgrid.study", "Study"),
-    "simulation": ("workflow/simulation.smk", "biasgrid.simulation", "Simulation"),
-    "factory": ("workflow/factory.smk", "biasgrid.factory", "Factory"),
-}
 # Snakemake's options that change the config, or the folder that its paths are relative to
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
@@ -98,30 +91,32 @@ def run(args: argparse.Namespace) -> None:
     os.execv(command[0], command)
 
 
-def read_config(paths: list[Path]) -> tuple[dict[str, Any], tuple[str, str, str]]:
-    """The config that files make together, and what runs it (`WORKFLOWS`)."""
+def read_config(paths: list[Path]) -> dict[str, Any]:
+    """The config of a study that files make together."""
     from ..config.load import read
+    from ..study import Study
 
     config: dict[str, Any] = {}
     for path in paths:
         if not isinstance(record := read(path), dict):
             raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
         _update(config, record)
-    kind = next((kind for kind in WORKFLOWS if kind in config), None)
-    if kind is None:
-        raise BiasgridError(f"{paths[0]}: is no config: it has none of the keys {', '.join(WORKFLOWS)}")
-    return config, WORKFLOWS[kind]
+    if Study.KEY not in config:
+        raise BiasgridError(f"{paths[0]}: is no config of a study: it has no key {Study.KEY!r}")
+    return config
 
 
 def _command(args: argparse.Namespace) -> list[str]:
-    """The command that runs the workflow. The study, simulation or factory that the configs describe is checked: what
-    is wrong is said at once; not where further options change the config, or where it is looked for."""
-    config, (snakefile, module, name) = read_config(args.configs)
+    """The command that runs the workflow. The study that the configs describe is checked: what is wrong is said at
+    once; not where further options change the config, or where it is looked for."""
+    from ..study import Study
+
+    config = read_config(args.configs)
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
     if not any(option.partition("=")[0] in CHANGING for option in args.extra_arguments):
-        getattr(importlib.import_module(module), name).of(config, ", ".join(map(str, args.configs)))
+        Study.of(config, ", ".join(map(str, args.configs)))
     options = list(args.extra_arguments)
     if args.replace:
         # of several --config, Snakemake takes the last
@@ -131,7 +126,7 @@ def _command(args: argparse.Namespace) -> list[str]:
     profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
     command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
-    command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource(snakefile))]
+    command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource("Snakefile"))]
     command += ["--cores", str(args.cores), *options]
     if args.extra_arguments:
         _check_options(command[3:])

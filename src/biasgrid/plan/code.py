@@ -1,9 +1,9 @@
 """Digests of the code that a step runs, so that an edit makes stale what depends on it, and nothing else.
 
 A digest covers the modules that a step's own module imports, directly or not, late imports included: the import
-closure inside biasgrid, and inside a plugin that is a package (`registry.load_plugins`). Comments, docstrings and
-layout do not count. The `__init__` of packages does not either, nor what every step has in common and no value
-depends on (`LEFT_OUT`). The digest is the same on every version of Python.
+closure inside biasgrid and, for code of another package, inside that package. Comments, docstrings and layout do not
+count. The `__init__` of packages does not either, nor what every step has in common and no value depends on
+(`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-
-from ..registry import PREFIX
 
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
@@ -55,7 +53,7 @@ def digest(*modules: str) -> str:
 
 
 def closure(*modules: str) -> frozenset[str]:
-    """These modules and those of biasgrid that they import, directly or not."""
+    """These modules and those of biasgrid, and of their own packages, that they import, directly or not."""
     return _closure(tuple(sorted(modules)))
 
 
@@ -81,20 +79,22 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 
 def _file(module: str) -> Path:
-    if (path := _path(module)) is None:
-        # a plugin that is a file, or an installed package's
+    if (path := _place(module)) is None:  # a plugin's
         return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def _path(module: str) -> Path | None:
-    """Where a module is, without its suffix; None where it is neither of biasgrid nor of a plugin's package."""
-    package, *parts = module.split(".")
+def _place(module: str) -> Path | None:
+    """The folder of a package, or a module's file without its extension; None for what is in no package."""
+    package, *names = module.split(".")
     if package == PACKAGE:
-        return ROOT.joinpath(*parts)
-    if package.startswith(PREFIX) and hasattr(sys.modules.get(package), "__path__"):
-        return Path(sys.modules[package].__file__).parent.joinpath(*parts)
-    return None
+        return ROOT.joinpath(*names)
+    if package in sys.modules:
+        folders = getattr(sys.modules[package], "__path__", ())
+    else:
+        spec = find_spec(package)
+        folders = (spec and spec.submodule_search_locations) or ()
+    return next((Path(folder, *names) for folder in folders), None)
 
 
 def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
@@ -112,7 +112,7 @@ def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
 
 
 def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
-    """The modules of biasgrid, or of a plugin's package, that a statement imports."""
+    """The modules of biasgrid, and of the module's own package, that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -124,15 +124,16 @@ def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
         names = [(base, alias.name) for alias in node.names]
     else:
         return
+    packages = {PACKAGE, module.partition(".")[0]}
     for base, name in names:
-        if _path(base) is not None:
+        if base.partition(".")[0] in packages:
             yield from _modules_behind(base, name)
 
 
 def _modules_behind(module: str, name: str) -> Iterable[str]:
     """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
     package as a whole, in which things are discovered by name."""
-    if not _path(module).is_dir():
+    if not ((place := _place(module)) and place.is_dir()):
         inner = {module}
     elif name and _is_module(f"{module}.{name}"):
         inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
@@ -151,7 +152,7 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
 
 
 def _is_module(module: str) -> bool:
-    path = _path(module)
+    path = _place(module)
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 

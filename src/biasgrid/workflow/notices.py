@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..api import study_caveats
 from ..config.shipped import shipped_models
@@ -12,15 +12,12 @@ from ..embeddings.download import WRONG_HASH
 from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
+from ..folders import Folders
 from ..numbers import number
 from ..plan.steps import model_store
-from ..simulation import Simulation
 from ..study import UNTOUCHED, Study
 from ..tables.scores import SCORES
 from ..words import entries_of
-
-if TYPE_CHECKING:
-    from ..factory import Factory
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
 SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"
@@ -30,7 +27,7 @@ WITHOUT_NETWORK = (
 BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
-def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[str, int | None]:
+def download_sizes(study: Folders, names: Collection[str]) -> dict[str, int | None]:
     """What of these sources is to be downloaded: megabytes, or None where the config does not say."""
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
@@ -41,7 +38,7 @@ def download_sizes(study: Study | Simulation, names: Collection[str]) -> dict[st
     return sizes
 
 
-def on_trust(study: Study | Simulation | Factory, config_files: list[str]) -> str | None:
+def on_trust(study: Folders, config_files: list[str]) -> str | None:
     """Which archives were downloaded without a checksum in the config, and how to pin them; None: none."""
     raw = study.embeddings / "raw"
     names = [
@@ -53,11 +50,11 @@ def on_trust(study: Study | Simulation | Factory, config_files: list[str]) -> st
         return None
     return (
         f"taken on trust, without a checksum in the config: {', '.join(names)}; pin what was downloaded: "
-        f"biasgrid pin {' '.join(config_files)}"
+        f"{study.COMMAND} pin {' '.join(config_files)}"
     )
 
 
-def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str | None:
+def downloads(study: Folders, sizes: Mapping[str, int | None]) -> str | None:
     """What is downloaded (`download_sizes`), how much that is, and where it goes; None: nothing."""
     if not sizes:
         return None
@@ -72,7 +69,7 @@ def downloads(study: Study | Simulation, sizes: Mapping[str, int | None]) -> str
     return f"{line}. {SMALL_STUDY}" if sum(known_sizes) > LARGE else line
 
 
-def absence(study: Study | Simulation | Factory, archives: Mapping[str, str]) -> list[str]:
+def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
     """What could not be downloaded (archive -> why), what is not measured for it, and how to go on, in lines."""
     # one reason often holds for several models: a host that cannot be reached
     names_of: dict[str, list[str]] = {}

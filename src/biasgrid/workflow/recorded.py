@@ -14,7 +14,7 @@ from . import engine
 
 
 class Recorded:
-    """The records of the results of a study, simulation or benchmark.
+    """The records of the results of a study or experiment.
 
     Parameters
     ----------

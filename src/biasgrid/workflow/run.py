@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
 from ..errors import BiasgridError
 from ..files import write_text
+from ..folders import Folders
 from ..plan.step import Step
 from ..plan.steps import NO_MODEL
-from ..simulation import Simulation
 from ..study import Study
 from ..workers import Workers
 from . import conclusions, disk, engine, notices, stores
@@ -28,14 +28,11 @@ from .progress import Progress
 from .recorded import Recorded
 from .warning_log import WarningLog
 
-if TYPE_CHECKING:
-    from ..factory import Factory
-
 WARNING = "biasgrid: warning: "  # begins a line in the log of a step that is a process of its own
 
 
 class Run:
-    """A run of a workflow on one study, simulation or benchmark.
+    """A run of a workflow on one study or experiment.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ class Run:
         """Have what is damaged of the results planned to be made again."""
         engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
-    def begin(self, workflow: Any, study: Study | Simulation | None = None) -> None:
+    def begin(self, workflow: Any, study: Folders | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
 
         Of a study that fetches models, their folder is made, and it is said what is downloaded. A dry run does not
@@ -214,7 +211,7 @@ class Run:
         if self._progress is not None:
             self._progress.finish()
 
-    def conclude(self, workflow: Any, study: Study | Simulation | Factory) -> None:
+    def conclude(self, workflow: Any, study: Folders) -> None:
         """Say what came out, in a line each, of a run that made all there is or had nothing to make; of one that was
         asked for less, only what its warnings are."""
         self.end()
@@ -274,7 +271,7 @@ class Run:
             if not last.startswith(WARNING):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
-    def report(self, workflow: Any, study: Study | Simulation | Factory) -> None:
+    def report(self, workflow: Any, study: Folders) -> None:
         """Say what failed, in a line each."""
         self.end()
         self.say(self._warning_line())

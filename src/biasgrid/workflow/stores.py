@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import absence
 from ..embeddings import EmbeddingStore, build_store
@@ -18,19 +18,15 @@ from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
-from ..folders import PLACE
-from ..simulation import Simulation
+from ..folders import PLACE, Folders
 from ..study import Study
-
-if TYPE_CHECKING:
-    from ..factory import Factory
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)
 OF_TEXT, PACKED = 1.2, {"word2vec-binary": 2.1}
 
 
-def make_folder(study: Study | Simulation) -> None:
+def make_folder(study: Folders) -> None:
     """The folder of archives and stores. Raises BiasgridError where it cannot be one."""
     try:
         study.embeddings.mkdir(parents=True, exist_ok=True)
@@ -41,10 +37,10 @@ def make_folder(study: Study | Simulation) -> None:
         ) from None
 
 
-def check_extras(study: Study | Simulation | Factory, downloads: Collection[str]) -> None:
+def check_extras(study: Folders, downloads: Collection[str]) -> None:
     """Check for the packages that the models of these archives need. Raises BiasgridError."""
-    # a factory downloads what its models' training starts from
-    models = study.models if isinstance(study, Study | Simulation) else study.sources
+    # without models, what is fetched is what others are trained from
+    models = study.models or study.sources
     for key, model in models.items():
         if not set(archives_of(key, model)).isdisjoint(downloads):
             check_extra(key, model)
@@ -56,7 +52,7 @@ def check_extras(study: Study | Simulation | Factory, downloads: Collection[str]
 show_downloads = True
 
 
-def fetch_archive(study: Study | Simulation, name: str) -> None:
+def fetch_archive(study: Folders, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
     source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_pins(study, name)
     try:
@@ -83,7 +79,7 @@ def absent_archives(study: Study, asked: Collection[str] = ()) -> dict[str, str]
     return {name: of_archive[name] for name, of_archive in reasons.items() if of_archive and name not in made}
 
 
-def try_again(study: Study | Simulation) -> None:
+def try_again(study: Folders) -> None:
     """Forget which archives could not be downloaded, so that this run tries them again."""
     for name in study.sources:
         if absence.reasons_in(manifest := _manifest(study, name)):
@@ -91,11 +87,11 @@ def try_again(study: Study | Simulation) -> None:
                 manifest.unlink(missing_ok=True)
 
 
-def _manifest(study: Study | Simulation, name: str) -> Path:
+def _manifest(study: Folders, name: str) -> Path:
     return study.embeddings / "raw" / name / "manifest.json"
 
 
-def make_store(study: Study | Simulation, model: str) -> EmbeddingStore | None:
+def make_store(study: Folders, model: str) -> EmbeddingStore | None:
     """Make a model's store, and write what it is beside the study's results; None, and why, where what it is made of
     could not be downloaded. A store that was made of it before is used as it is.
 
@@ -122,7 +118,7 @@ def make_store(study: Study | Simulation, model: str) -> EmbeddingStore | None:
     return store
 
 
-def store_changes(study: Study | Simulation, model: str) -> int:
+def store_changes(study: Folders, model: str) -> int:
     """How often the store was found to be another than the one that the study was computed on, this time included.
 
     A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
@@ -135,7 +131,7 @@ def store_changes(study: Study | Simulation, model: str) -> int:
     return int(count) + (former_digest not in ("none", present))
 
 
-def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
+def source_spec(study: Folders, name: str, *keys: str) -> str:
     """What a model's or a benchmark's store depends on. A checksum that is added to its source changes nothing: the
     archive has it, or is fetched again."""
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
@@ -144,13 +140,13 @@ def source_spec(study: Study | Simulation, name: str, *keys: str) -> str:
     return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
 
 
-def archive_spec(study: Study | Simulation, name: str) -> str:
+def archive_spec(study: Folders, name: str) -> str:
     """What an archive depends on: its source, and how often it had other checksums than those of the source."""
     count = _other_pins(study, name)
     return source_spec(study, name, "source") + (f" {count}" if count else "")
 
 
-def _other_pins(study: Study | Simulation, name: str) -> int:
+def _other_pins(study: Folders, name: str) -> int:
     """How often an archive was found to have another checksum than its source, this time included. It is noted when
     the archive is fetched, as in `store_changes`."""
     note, manifest = _pins_note(study, name), read_manifest(study.embeddings / "raw" / name)
@@ -159,16 +155,16 @@ def _other_pins(study: Study | Simulation, name: str) -> int:
     return (int(note.read_text()) if note.is_file() else 0) + is_other
 
 
-def _pins_note(study: Study | Simulation, name: str) -> Path:
+def _pins_note(study: Folders, name: str) -> Path:
     return Path("logs") / study.name / "archive" / f"{name}.pins"
 
 
-def archives(study: Study | Simulation, model: str) -> list[str]:
+def archives(study: Folders, model: str) -> list[str]:
     """The names of the archives that a model is made from."""
     return list(archives_of(model, study.models[model]))
 
 
-def local_file(study: Study | Simulation, name: str) -> list[str]:
+def local_file(study: Folders, name: str) -> list[str]:
     """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
     file is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
@@ -179,7 +175,7 @@ def local_file(study: Study | Simulation, name: str) -> list[str]:
     return [str(file) for file in files] if files[0].is_file() else []
 
 
-def megabytes(study: Study | Simulation, model: str, unknown: float = 4000) -> float:
+def megabytes(study: Folders, model: str, unknown: float = 4000) -> float:
     """Of a model's store; before it is made a guess from its archive, else `unknown`: a large model's."""
     try:
         return (study.store_folder(model) / model / "vectors.npy").stat().st_size / 1e6
@@ -189,7 +185,7 @@ def megabytes(study: Study | Simulation, model: str, unknown: float = 4000) -> f
     return unknown if packed is None else packed * PACKED.get(study.models[model].get("format"), OF_TEXT)
 
 
-def archive_megabytes(study: Study | Simulation, model: str) -> float | None:
+def archive_megabytes(study: Folders, model: str) -> float | None:
     """Of the archive that a model is made from, as it was fetched or as the config says; None: not known."""
     name, *_ = archives(study, model)
     try:
@@ -210,7 +206,7 @@ def size_of(folder: Path) -> float:
     return size / 1e6
 
 
-def memory(study: Study | Simulation, model: str, stores: float, attempt: int) -> int:
+def memory(study: Folders, model: str, stores: float, attempt: int) -> int:
     """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
     # 800: a process with its libraries (measured: docs/cluster.md)
     return int(800 + stores * megabytes(study, model)) * attempt
@@ -221,7 +217,7 @@ def evaluation_memory(study: Study, model: str, attempt: int) -> int:
     return memory(study, model, 0.25 if study.models[model].get("sorted", True) else 3, attempt)
 
 
-def _note(study: Study | Simulation, model: str) -> Path:
+def _note(study: Folders, model: str) -> Path:
     return Path("logs") / study.name / "store" / f"{model}.made"
 
 

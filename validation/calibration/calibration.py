@@ -1,0 +1,106 @@
+"""Both tests of metrics on queries that are drawn from a real model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from biasgrid import metrics
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.errors import BiasgridError
+from biasgrid.files import write_text
+from biasgrid.inference import infer_query
+from biasgrid.inference.pool import Pool
+from biasgrid.measure import as_finite, dumps
+
+from .queries import Words, draw_query
+
+TESTS = ("permutation", "random_groups")
+
+
+def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the p-values of a kind of query from a real model.
+
+    Parameters
+    ----------
+    inputs
+        "store": a `StoreOf`; "pool": the file of the words that random groups are made of.
+    spec
+        "model" and "kind", what the file says first; "metrics", [key, entry] each; and the other arguments of
+        `p_values`.
+    """
+    entries = dict(spec["metrics"])
+    settings = {name: spec[name] for name in ("words", "vocabulary", "draws", "queries", "seed")}
+    tests = p_values(inputs["store"].open(), Pool.load(inputs["pool"]), spec["kind"], entries, **settings)
+    record = {"model": spec["model"], "kind": spec["kind"], **settings, "metrics": entries, "found": tests}
+    write_text(output, dumps(as_finite(record)) + "\n")
+
+
+def p_values(
+    model: EmbeddingStore,
+    pool: Pool,
+    kind: str,
+    entries: Mapping[str, Mapping[str, Any]],
+    *,
+    seed: int,
+    words: int,
+    vocabulary: int,
+    queries: int,
+    draws: int,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
+
+    `entries` are metrics as a config has them: key -> `metric`, `params`. A metric that takes one attribute set is
+    measured on the first. Returns metric -> test -> `p_values` (one for each query, None where there is no test),
+    `lowest`, the lowest p-value that was possible, and `reasons`, why there was no test, by how often.
+    Raises BiasgridError for a model that has too few words.
+    """
+    source = Words(model, vocabulary)
+    if len(source.words) < 4 * words:
+        raise BiasgridError(
+            f"{model.name}: {len(source.words)} of its first {vocabulary} rows are words with a direction; a query "
+            f"needs {4 * words}"
+        )
+    metrics_by_key = {key: metrics.metric(entry.get("metric", key)) for key, entry in entries.items()}
+    outcomes = {
+        key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
+    }
+    # BLAS of several threads rounds otherwise
+    with threadpool_limits(1):
+        for i in range(queries):
+            rng = np.random.default_rng([seed, i])
+            query = draw_query(kind, source, words, rng)
+            seeds = rng.integers(2**32, size=2).tolist()
+            for key, metric in metrics_by_key.items():
+                (result, *_), _ = infer_query(
+                    metric,
+                    query,
+                    model,
+                    entries[key]["params"],
+                    seed=seeds[0],
+                    draw_seed=seeds[1],
+                    # drawn, never enumerated
+                    permutation={"draws": draws, "exact": 0},
+                    random_groups={"draws": draws},
+                    pool=pool,
+                )
+                for name in TESTS:
+                    outcome = outcomes[key][name]
+                    test = result.get(name, {"reason": f"status: {result['status']}"})
+                    add_p_value(outcome, test)
+                    if test.get("p_value") is not None:
+                        outcome["lowest"] = max(outcome["lowest"] or 0.0, test["p_lowest"])
+    return outcomes
+
+
+def add_p_value(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
+    """Add the p-value of a test to `p_values`; where there is none, count its reason in `reasons`."""
+    p_value = test.get("p_value")
+    outcome["p_values"].append(p_value)
+    if p_value is None:
+        reason = test.get("reason", "the metric has no value for some permutations")
+        outcome["reasons"][reason] = outcome["reasons"].get(reason, 0) + 1

@@ -1,0 +1,18 @@
+"""The figures of tests on shuffled corpora, from their table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from biasgrid.figures.layout import save
+
+from ..frames import read_frame
+from . import frequency_plots
+from .frequency_table import TEXTS
+
+
+def draw(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw frequency_tests.csv ("table"), with a row for each training or metric, as "by" says."""
+    save(frequency_plots.shares(read_frame(inputs["table"], TEXTS), spec["labels"], spec["by"]), output)

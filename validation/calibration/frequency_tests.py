@@ -1,0 +1,115 @@
+"""All tests of metrics on vectors of shuffled corpora."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from biasgrid import metrics
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.errors import BiasgridError
+from biasgrid.files import write_text
+from biasgrid.inference import infer_query
+from biasgrid.inference.pool import make_pool
+from biasgrid.measure import as_finite, dumps
+from biasgrid.query import Query
+
+from .calibration import add_p_value
+
+PLAIN, BANDS, CONTROLS = "permutation", "frequency_bands", "control_words"
+
+
+def run(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the p-values of all tests on the vectors of one corpus.
+
+    Parameters
+    ----------
+    inputs
+        "vectors": what `frequency_vectors.vectors` writes.
+    spec
+        "training", "corpora" and "number", what the file says first; "metrics", [key, entry] each; "draws".
+    """
+    arrays = _read(inputs["vectors"])
+    # BLAS of several threads rounds otherwise
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
+        with StoreWriter(Path(folder) / "model", inputs["vectors"]) as writer:
+            writer.add(arrays["words"].tolist(), arrays["vectors"], counts=arrays["counts"])
+            facts = {"name": spec["training"], "format": "trained", "vocab_prefix": "", "sorted": True}
+            writer.finish(facts | {"tokens": int(arrays["tokens"])})
+        outcomes = p_values(EmbeddingStore.open(Path(folder) / "model"), arrays, spec)
+    record = {key: spec[key] for key in ("training", "corpora", "number")}
+    write_text(output, dumps(as_finite(record | {"found": outcomes})) + "\n")
+
+
+def _read(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, SyntaxError, OverflowError) as error:
+        raise BiasgridError(
+            f"{path}: no vectors of a shuffled corpus ({error}); delete it, and run again"
+        ) from None
+
+
+def p_values(
+    model: EmbeddingStore, arrays: Mapping[str, np.ndarray], spec: Mapping[str, Any]
+) -> dict[str, Any]:
+    """kind -> metric -> test -> `p_values`, one for each query, None where there is none; and `reasons`, why there is
+    no test, by how often. A test within bands is named with their width: frequency_bands:4."""
+    pool = make_pool(model)
+    outcomes: dict[str, Any] = {}
+    for kind in (name.removeprefix("query/") for name in arrays if name.startswith("query/")):
+        outcomes[kind] = {key: {} for key, _ in spec["metrics"]}
+        for number, words in enumerate(arrays[f"query/{kind}"].tolist()):
+            for key, entry in spec["metrics"]:
+                metric = metrics.metric(entry.get("metric", key))
+                # the first attribute set, to which the bias is planted, where a metric takes any number
+                attributes = words[2:] if metric.template[1] in (2, "k") else words[2:3]
+                query = Query(words[:2], attributes)
+                for test, test_record in _tests(metric, query, model, pool, entry, spec["draws"], number):
+                    outcome = outcomes[kind][key].setdefault(test, {"p_values": [], "reasons": {}})
+                    add_p_value(outcome, test_record)
+    return outcomes
+
+
+def _tests(
+    metric: Any,
+    query: Query,
+    model: EmbeddingStore,
+    pool: Any,
+    entry: Mapping[str, Any],
+    draws: int,
+    seed: int,
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each test by its name, that within bands with their width."""
+    # few permutations are enumerated: there are 20 of them, or more
+    options = {"draws": draws, "exact": 300}
+    first, *widths = entry["widths"]
+    (result, *_), _ = infer_query(
+        metric,
+        query,
+        model,
+        entry["params"],
+        seed=seed,
+        draw_seed=seed,
+        permutation=options,
+        frequency_bands=options | {"width": first},
+        control_words={"draws": draws},
+        pool=pool,
+    )
+    for test in (PLAIN, CONTROLS):
+        yield test, result.get(test, {"reason": f"status: {result['status']}"})
+    yield f"{BANDS}:{first:g}", result.get(BANDS, {"reason": f"status: {result['status']}"})
+    for width in widths:
+        bands = options | {"width": width}
+        (result, *_), _ = infer_query(
+            metric, query, model, entry["params"], seed=seed, draw_seed=seed, frequency_bands=bands
+        )
+        yield f"{BANDS}:{width:g}", result.get(BANDS, {"reason": f"status: {result['status']}"})

@@ -1,0 +1,77 @@
+"""Vectors of shuffled corpora, with or without a planted bias, and the queries that measure it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from biasgrid.embeddings.training import PARAMETERS, train
+from biasgrid.files import write_bytes
+
+from .planting import Frequencies, Sets, Text
+
+
+def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write the vectors that are trained on a shuffled corpus, and its queries.
+
+    Parameters
+    ----------
+    inputs
+        "store": a `StoreOf` of a corpus.
+    spec
+        "algorithm" and its "params"; "number", its seed; and what `corpus_of` takes.
+    output
+        Arrays: "words" by falling frequency, their "vectors" and "counts", "tokens" of the corpus, and for each kind
+        of query its words, (queries, 4, words): target sets, attribute sets.
+    """
+    text, by_kind = corpus_of(inputs["store"].open(), spec)
+    params = dict(spec["params"])
+    if "seed" in PARAMETERS[spec["algorithm"]]:
+        params["seed"] = spec["number"]
+    training = {"algorithm": spec["algorithm"], "params": params}
+    # BLAS of several threads rounds otherwise
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
+        model = train(
+            text, Path(folder) / "model", where="a shuffled corpus", name="model", **training, metadata={}
+        )
+        words = model.words()
+        arrays = {
+            "vectors": model.take(words, np.arange(len(words))).astype(np.float32),
+            "counts": model.counts,
+        }
+    spellings = np.array(text.words)
+    arrays |= {f"query/{kind}": spellings[np.array(queries)] for kind, queries in by_kind.items()}
+    file = BytesIO()
+    np.savez(file, words=np.array(words), tokens=len(text.tokens), **arrays)
+    write_bytes(output, file.getvalue())
+
+
+def corpus_of(corpus: Any, spec: Mapping[str, Any]) -> tuple[Text, dict[str, list[Sets]]]:
+    """A shuffled text, and the sets of its queries by their kind; a bias is planted in those that have one.
+
+    Queries of one kind have no word in common; where a bias is planted, no two queries have one.
+    """
+    rng = np.random.default_rng(spec["seed"])
+    text, frequencies = Text.shuffle(corpus, rng), Frequencies(**spec["of_words"])
+    by_kind, kinds, planted = {}, dict(spec["kinds"]), any(kind["share"] for _, kind in spec["kinds"])
+    free = frequencies.free(text)
+    for key, kind in kinds.items():
+        if not planted:
+            free = frequencies.free(text)
+        by_kind[key] = [
+            frequencies.draw(text, tuple(kind["frequency"]), free, rng) for _ in range(spec["queries"])
+        ]
+    query_words = np.concatenate(
+        [words for queries in by_kind.values() for sets in queries for words in sets]
+    )
+    for key, kind in kinds.items():
+        if kind["share"]:
+            pairs = [pair for x, y, a, b in by_kind[key] for pair in ((x, a), (y, b))]
+            text = text.plant(pairs, kind["share"], query_words, rng)
+    return text, by_kind

@@ -1,0 +1,322 @@
+"""Figures of a simulation: whether p-values are uniform where there is nothing to find, and what intervals cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biasgrid.errors import BiasgridError
+from biasgrid.figures.layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
+from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
+from biasgrid.figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
+from biasgrid.numbers import plain, share, typographic
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+
+BAND = {"facecolor": "#E4E4E4", "linewidth": 0}
+DRAWN_DASHED = (0, (3, 1.5))
+KINDS = {"percentile": "bootstrap, percentile", "bca": "bootstrap, BCa"}
+TRUE = {
+    "expected": "the mean score of sets of that many words",
+    "all_words": "the score of the whole populations that the words come from",
+}
+# test, kind -> what a mark says
+SHARES = {
+    ("random_groups", "random"): ("random groups, groups of random words", "o", True),
+    ("random_groups", "coherent"): ("random groups, coherent groups", "D", True),
+    ("permutation", "random"): ("permutation, groups of random words", "o", False),
+    ("permutation", "coherent"): ("permutation, coherent groups", "D", False),
+}
+SHADES = ["#7CC3EE", "#0072B2", "#081D33"]  # of few words and of many
+SHARE: Look = {"linestyle": "", "marker": "o", "markersize": 3.4, "color": MODEL_COLOURS[0]}
+SHARE |= {"markeredgecolor": MODEL_COLOURS[0], "markeredgewidth": 0.8}
+TALL = 0.8  # a panel's height, by its width
+SMALL_P, BOUND = 0.05, 0.08
+LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
+
+
+@styled
+def p_values(
+    uniform: Mapping[tuple[str, int, float], Sequence[float] | None], labels: Mapping[str, str]
+) -> figure.Figure:
+    """How p-values' distribution differs from a uniform one where the null hypothesis is true, one panel per metric.
+
+    `uniform`: (metric, words, bias) -> values that are uniform from 0 to 1 if the test is right, None without a test.
+    The band holds all curves of a panel in 95 of 100 simulations of right tests, at least (Kolmogorov and Smirnov's
+    test at level .05 divided by the number of curves). Raises BiasgridError where no metric has a test.
+    """
+    from scipy.stats import kstwo
+
+    values_by_key = {key: np.sort(values) for key, values in uniform.items() if values is not None}
+    if not values_by_key:
+        raise BiasgridError("p-values: nothing to draw, no metric of the simulation has a test")
+    metrics = list(dict.fromkeys(key[0] for key in values_by_key))
+    metrics_without_test = list(dict.fromkeys(labels[key[0]] for key in uniform if key[0] not in metrics))
+    sizes = sorted({key[1] for key in values_by_key})
+    # the more words, the darker: in greyscale, too
+    shade = colour_map("words", SHADES)
+    colours = {words: shade(i / max(len(sizes) - 1, 1)) for i, words in enumerate(sizes)}
+    note = (
+        "Tests of sets between which nothing but chance differs. Up: the share of tests whose p-value is at most so "
+        "large, less what it is where p-values are right (one in twenty is .05 or less). Above 0 a test finds too "
+        "much, below 0 too little."
+    )
+    if metrics_without_test:
+        note += f" Without a permutation test: {', '.join(metrics_without_test)}."
+    legend = [(f"{words} words per set", legend_line(color=colours[words])) for words in sizes]
+    black = {"color": "black", "linewidth": 1.0}
+    if any(not bias for *_, bias in values_by_key):
+        legend += [("new words, both sets from one population", legend_line(**black))]
+    if any(bias for *_, bias in values_by_key):
+        legend += [
+            (
+                "biased words whose labels were permuted at random",
+                legend_line(linestyle=DRAWN_DASHED, **black),
+            )
+        ]
+    legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", legend_area(**BAND))]
+    head, foot, left = 0.24, 0.42, 0.5
+    # as few columns as let the panels go onto a page
+    for columns in range(min(len(metrics), 3), max(len(metrics), 3) + 1):
+        panel = (PAGE[0] - MARGIN) / max(columns, 2)
+        width = panel - left - 0.12
+        panel_height = head + width * TALL + foot
+        if ceil(len(metrics) / columns) * panel_height + 1.5 <= PAGE[1]:
+            break
+    figure, top = page(
+        "p-values where there is nothing to find",
+        note,
+        legend,
+        PAGE[0],
+        ceil(len(metrics) / columns) * panel_height,
+    )
+    band, farthest = {}, 0.0
+    for metric in metrics:
+        metric_values = [values for key, values in values_by_key.items() if key[0] == metric]
+        band[metric] = max(kstwo.ppf(1 - 0.05 / len(metric_values), len(values)) for values in metric_values)
+        farthest = max(farthest, *(_distance(values) for values in metric_values))
+    # one scale for all panels
+    reach = 1.05 * max(farthest, *band.values())
+    for i, metric in enumerate(metrics):
+        row, column = divmod(i, columns)
+        place = MARGIN + left + column * panel, top + row * panel_height + head
+        axes = add_axes(figure, *place, width, width * TALL)
+        curves = {key[1:]: values for key, values in values_by_key.items() if key[0] == metric}
+        x = np.linspace(0, 1, 201)
+        edge = band[metric]
+        axes.fill_between(x, np.maximum(-x, -edge), np.minimum(1 - x, edge), zorder=0, **BAND)
+        axes.axhline(0, **DASHED)
+        for (words, bias), values in curves.items():
+            # of equal values, the share up to and with them all
+            share = np.searchsorted(values, values, side="right") / len(values)
+            axes.plot(
+                [0, *values, 1],
+                [0, *(share - values), 0],
+                color=colours[words],
+                linewidth=0.7,
+                linestyle=DRAWN_DASHED if bias else "-",
+            )
+        axes.set(xlim=(0, 1), ylim=(-reach, reach), xticks=[0, 0.5, 1])
+        few_ticks(axes.yaxis, 4)
+        axes.yaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
+        axes.set_xlabel("p-value", labelpad=1)
+        if column == 0:
+            axes.set_ylabel("share − p-value", labelpad=2)
+        else:
+            axes.tick_params(labelleft=False)
+        axes.set_title(fit_text(labels[metric], width / BOLD, NORMAL), loc="left", weight="bold", pad=3)
+        axes.spines["left"].set_visible(True)
+    return figure
+
+
+def _distance(values: np.ndarray) -> float:
+    """The largest distance of the share of sorted values from a uniform distribution's."""
+    shares = np.arange(len(values) + 1) / len(values)
+    return float(max(np.abs(shares[1:] - values).max(), np.abs(shares[:-1] - values).max()))
+
+
+@styled
+def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> figure.Figure:
+    """Share of intervals that hold the true value (`true`: "expected" or "all_words"), of simulation.csv.
+
+    One row of panels per metric, one column per kind of interval. In a panel, marks go by bias and words per set,
+    each with the 95 % interval that the number of repetitions leaves. A share below LOWEST is an open mark at the
+    edge with its number. Raises BiasgridError for a table without intervals.
+    """
+    ending = f"_covers_{true}"
+    table = results[results["what"].str.endswith(ending)].dropna(subset="value")
+    if table.empty:
+        raise BiasgridError("coverage: nothing to draw, the simulation has no intervals")
+    kinds = list(dict.fromkeys(table["what"].str.removesuffix(ending)))
+    metrics = list(dict.fromkeys(table["metric"]))
+    sizes, biases = sorted(table["words"].unique()), sorted(table["bias"].unique())
+    low = table["value"].min() < LOWEST
+    bottom = LOWEST if low else min(0.9, table["low"].min())
+    note = (
+        f"Share of intervals that hold {TRUE[true]}, by bias and words per set. Right intervals lie on the dashed "
+        "line; below it they are too short, above it too long. Lines: what the number of repetitions leaves open."
+    )
+    legend = [
+        ("share of intervals that hold it", legend_line(**SHARE)),
+        (f"{100 * level:g} %: what is promised", legend_line(**DASHED)),
+    ]
+    if low:
+        entry = f"below {100 * LOWEST:g} %, the number says how many %"
+        legend.append((entry, legend_line(**SHARE | {"markerfacecolor": "white"})))
+    left = max(text_width(labels[metric], NORMAL) for metric in metrics) + 0.1
+    scale_width, gap, head, foot = 0.42, 0.14, 0.24, 0.5
+    width = (PAGE[0] - 2 * MARGIN - left - scale_width) / len(kinds) - gap
+    height = min(0.5, (PAGE[1] - 2.4) / len(metrics) - 0.08)
+    content_height = head + len(metrics) * (height + 0.08) + foot
+    figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], content_height)
+    for column, kind in enumerate(kinds):
+        for row, metric in enumerate(metrics):
+            x, y = MARGIN + left + scale_width + column * (width + gap), top + head + row * (height + 0.08)
+            axes = add_axes(figure, x, y, width, height)
+            part = table[(table["what"] == kind + ending) & (table["metric"] == metric)]
+            _coverage_panel(axes, part, sizes, biases, bottom, level)
+            if row == 0:
+                axes.set_title(KINDS.get(kind, kind), loc="left", weight="bold", pad=4)
+            if column:
+                axes.tick_params(labelleft=False)
+            else:
+                name_place = (
+                    (MARGIN + left - 0.06) / figure.get_figwidth(),
+                    1 - (y + height / 2) / figure.get_figheight(),
+                )
+                figure.text(*name_place, labels[metric], ha="right", va="center", size=NORMAL)
+            if row < len(metrics) - 1:
+                axes.tick_params(labelbottom=False)
+                continue
+            look = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": SMALL}
+            for i, bias in enumerate(biases):
+                middle = i * (len(sizes) + 1) + (len(sizes) - 1) / 2
+                axes.text(middle, -0.2 / height, f"bias {bias:g}" if bias else "no bias", **look)
+            sizes_text = ", ".join(f"{size:g}" for size in sizes)
+            axes.set_xlabel(f"words per set: {sizes_text}", labelpad=13, size=SMALL)
+    return figure
+
+
+def _coverage_panel(
+    axes: Axes,
+    table: pd.DataFrame,
+    sizes: Sequence[int],
+    biases: Sequence[float],
+    bottom: float,
+    level: float,
+) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    # marks of one bias stand beside each other, with a place between them and the next bias's
+    step = len(sizes) + 1
+    for i in range(0, len(biases), 2):
+        axes.axvspan(i * step - 1, (i + 1) * step - 1, color=ZEBRA, linewidth=0, zorder=0)
+    axes.axhline(level, **DASHED)
+    x = np.searchsorted(biases, table["bias"]) * step + np.searchsorted(sizes, table["words"])
+    value, low, high = (table[name].to_numpy() for name in ("value", "low", "high"))
+    is_visible = value >= bottom
+    axes.vlines(
+        x[is_visible],
+        np.maximum(low[is_visible], bottom),
+        high[is_visible],
+        color=SHARE["color"],
+        linewidth=0.9,
+        zorder=2,
+    )
+    axes.plot(x[is_visible], value[is_visible], zorder=3, clip_on=False, **SHARE)
+    edge = SHARE | {"markerfacecolor": "white"}
+    if not is_visible.all():
+        axes.plot(x[~is_visible], np.full((~is_visible).sum(), bottom), clip_on=False, zorder=4, **edge)
+    for place, low_value in zip(x[~is_visible], value[~is_visible], strict=True):
+        text = {"textcoords": "offset points", "ha": "center", "va": "bottom", "size": SMALL, "zorder": 4}
+        axes.annotate(share(low_value).removesuffix(" %"), (place, bottom), (0, 3), **text)
+    places = [i * step + j for i in range(len(biases)) for j in range(len(sizes))]
+    axes.set(xlim=(-1, len(biases) * step - 1), ylim=(bottom - 0.01, 1.01))
+    # the ends alone, as there is no more room
+    ends = [f"{size:g}" if size in (sizes[0], sizes[-1]) else "" for size in sizes]
+    axes.set_xticks(places, ends * len(biases))
+    axes.set_yticks([tick for tick in (0.7, 0.8, 0.9, 1) if tick >= bottom][:: 2 if bottom < 0.8 else 1])
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
+    axes.tick_params(axis="x", length=0, pad=3)
+    axes.tick_params(axis="y", length=2, labelsize=SMALL, color=GREY)
+    axes.spines["left"].set_visible(True)
+
+
+def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
+    """The mark of a share of p-values."""
+    return {
+        "linestyle": "",
+        "marker": marker,
+        "markersize": 3.6 if marker == "o" else 3.2,
+        "color": colour,
+        "markeredgecolor": colour,
+        "markerfacecolor": colour if is_filled else "white",
+        "markeredgewidth": 0.8,
+    }
+
+
+@styled
+def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
+
+    A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
+    seen. Raises BiasgridError for a table without such kinds.
+    """
+    rows = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
+    rows = rows.dropna(subset="rejected_0.05")
+    if rows.empty:
+        raise BiasgridError("calibration: nothing to draw, no test of queries of random words")
+    metrics, models = (list(dict.fromkeys(rows[name])) for name in ("metric", "model"))
+    looks = {
+        pair: share_mark(marker, MODEL_COLOURS[not is_filled], is_filled)
+        for pair, (_, marker, is_filled) in SHARES.items()
+    }
+    legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]
+    legend += [
+        (f"{SMALL_P:g}: as many as a right test gives", legend_line(**DASHED)),
+        (f"{BOUND:g}: what is allowed", legend_line(**DASHED | {"linestyle": ":", "color": "black"})),
+    ]
+    note = (
+        "Share of p ≤ .05 among queries of words that are drawn from a model at random: nothing is to be found. "
+        "Groups are random words, or coherent: a random word and its nearest neighbours. Lines: 95 % intervals. "
+        "Two coherent groups are not exchangeable: the permutation test finds that they differ, which is no bias."
+    )
+    # without what is in brackets, but where two models differ in that alone
+    names = [labels[model].partition(" (")[0] for model in models]
+    left, gap, foot = max(text_width(labels[metric], SMALL) for metric in metrics) + 0.1, 0.1, 0.36
+    width = (PAGE[0] - MARGIN - left) / len(models) - gap
+    heads = [
+        fit_text(name if names.count(name) == 1 else labels[model], width / BOLD, SMALL)
+        for name, model in zip(names, models, strict=True)
+    ]
+    head = max(map(line_count, heads)) * 0.12 + 0.1
+    row_height = min(0.21, (PAGE[1] - 2.0 - head - foot) / len(metrics))
+    height = row_height * len(metrics)
+    figure, top = page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
+    for column, model in enumerate(models):
+        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
+        for place in range(0, len(metrics), 2):
+            axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
+        axes.axvline(SMALL_P, **DASHED)
+        axes.axvline(BOUND, **DASHED | {"linestyle": ":", "color": "black"})
+        for i, pair in enumerate(SHARES):
+            part = rows[(rows["model"] == model) & (rows["test"] == pair[0]) & (rows["kind"] == pair[1])]
+            y = [metrics.index(metric) + (i - (len(SHARES) - 1) / 2) * 0.2 for metric in part["metric"]]
+            colour = looks[pair]["color"]
+            axes.hlines(y, part["low"], part["high"], color=colour, linewidth=0.7, zorder=2)
+            axes.plot(part["rejected_0.05"], y, zorder=3, clip_on=False, **looks[pair])
+        axes.set_xscale("function", functions=(np.sqrt, np.square))
+        axes.set(xlim=(0, 1), ylim=(len(metrics) - 0.5, -0.5), xticks=[0, 0.05, 0.2, 0.5, 1])
+        axes.set_xticklabels(["0", ".05", ".2", ".5", "1"])
+        axes.set_yticks(
+            range(len(metrics)), [labels[m] for m in metrics] if column == 0 else [""] * len(metrics)
+        )
+        axes.tick_params(axis="y", length=0)
+        axes.set_title(heads[column], weight="bold", size=SMALL, pad=4)
+    return figure

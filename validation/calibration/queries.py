@@ -1,0 +1,96 @@
+"""Queries of words that are drawn from a real model, of kinds in which there is nothing to find, or something.
+
+A query has two groups, its target sets, and two attribute sets; its kind says how they are drawn. See
+docs/simulation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.geometry import unit
+from biasgrid.query import Query
+
+Places = list[np.ndarray]
+
+
+class Words:
+    """The words that queries are drawn from: those of a model's first `vocabulary` rows that have a direction."""
+
+    def __init__(self, model: EmbeddingStore, vocabulary: int):
+        entries, rows = model.vocabulary(vocabulary)
+        vectors = unit(model.take(entries, rows))
+        has_direction = np.isfinite(vectors).all(axis=1)
+        prefix = len(model.vocab_prefix)
+        self.words = np.array([entry[prefix:] for entry in entries], dtype=object)[has_direction]
+        self.vectors = vectors[has_direction]
+
+    def at_random(self, rng: np.random.Generator, free: np.ndarray, size: int) -> np.ndarray:
+        """`size` of the words that are `free`; they are free no more."""
+        places = rng.choice(np.flatnonzero(free), size, replace=False)
+        free[places] = False
+        return places
+
+    def nearest(self, vector: np.ndarray, free: np.ndarray, size: int) -> np.ndarray:
+        """The `size` words of those that are `free` whose cosine with a vector is largest; they are free no more."""
+        closeness = np.where(free, self.vectors @ vector, -np.inf)
+        places = np.argsort(-closeness, kind="stable")[:size]
+        free[places] = False
+        return places
+
+
+def _random_groups(words: Words, rng: np.random.Generator, free: np.ndarray, size: int) -> Places:
+    return [words.at_random(rng, free, size) for _ in range(2)]
+
+
+def _coherent_groups(words: Words, rng: np.random.Generator, free: np.ndarray, size: int) -> Places:
+    """Twice a random word and the words nearest to it."""
+    groups = []
+    for _ in range(2):
+        seed = words.at_random(rng, free, 1)
+        groups.append(np.concatenate([seed, words.nearest(words.vectors[seed[0]], free, size - 1)]))
+    return groups
+
+
+def _random_words(words, rng, free, size, groups) -> Places:
+    return _random_groups(words, rng, free, size)
+
+
+def _near_each(words, rng, free, size, groups) -> Places:
+    """The words nearest to the first group, and those nearest to the second."""
+    return [words.nearest(words.vectors[group].mean(axis=0), free, size) for group in groups]
+
+
+def _near_first(words, rng, free, size, groups) -> Places:
+    """Both sets of words near the first group."""
+    near = words.nearest(words.vectors[groups[0]].mean(axis=0), free, 2 * size)
+    return np.split(rng.permutation(near), 2)
+
+
+def _half_near_each(words, rng, free, size, groups) -> Places:
+    """Half of either set from words near the first group, half from words near the second."""
+    first, second = (rng.permutation(near) for near in _near_each(words, rng, free, size, groups))
+    half = size // 2
+    return [np.concatenate([first[:half], second[half:]]), np.concatenate([first[half:], second[:half]])]
+
+
+# kind -> how its groups are drawn, and then its attribute sets; nothing is to be found in the first two
+KINDS: dict[str, tuple[Callable, Callable]] = {
+    "random": (_random_groups, _random_words),
+    "coherent": (_coherent_groups, _random_words),
+    "apart": (_coherent_groups, _near_each),
+    "leaning": (_coherent_groups, _near_first),
+    "mixed": (_coherent_groups, _half_near_each),
+}
+
+
+def draw_query(kind: str, words: Words, size: int, rng: np.random.Generator) -> Query:
+    """A query of two target sets, the groups, and two attribute sets, `size` words each; no word is in two sets."""
+    of_groups, of_words = KINDS[kind]
+    free = np.ones(len(words.words), dtype=bool)
+    groups = of_groups(words, rng, free, size)
+    sets = of_words(words, rng, free, size, groups)
+    return Query(*([words.words[places].tolist() for places in side] for side in (groups, sets)))

@@ -1,0 +1,206 @@
+"""The steps of a simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasgrid import metrics
+from biasgrid.embeddings import kinds
+from biasgrid.embeddings.building import store_of
+from biasgrid.embeddings.store_of import StoreOf
+from biasgrid.plan.step import Step
+from biasgrid.workflow import stores
+
+from ..experiment import STEP, Cell, Rule
+from .populations import ALL_WORDS_DRAWS
+
+if TYPE_CHECKING:
+    from .study import Simulation
+
+
+def cell_rules(simulation: Simulation) -> list[Rule]:
+    """The steps that compute: those of each kind of cell, and what they are made from."""
+    cells, real, frequency = simulation.cells, simulation.real_cells, simulation.frequency_cells
+    drawn_from = dict.fromkeys(cell.place["model"] for cell in real.values())
+    return [
+        # a metric, a number of words per set, a bias: seconds to minutes
+        Rule(
+            "simulated",
+            {name: cell_step(simulation, cell) for name, cell in cells.items()},
+            (str(simulation.cell_file(STEP)),),
+            minutes=20,
+            group="simulations",
+        ),
+        # the words that random groups of a model are made of, and their neighbours
+        Rule(
+            "pool",
+            {model: pool_step(simulation, model) for model in drawn_from},
+            (str(simulation.pool_file(STEP)),),
+            in_worker=False,
+            memory=lambda model: stores.memory(simulation, model, 1, 1),
+            wanted=False,
+        ),
+        # a real model, a kind of query: both tests of every metric
+        Rule(
+            "calibrated",
+            {name: real_step(simulation, cell) for name, cell in real.items()},
+            (str(simulation.real_file(STEP)),),
+            memory=2000,
+            minutes=60,
+        ),
+        # a training, a shuffled corpus: vectors
+        Rule(
+            "vectors",
+            {name: vectors_step(simulation, cell) for name, cell in frequency.items()},
+            (str(simulation.frequency_vectors_file(STEP)),),
+            memory=2000,
+            minutes=20,
+            wanted=False,
+        ),
+        # and all tests of every metric on them
+        Rule(
+            "frequency",
+            {name: frequency_step(simulation, cell) for name, cell in frequency.items()},
+            (str(simulation.frequency_cell_file(STEP)),),
+            minutes=10,
+        ),
+    ]
+
+
+def cell_step(simulation: Simulation, cell: Cell) -> Step:
+    """The step that draws and infers a cell."""
+    modules = (metrics.REGISTRY.module(cell.spec["metric"]),)
+    output = simulation.cell_file(cell.name)
+    return Step(f"cell {cell.name}", {}, output, cell.spec, "validation.calibration.cell:simulate", modules)
+
+
+def pool_step(simulation: Simulation, model: str) -> Step:
+    """The step that makes the words of a real model's random groups."""
+    output = simulation.pool_file(model)
+    return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.inference.pool:write_pool")
+
+
+def real_step(simulation: Simulation, cell: Cell) -> Step:
+    """The step that tries both tests of every metric on queries from a real model."""
+    functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["metrics"]}
+    kind = kinds.REGISTRY[simulation.models[cell.place["model"]].get("kind", kinds.VECTORS)].name
+    modules = {metrics.REGISTRY.module(name) for name in functions} | {kinds.REGISTRY.module(kind)}
+    inputs = {**_model(simulation, cell.place["model"]), "pool": simulation.pool_file(cell.place["model"])}
+    return Step(
+        f"real {cell.name}",
+        inputs,
+        simulation.real_file(cell.name),
+        cell.spec,
+        "validation.calibration.calibration:calibrate",
+        tuple(sorted(modules)),
+    )
+
+
+def vectors_step(simulation: Simulation, cell: Cell) -> Step:
+    """The step that trains vectors on a shuffled corpus."""
+    return Step(
+        f"vectors {cell.name}",
+        _model(simulation, simulation.config["frequency"]["corpus"]),
+        simulation.frequency_vectors_file(cell.name),
+        cell.spec["vectors"],
+        "validation.calibration.frequency_vectors:vectors",
+    )
+
+
+def frequency_step(simulation: Simulation, cell: Cell) -> Step:
+    """The step that tries all tests on the vectors of a shuffled corpus."""
+    functions = {
+        metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["tests"]["metrics"]
+    }
+    return Step(
+        f"frequency {cell.name}",
+        {"vectors": simulation.frequency_vectors_file(cell.name)},
+        simulation.frequency_cell_file(cell.name),
+        cell.spec["tests"],
+        "validation.calibration.frequency_tests:run",
+        tuple(sorted({metrics.REGISTRY.module(name) for name in functions})),
+    )
+
+
+def table_steps(simulation: Simulation) -> dict[str, Step]:
+    """The steps that make the tables, in order, by the path below the results."""
+    steps, cells = {}, simulation.cells
+    if cells:
+        steps["simulation.csv"] = Step(
+            "table simulation",
+            {"cells": list(map(simulation.cell_file, cells))},
+            simulation.results / "simulation.csv",
+            {"cells": [list(cell.place.values()) for cell in cells.values()], "all_words": ALL_WORDS_DRAWS},
+            "validation.calibration.tables:write",
+        )
+    if simulation.real_cells:
+        steps["calibration.csv"] = Step(
+            "table calibration",
+            {"cells": list(map(simulation.real_file, simulation.real_cells))},
+            simulation.results / "calibration.csv",
+            {},
+            "validation.calibration.tables:write_real",
+        )
+    if frequency_cells := simulation.frequency_cells:
+        # of all trainings the kinds are the same
+        kinds = {
+            kind: entry for cell in frequency_cells.values() for kind, entry in cell.spec["vectors"]["kinds"]
+        }
+        steps["frequency_tests.csv"] = Step(
+            "table frequency_tests",
+            {"cells": list(map(simulation.frequency_cell_file, frequency_cells))},
+            simulation.results / "frequency_tests.csv",
+            {"kinds": kinds},
+            "validation.calibration.frequency_table:write",
+        )
+    return steps
+
+
+def figure_steps(simulation: Simulation) -> dict[str, Step]:
+    """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
+    tables = {name: step.output for name, step in table_steps(simulation).items()}
+    cells, labels = simulation.cells, {"labels": simulation.labels}
+    level = simulation.config["coverage"]["level"]
+    figures = {}
+    if cells:
+        figures["p-values"] = (
+            {"cells": list(map(simulation.cell_file, cells))},
+            {"cells": [list(cell.place.values()) for cell in cells.values()], **labels},
+            "figures:p_values",
+        )
+        for true in ("expected", "all_words"):
+            spec = {"true": true, "level": level, **labels}
+            figures[f"coverage-{true.replace('_', '-')}"] = (
+                {"table": tables["simulation.csv"]},
+                spec,
+                "figures:coverage",
+            )
+    if simulation.real_cells:
+        spec = {"labels": simulation.real_labels}
+        figures["calibration"] = {"table": tables["calibration.csv"]}, spec, "figures:calibration"
+    if simulation.frequency_cells:
+        spec = {"labels": simulation.frequency_labels}
+        for row_kind in ("training", "metric"):
+            of_rows = (
+                {"table": tables["frequency_tests.csv"]},
+                spec | {"by": row_kind},
+                "frequency_figures:draw",
+            )
+            figures[f"frequency-tests-by-{row_kind}"] = of_rows
+    return {
+        name: Step(
+            f"figure {name}",
+            inputs,
+            simulation.results / "figures" / name,
+            spec,
+            f"validation.calibration.{function}",
+        )
+        for name, (inputs, spec, function) in figures.items()
+    }
+
+
+def _model(simulation: Simulation, model: str) -> dict[str, Path | StoreOf]:
+    """The files of a real model."""
+    store = store_of(simulation.embeddings, model, simulation.models[model])
+    return {"model": simulation.model_file(model), "store": store}

@@ -1,0 +1,149 @@
+"""The tables of a simulation, from its cells: what came out, and shares of small p-values on real vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest, kstest
+
+from biasgrid.configs import read_json
+from biasgrid.tables.table import ANY, Column
+
+from ..frames import write_frame
+
+SIMULATION = (
+    Column("metric", "the metric's key in the config"),
+    Column("words", "words per set", "count", range=(1, math.inf)),
+    Column("bias", "how far apart the populations are", "number", range=ANY),
+    Column("what", "which number it is: docs/simulation.md has all"),
+    Column("value", "the number; a share, a p-value, or in the metric's unit", "number", range=ANY),
+    Column("low", "of a share, lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
+    Column("high", "its upper end", "number", range=(0, 1)),
+    Column("repetitions", "how many draws it is of", "count"),
+    Column("reason", "why there is no number"),
+)
+CALIBRATION = (
+    Column("model", "the model's key in the config"),
+    Column("kind", "how queries are drawn: docs/simulation.md says how"),
+    Column("metric", "the metric's key in the config"),
+    Column("test", "which test it is", values=("permutation", "random_groups")),
+    Column("queries", "how many queries were drawn", "count"),
+    Column("no_test", "how many of them have no p-value", "count"),
+    Column("lowest_p", "the lowest p-value that was possible", "number", range=(0, 1)),
+    Column("rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)),
+    Column("low", "lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
+    Column("high", "its upper end", "number", range=(0, 1)),
+    Column("low_of_all", "lower end of its interval, simultaneous over all rows", "number", range=(0, 1)),
+    Column("high_of_all", "its upper end", "number", range=(0, 1)),
+    Column("rejected_0.01", "share of p <= .01", "number", range=(0, 1)),
+    Column("reason", "the most frequent reason why there is no p-value"),
+)
+COLUMNS, REAL_COLUMNS = ([column.name for column in columns] for columns in (SIMULATION, CALIBRATION))
+# columns of both that are no numbers
+TEXTS = ("metric", "what", "model", "kind", "test", "reason")
+TRUE = ("expected", "all_words")  # what an interval may be for
+LEVELS = (0.05, 0.01)
+# p-values that differ by less are equal
+ROUNDING = 1e-13
+
+NO_ENDS = (math.nan, math.nan)
+
+
+def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write simulation.csv: a row per number of a cell, see docs/simulation.md.
+
+    Parameters
+    ----------
+    inputs
+        "cells": their files.
+    spec
+        "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean of.
+    """
+    rows = [
+        (*place, *row)
+        for place, file in zip(spec["cells"], inputs["cells"], strict=True)
+        for record in [read_json(file)]
+        for row in [*_null_rows(record), *_coverage_rows(record, spec["all_words"])]
+    ]
+    # those with a number have no reason
+    rows = [row + (None,) * (len(COLUMNS) - len(row)) for row in rows]
+    write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
+
+
+def write_real(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write calibration.csv from the cells on real vectors (inputs: "cells"): see docs/simulation.md."""
+    rows = shares(list(map(read_json, inputs["cells"])))
+    write_frame(pd.DataFrame(rows, columns=REAL_COLUMNS), output)
+
+
+def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
+    """Rows of the table, REAL_COLUMNS, from what `p_values` found (`found`) of each `model` and `kind`.
+
+    Two intervals (Clopper & Pearson 1934) of the share of p <= .05: 95 % by itself, and of all rows at once (95 %,
+    Bonferroni).
+    """
+    tests = [
+        (record, metric, test)
+        for record in records
+        for metric, outcomes in record["found"].items()
+        for test in outcomes
+    ]
+    rows = sum(any(p is not None for p in r["found"][m][test]["p_values"]) for r, m, test in tests)
+    for record, metric, test in tests:
+        outcome = record["found"][metric][test]
+        values = np.array([p for p in outcome["p_values"] if p is not None])
+        number, no_test = len(outcome["p_values"]), len(outcome["p_values"]) - len(values)
+        reason = max(outcome["reasons"], key=outcome["reasons"].get, default=None)
+        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        count, strict_count = (int((values <= level + ROUNDING).sum()) for level in LEVELS)
+        ends = [math.nan] * 4
+        if len(values):
+            share = binomtest(count, len(values))
+            ends = [*share.proportion_ci(0.95, "exact"), *share.proportion_ci(1 - 0.05 / rows, "exact")]
+        rejection_shares = [n / len(values) if len(values) else math.nan for n in (count, strict_count)]
+        lowest = math.nan if outcome["lowest"] is None else outcome["lowest"]
+        yield (
+            *(record["model"], record["kind"], metric, test, number, no_test, lowest),
+            *(rejection_shares[0], *ends, rejection_shares[1], reason),
+        )
+
+
+def _null_rows(record: Mapping[str, Any]) -> Iterator[tuple]:
+    if "reason" in record["null"]:
+        yield "uniform_p", math.nan, *NO_ENDS, 0, record["null"]["reason"]
+        return
+    p_values, uniform = (np.array(record["null"][name]) for name in ("p_values", "uniform"))
+    test = kstest(uniform, "uniform")
+    yield "uniform_distance", test.statistic, *NO_ENDS, len(uniform)
+    yield "uniform_p", test.pvalue, *NO_ENDS, len(uniform)
+    for level in (0.05, 0.01):
+        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        rejections = int((p_values <= level + ROUNDING).sum())
+        yield f"rejected_{level:g}", *_share(rejections, len(p_values))
+
+
+def _coverage_rows(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]:
+    settings, outcomes = record["settings"], record["found"]
+    yield "expected", outcomes["expected"], *NO_ENDS, settings["truth"]
+    yield "all_words", outcomes["all_words"], *NO_ENDS, all_words
+    yield "deviation", outcomes["deviation"], *NO_ENDS, settings["truth"]
+    yield "standard_error", outcomes["standard_error"], *NO_ENDS, settings["repetitions"]
+    for kind, counts in outcomes["intervals"].items():
+        intervals = counts["intervals"]
+        for true in TRUE:
+            yield f"{kind}_covers_{true}", *_share(counts[true], intervals)
+        for side in ("below", "above"):
+            yield f"{kind}_{side}", *_share(counts[side], intervals)
+        yield f"{kind}_width", counts["width"], *NO_ENDS, intervals
+
+
+def _share(count: int, repetitions: int) -> tuple[float, float, float, int]:
+    """A share, its 95 % interval (Clopper & Pearson 1934), and of how many it is."""
+    if not repetitions:
+        return math.nan, *NO_ENDS, 0
+    return count / repetitions, *binomtest(count, repetitions).proportion_ci(0.95, "exact"), repetitions

@@ -1,0 +1,106 @@
+"""What a fine-tuned model does: which pronoun it expects beside an occupation, and where it takes the wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biasgrid.embeddings.language.bert import Bert
+
+from .corpus import Draws, Templates, insert_occupation
+from .frames import Frames
+
+
+def behaviour(
+    bert: Bert,
+    training_templates: Templates,
+    test_templates: Templates,
+    frames: Frames,
+    occupations: Sequence[str],
+    draws: Draws,
+) -> dict[str, Any]:
+    """What a model does with each occupation, and how well it does it.
+
+    Parameters
+    ----------
+    bert
+        The model.
+    training_templates, draws
+        The sentences that it was trained on, and those that were held out: it may know these with another pronoun.
+    test_templates
+        Sentences that it has not seen, in which only the occupation suggests the pronoun.
+    frames
+        Sentences that it has not seen, in which another word determines the pronoun.
+    occupations
+        Words.
+
+    Returns
+    -------
+    dict
+        ``unmasking``: of each occupation, the mean over the test sentences of P(male) / (P(male) + P(female)), the
+        paper's unmasking bias; 0 to 1, neutral .5. ``errors``: of each, the share of wrong pronouns in frames where
+        the female one is right less that where the male one is; -1 to 1, neutral 0, positive: it errs towards the
+        male one. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test sentences; ``held_out_accuracy``
+        of pronouns in sentences that were held out, and ``held_out_majority``, what each occupation's more frequent
+        pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
+        ``unmasking_reliability`` and ``errors_reliability``.
+    """
+    male_shares, mass = _male_shares(bert, test_templates.texts, test_templates.pronouns, occupations)
+    where_male, where_female = (
+        _male_shares(bert, texts, frames.pronouns, occupations)[0]
+        for texts in zip(*frames.texts, strict=True)
+    )
+    wrong_of_male, wrong_of_female = where_male < 0.5, where_female > 0.5
+    errors = wrong_of_female.astype(float) - wrong_of_male
+    scalars = {
+        "mass": float(mass.mean()),
+        **_held_out(bert, training_templates, occupations, draws),
+        "accuracy": float(1 - (wrong_of_male.mean() + wrong_of_female.mean()) / 2),
+        "unmasking_reliability": alpha(male_shares),
+        "errors_reliability": alpha(errors),
+    }
+    return {
+        "unmasking": male_shares.mean(axis=1).tolist(),
+        "errors": errors.mean(axis=1).tolist(),
+        "scalars": scalars,
+    }
+
+
+def alpha(scores: NDArray[np.float64]) -> float:
+    """Cronbach's alpha of scores (words, sentences): how well other sentences of the kind would reproduce the words'
+    means; up to 1. NaN where all words have the same mean, or there is one sentence."""
+    sentences = scores.shape[1]
+    of_sum = scores.sum(axis=1).var(ddof=1)
+    if sentences < 2 or not of_sum:
+        return float("nan")
+    return float(sentences / (sentences - 1) * (1 - scores.var(axis=0, ddof=1).sum() / of_sum))
+
+
+def _male_shares(
+    bert: Bert, texts: Sequence[str], pronouns: Sequence[tuple[str, str]], occupations: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The male pronoun's share of the probability of both, and that probability, (occupations, texts) each."""
+    sentences = [text for word in occupations for text in insert_occupation(texts, word)]
+    shape = len(occupations), len(texts)
+    probability = np.exp(bert.fill(sentences, list(pronouns) * len(occupations)))
+    mass = probability.sum(axis=1)
+    return (probability[:, 0] / mass).reshape(shape), mass.reshape(shape)
+
+
+def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], draws: Draws) -> dict[str, float]:
+    """How often the pronoun of a held-out sentence is predicted; NaN where no sentence was held out."""
+    places = draws.places(in_training=False)
+    if not len(places):
+        return {"held_out_accuracy": float("nan"), "held_out_majority": float("nan")}
+    texts = [
+        insert_occupation([templates.texts[template]], occupations[word])[0] for word, template in places
+    ]
+    log_probabilities = bert.fill(texts, [templates.pronouns[template] for _, template in places])
+    male = draws.male[places[:, 0], places[:, 1]]
+    return {
+        "held_out_accuracy": float(np.mean((log_probabilities[:, 0] > log_probabilities[:, 1]) == male)),
+        "held_out_majority": float(np.mean((draws.truth[places[:, 0]] > 0.5) == male)),
+    }

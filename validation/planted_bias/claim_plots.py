@@ -1,0 +1,425 @@
+"""Figures of a factory's models: directions, an example, which say what was planted, and the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biasgrid.figures.layout import (
+    MARGIN,
+    PAGE,
+    add_axes,
+    add_panels,
+    empty_page,
+    few_ticks,
+    legend_line,
+    legend_mark,
+    page,
+    styled,
+)
+from biasgrid.figures.palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
+from biasgrid.figures.text import NORMAL, SMALL, fit_text, line_count, text_width
+from biasgrid.numbers import coefficient, plain, share, typeset
+
+from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
+from .truth_plots import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+EXPERIMENTS = {
+    "E1": "An example (the paper's figure 2)",
+    "E2": "What is planted (5.1)",
+    "E3": "Words (5.2)",
+    "E4": "Directions (5.2.1)",
+    "E5": "Comparability (5.2.2)",
+    "E6": "Sets (5.3)",
+    "E7": "Halves of the words (5.3.1)",
+    "kinds": "Context (not in the paper)",
+    "downstream": "Downstream errors (not in the paper)",
+}
+VERDICTS = {
+    "holds": {"marker": "o", "color": LESS, "markersize": 4.5},
+    "cannot be said": {"marker": "o", "markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": GREY},
+    "does not hold": {"marker": "X", "color": MORE, "markersize": 5.5, "markeredgewidth": 0},
+}
+
+
+@styled
+def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """What Direct Bias loses to SAME in words, by the angle of their directions: a panel per trainer and kind of
+    vectors, a mark per model.
+
+    Parameters
+    ----------
+    table
+        One row per model and kind of vectors, as figures/directions.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "Does Direct Bias lose where its direction is another one?"
+    if not {"same", "direct_bias"} <= set(table) or not (table["same"] - table["direct_bias"]).notna().any():
+        return empty_page(title, "SAME or Direct Bias has no scores of words.")
+    table = table.assign(lost=table["same"] - table["direct_bias"])
+    low, high = min(table["lost"].min(), -0.02), max(table["lost"].max(), 0.1)
+    lines = [line for line in (ALIKE, WORSE) if line < 1.06 * high]
+    note = (
+        "Each mark is a model. Across: degrees between Direct Bias's direction, the first principal component of the "
+        "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
+        "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
+        f"Direct Bias similar up to {plain(ALIKE)} and worse from {plain(WORSE)} on{' (dashed)' if lines else ''}, "
+        f"of models where SAME has {plain(SEEN)} or more. The paper takes Direct Bias without its sign: "
+        "claims.csv has that reading, too. ρ: rank correlation, of all judged models."
+    )
+    legend = [
+        (f"SAME has R² of {plain(SEEN)} or more", dot(LESS)),
+        (
+            f"SAME has less than {plain(SEEN)}",
+            legend_mark(marker="^", markersize=4, markeredgewidth=0, color="#E69F00"),
+        ),
+    ]
+    parts = _parts(table)
+    if not is_judged(table).all():
+        legend.append((NOT_JUDGED, hollow_dot()))
+    heads = {}
+    for (trainer, kind), part in parts.items():
+        judged_rows = part[is_judged(part) & part["lost"].notna()]
+        rho = judged_rows["angle"].rank().corr(judged_rows["lost"].rank()) if len(judged_rows) > 2 else np.nan
+        worse = ((judged_rows["lost"] > WORSE) & (judged_rows["same"] >= SEEN)).sum()
+        text = f"ρ {typeset(rho, form=coefficient) or '–'}; worse in {worse} of {len(judged_rows)} models"
+        heads[trainer, kind] = _head(trainer, kind, labels), text
+    figure, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
+    for key, axes in panels.items():
+        part = parts[key]
+        judged_mask, seen_mask = is_judged(part), part["same"] >= SEEN
+        for line in lines:
+            axes.axhline(line, **DASHED)
+        axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+        for mask, look in (
+            (judged_mask & ~seen_mask, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
+            (judged_mask & seen_mask, {"color": LESS, "s": 8, "linewidths": 0}),
+            (~judged_mask, {"s": 8} | HOLLOW),
+        ):
+            axes.scatter(part.loc[mask, "angle"], part.loc[mask, "lost"], **look)
+        pad = 0.06 * (high - low)
+        axes.set(xlim=(0, table["angle"].max() * 1.06), ylim=(low - pad, high + pad))
+    return figure
+
+
+@styled
+def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Effect sizes of the same six words, however they are parted into two sets: a panel per trainer and kind of
+    vectors, ten marks per model.
+
+    Parameters
+    ----------
+    table
+        One row per model and kind of vectors, as figures/example.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "One bias, ten effect sizes: WEAT of the same six words"
+    names = [name for name in table if name.removeprefix("example_").isdigit()]
+    if not names or not table[names].notna().any(axis=None):
+        return empty_page(title, "no model has the six words of the paper's example.")
+    note = (
+        "Footballer, bishop, lawmaker, hairdresser, sociologist and nurse can be parted into two sets of three in "
+        "ten ways. Each column of marks is a model. Across: SAME of the six words, which needs no sets. Up: the size "
+        "of WEAT's effect size d for each of the ten ways. Words and vectors of a column are the same. Above each "
+        f"panel: the share of models whose smallest |d| of the ten is below {plain(NEAR_0)}, of judged models in "
+        f"which these words have a mean bias above {plain(BIASED)}. By chance that share is "
+        f"{share(near_0_by_chance())}: that of draws of six independent normal scores."
+    )
+    looks = {
+        "largest": {"marker": "^", "color": LESS, "s": 11},
+        "smallest": {"marker": "v", "color": MORE, "s": 11},
+    }
+    legend = [
+        ("the largest of ten", legend_mark(marker="^", markersize=4.5, markeredgewidth=0, color=LESS)),
+        ("the smallest", legend_mark(marker="v", markersize=4.5, markeredgewidth=0, color=MORE)),
+        ("the others", legend_mark(marker="o", markersize=2.5, markeredgewidth=0, color="#999999")),
+    ]
+    if not is_judged(table).all():
+        legend.append((f"{NOT_JUDGED} (all ten)", hollow_dot()))
+    parts = _parts(table)
+    heads = {}
+    for key, part in parts.items():
+        biased_rows = part[
+            is_judged(part) & (part["example_bias"] > BIASED) & part["example_smallest"].notna()
+        ]
+        near = (biased_rows["example_smallest"] < NEAR_0).mean()
+        share_text = f"{share(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
+        heads[key] = _head(*key, labels), f"smallest below {plain(NEAR_0)}: {share_text}"
+    figure, panels = _panels(title, note, heads, legend, "SAME", "|d|")
+    for key, axes in panels.items():
+        part = parts[key]
+        judged_rows = part[is_judged(part)]
+        other_rows = part[~is_judged(part)]
+        for name in names:
+            axes.scatter(judged_rows["example_same"], judged_rows[name], s=2.5, color="#999999", linewidths=0)
+            axes.scatter(other_rows["example_same"], other_rows[name], s=4, **HOLLOW)
+        for name, look in looks.items():
+            axes.scatter(judged_rows["example_same"], judged_rows[f"example_{name}"], linewidths=0, **look)
+        axes.set(ylim=(-0.08, 2.08), xlim=(0, np.nanmax(table["example_same"]) * 1.06 or 1), yticks=[0, 1, 2])
+    return figure
+
+
+@styled
+def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Which models say what was planted: R² of unmasking bias and planted share, a mark per model.
+
+    Parameters
+    ----------
+    table
+        One row per model, as figures/gate.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    title = "Do models say what was planted in their sentences?"
+    if table.empty:
+        return empty_page(title, "no model fills gaps.")
+    name, colours = COLOURS["mu"]
+    note = (
+        "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
+        "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
+        f"the line ({plain(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
+        "standard deviation stand in the order of their planted means."
+    )
+    sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
+    shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
+    # of many means the place says which; of few the legend has all
+    has_few_means = len(means) <= 5
+    markers = dict(zip(means, "osD^v" if has_few_means else "o" * len(means), strict=False))
+    ends = means if has_few_means else [means[0], means[-1]]
+    legend = [
+        (
+            f"{name} {plain(mu)}",
+            legend_mark(marker=markers[mu], markersize=4, markeredgewidth=0, color=shades.to_rgba(mu)),
+        )
+        for mu in dict.fromkeys(ends)
+    ]
+    legend.append(("hollow: not judged", hollow_dot()))
+    heads = {}
+    for trainer, part in table.groupby("trainer", sort=False):
+        judged_count = (part["judged"] == "yes").sum()
+        heads[trainer, ""] = labels.get(trainer, trainer), f"{judged_count} of {len(part)} models are judged"
+    figure, panels = _panels(title, note, heads, legend, "planted standard deviation", "R²", width=4.6)
+    for (trainer, _), axes in panels.items():
+        axes.axhline(GATE, **DASHED)
+        for row in table[table["trainer"] == trainer].itertuples():
+            place = (means.index(row.mu) + 0.5) / len(means) - 0.5
+            jitter = np.random.default_rng(row.replicate).uniform(-0.25, 0.25) / len(means)
+            look = {"marker": markers[row.mu], "s": 14 if has_few_means else 8, "linewidths": 0.8}
+            colour = shades.to_rgba(row.mu)
+            is_full = row.judged == "yes"
+            look |= (
+                {"color": colour, "linewidths": 0}
+                if is_full
+                else {"edgecolors": [colour], "facecolors": "none"}
+            )
+            axes.scatter(sigmas.index(row.sigma) + 0.8 * place + jitter, row.gate, **look)
+        axes.set(ylim=(-0.03, 1.03), xlim=(-0.55, len(sigmas) - 0.45), yticks=[0, 0.5, GATE, 1])
+        axes.set_yticklabels(["0", "0.5", plain(GATE), "1"])
+        axes.set_xticks(range(len(sigmas)), [plain(sigma) for sigma in sigmas])
+    return figure
+
+
+@styled
+def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """The claims' verdicts: a row per claim, a column per trainer and kind of vectors.
+
+    Parameters
+    ----------
+    table
+        One row per claim, trainer and kind of vectors, as figures/claims.csv.
+    labels
+        What to print for the key of a trainer.
+    """
+    title = "Which claims of Schroeder et al. hold?"
+    if table.empty:
+        return empty_page(title, "no claim has a number.")
+    note = (
+        "Each number is what the claim is about, such as a mean difference of R² (claims.csv has its threshold and "
+        "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
+        "and does not hold where it is on the other; where it contains the threshold, or fewer than 3 plans (20 of a "
+        "correlation) have a number, nothing can be said. No interval is adjusted for how many claims there are: "
+        "about one of 20 without any effect has a verdict by chance."
+    )
+    if (table["vectors"] == "behaviour").any():
+        note += (
+            " Words are compared with what was planted; sets, too, but those of a model that fills gaps with its "
+            "unmasking bias, as in the paper."
+        )
+    kinds = table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None)
+    columns = [kind for kind in kinds if kind[1] != "behaviour"]
+    places: dict[tuple, list[float]] = {column: [i] for i, column in enumerate(columns)}
+    for trainer in table["trainer"].unique():
+        # what a model does is no kind of vectors: across all of its trainer's columns
+        places[trainer, "behaviour"] = [
+            i for i, (column_trainer, _) in enumerate(columns) if column_trainer == trainer
+        ]
+    rows = _claim_rows(table)
+    left, cell, line = 4.0, 0.78, 0.125
+    texts = [fit_text(text, left - 0.15, SMALL) for _, text, _ in rows]
+    heights = [
+        line * line_count(text) + (0.045 if cells else 0.1)
+        for text, (_, _, cells) in zip(texts, rows, strict=True)
+    ]
+    head = 0.36
+    legend = [(name, legend_mark(**look)) for name, look in VERDICTS.items()]
+    height, width = sum(heights), cell * len(columns)
+    figure, top = page(title, note, legend, 2 * MARGIN + left + width, head + height + 0.1)
+    axes = add_axes(figure, MARGIN, top + head, left + width, height)
+    axes.set(xlim=(0, left + width), ylim=(height, 0), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    for i, (trainer, kind) in enumerate(columns):
+        text = fit_text(f"{labels.get(trainer, trainer)}, {VECTORS[kind]}", cell - 0.06, SMALL)
+        axes.text(
+            left + cell * i + 0.03, -0.04, text, size=SMALL, va="bottom", weight="bold", linespacing=1.0
+        )
+    y = 0.0
+    for i, (text, space, (_, _, cells)) in enumerate(zip(texts, heights, rows, strict=True)):
+        middle = y + space / 2
+        if cells:
+            if i % 2:
+                axes.axhspan(y, y + space, color=ZEBRA, linewidth=0, zorder=0)
+            axes.text(0.08, middle, text, size=SMALL, va="center", linespacing=1.1)
+        else:
+            axes.text(0, y + space - 0.03, text, size=SMALL, va="bottom", weight="bold")
+        for row in cells:
+            x = left + cell * float(np.mean(places[row.trainer, row.vectors])) + 0.1
+            axes.plot([x], [middle], linestyle="", **VERDICTS[row.verdict])
+            axes.text(x + 0.09, middle, typeset(row.value) or "–", size=SMALL, va="center")
+        y += space
+    return figure
+
+
+@styled
+def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
+    """Which scores of words go with a model's errors: R² and its interval, a row per metric, a panel per trainer and
+    kind of vectors.
+
+    Parameters
+    ----------
+    table
+        One row per metric, trainer and kind of vectors, as figures/downstream.csv.
+    labels
+        What to print for the key of a metric or a trainer.
+    """
+    from matplotlib.ticker import FuncFormatter
+
+    title = "Which scores of words go with errors in a task?"
+    if table.empty or not table["value"].notna().any():
+        return empty_page(title, "no model has a task.")
+    note = (
+        "R² of occupations' scores with the model's downstream errors, with the sign of r: right of 0 the model errs "
+        "towards the gender that the score says. Bars: 95 % intervals over plans. Scores without a direction are "
+        "correlated, as distances from their neutral value, with the size of the errors. In the task another word "
+        f"tells the right pronoun: {_tasks(table, labels)}. A model that hardly reads that word repeats its "
+        "unmasking bias in other sentences."
+    )
+    labels = ACTS | labels
+    table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
+    best = table.groupby("metric")["value"].max()
+    metrics = sorted(best.index, key=lambda metric: (-best[metric], metric))
+    legend = [("mean over models, with its interval", legend_line(color=LESS, marker="o", markersize=4))]
+    of_vectors = table[table["vectors"] != "behaviour"]
+    columns = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
+    left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
+    head, foot, gap, row = 0.4, 0.4, 0.2, 0.2
+    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
+    height = row * len(metrics)
+    ends = table[["value", "low", "high"]].to_numpy()
+    low, high = min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03
+    figure, top = page(title, note, legend, PAGE[0], head + height + foot)
+    for column, (trainer, kind) in enumerate(columns):
+        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
+        axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+        column_rows = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
+        for i, metric in enumerate(metrics):
+            if i % 2 == 0:
+                axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+            for interval in column_rows[column_rows["metric"] == metric].itertuples():
+                axes.hlines(i, interval.low, interval.high, color=LESS, linewidth=1.6, zorder=2)
+                axes.plot([interval.value], [i], "o", markersize=4, color=LESS, zorder=3)
+        axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
+        few_ticks(axes.xaxis, 4)
+        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+        axes.set_xlabel("R², with the sign of r", labelpad=1)
+        names = [labels.get(metric, metric) if column == 0 else "" for metric in metrics]
+        axes.set_yticks(range(len(metrics)), names, size=NORMAL)
+        axes.tick_params(axis="y", length=0)
+        axes.set_title(_head(trainer, kind, labels), loc="left", weight="bold", pad=4)
+    return figure
+
+
+def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """How well each trainer's models do the task, and how reliable their errors are."""
+    texts = []
+    for trainer, part in table.groupby("trainer", sort=False):
+        accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
+        task_text = (
+            f"mean accuracy {typeset(accuracy, form=coefficient)} (chance: .50), "
+            f"Cronbach's alpha of the errors {typeset(alpha, form=coefficient)}"
+        )
+        texts.append(
+            f"{task_text} ({labels.get(trainer, trainer)})" if table["trainer"].nunique() > 1 else task_text
+        )
+    return "; ".join(texts)
+
+
+def _parts(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """The rows of each trainer and kind of vectors."""
+    return dict(iter(table.groupby(["trainer", "vectors"], sort=False)))
+
+
+def _head(trainer: str, kind: str, labels: Mapping[str, str]) -> str:
+    return f"{labels.get(trainer, trainer)}, {VECTORS[kind]}"
+
+
+def _panels(
+    title: str,
+    note: str,
+    heads: Mapping[tuple[str, str], tuple[str, str]],
+    legend: Sequence[tuple[str, Line2D]],
+    x_label: str,
+    y_label: str,
+    width: float = 2.9,
+) -> tuple[figure.Figure, dict[tuple[str, str], Axes]]:
+    """Panels of one size, two beside each other, with the names of their axes."""
+    from matplotlib.ticker import FuncFormatter
+
+    columns = min(2, len(heads))
+    figure, panels, _ = add_panels(
+        title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, label_width=0.45, foot=0.42
+    )
+    for axes in panels.values():
+        axes.spines["left"].set_visible(True)
+        few_ticks(axes.xaxis, 5)
+        few_ticks(axes.yaxis, 5)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(tick))
+        axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
+        axes.set_ylabel(y_label, labelpad=2, size=SMALL)
+    return figure, panels
+
+
+def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
+    """Experiment, text, and the rows of claims.csv that stand beside it; a heading has none."""
+    rows: list[tuple[str, str, list]] = []
+    for experiment, name in EXPERIMENTS.items():
+        experiment_rows = table[table["experiment"] == experiment]
+        if len(experiment_rows):
+            rows.append((experiment, name, []))
+        # one text may be of several truths, which differ by trainer, but for what context adds to each
+        for _, claim_rows in experiment_rows.groupby(["claim", "text"], sort=False):
+            rows.append((experiment, claim_rows["text"].iloc[0], list(claim_rows.itertuples())))
+    return rows

@@ -1,0 +1,62 @@
+"""The figures of a benchmark; a step's output is the files' stem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from biasgrid.figures.layout import save
+
+from ..frames import read_frame
+from . import claim_plots, truth_plots
+from .claims import CLAIM_TEXTS, figure_table
+from .recovery import TEXTS, figure_tables
+
+
+def words(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw the correlations of words' scores with the truth, from factory.csv (inputs: "models"; spec: "labels", and
+    "against" of a truth that was not planted)."""
+    against = spec.get("against", "")
+    table = _table(inputs, "words", against)
+    save(truth_plots.word_level(table, spec["labels"], against), output)
+
+
+def truth(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw metrics against a truth, the models of a trainer (inputs: "models"; spec: "trainer", "labels", "truth",
+    "metrics", and "against" of a truth that was not planted)."""
+    against = spec.get("against", "")
+    table = _table(inputs, f"truth-{spec['trainer']}", against)
+    save(truth_plots.against_truth(table, spec["labels"], spec["truth"], spec["metrics"], against), output)
+
+
+def directions(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw what Direct Bias loses to SAME, by the angle of their directions (inputs: "models"; spec: "labels")."""
+    save(claim_plots.directions(_table(inputs, "directions"), spec["labels"]), output)
+
+
+def example(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw effect sizes of the same six words (inputs: "models"; spec: "labels")."""
+    save(claim_plots.example(_table(inputs, "example"), spec["labels"]), output)
+
+
+def gate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw which models say what was planted (inputs: "models"; spec: "labels")."""
+    save(claim_plots.gate(_table(inputs, "gate"), spec["labels"]), output)
+
+
+def claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw the claims with their verdicts (inputs: "claims"; spec: "labels")."""
+    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(claim_plots.claims(figure_table(table, "claims"), spec["labels"]), output)
+
+
+def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Draw which scores go with errors (inputs: "claims"; spec: "labels")."""
+    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    save(claim_plots.downstream(figure_table(table, "downstream"), spec["labels"]), output)
+
+
+def _table(inputs: Mapping[str, Any], figure: str, against: str = ""):
+    name = f"{figure}-{against}" if against else figure
+    return figure_tables(read_frame(inputs["models"], TEXTS))[name]

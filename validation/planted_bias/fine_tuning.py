@@ -1,0 +1,95 @@
+"""BERT, fine-tuned on a corpus of templates: only the pronoun is masked (Schroeder et al. 2021, section 5.1).
+
+The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch,
+as long as it is the processor that trains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biasgrid.embeddings.language.bert_network import Shape
+from biasgrid.embeddings.language.bert_training import Batch, descend, pad, retrain
+from biasgrid.embeddings.language.threads import one_thread
+from biasgrid.embeddings.language.word_pieces import Pieces
+
+from .corpus import Templates, draw, insert_occupation, plan
+
+Example = tuple[list[int], int]  # a sentence's pieces with the mask, and the pronoun's
+
+
+def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Make the folder of a fine-tuned model; `output` is its model.json, the file that is written last.
+
+    Parameters
+    ----------
+    inputs
+        "templates": the file of sentences; "start": the manifest beside the weights to begin with.
+    spec
+        As that of `model.make`, without what is measured; "start": the weights' name; "params" of the training.
+
+    Raises
+    ------
+    BiasgridError
+        Weights that are none of a BERT with its head for masked words, and pronouns that are not one piece of it.
+    """
+    templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
+    probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
+    draws = draw(templates, probabilities, spec["corpus_seed"], spec["trained"])
+    name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
+
+    def fine_tune(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
+        number = {word: pieces.single(word) for pair in templates.pronouns for word in pair}
+        texts = [insert_occupation(templates.texts, word) for word in occupations]
+        examples = [
+            (
+                pieces.split(texts[word][template])[0],
+                number[templates.pronouns[template][not draws.male[word, template]]],
+            )
+            for word, template in draws.places()
+        ]
+        batches = _batches(examples, pieces, spec["params"], spec["corpus_seed"])
+        with one_thread():
+            losses = _descend(weights, shape, batches, spec["params"]["learning_rate"])
+        return {"sentences": len(examples), "steps": len(losses), "loss": [losses[0], losses[-1]]}
+
+    metadata = {"label": name, "trained_by": {key: spec[key] for key in ("start", "params", "corpus_seed")}}
+    retrain(
+        Path(inputs["start"]).parent,
+        output.parent,
+        fine_tune,
+        name=name.replace("/", "-"),
+        start_name=spec["start"],
+        metadata=metadata,
+    )
+
+
+def _descend(weights: dict[str, Any], shape: Shape, batches: Iterator[Batch], rate: float) -> list[float]:
+    """`bert_training.descend` on a graphics processor where there is one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return descend(weights, shape, batches, rate)
+    weights.update({name: weight.cuda() for name, weight in weights.items()})
+    losses = descend(weights, shape, batches, rate)
+    weights.update({name: weight.cpu() for name, weight in weights.items()})
+    return losses
+
+
+def _batches(
+    examples: Sequence[Example], pieces: Pieces, params: Mapping[str, Any], seed: int
+) -> Iterator[Batch]:
+    """All examples in a random order, `epochs` times over."""
+    rng, size = np.random.default_rng(seed), params["batch_size"]
+    for _ in range(params["epochs"]):
+        order = rng.permutation(len(examples))
+        for start in range(0, len(order), size):
+            batch = [examples[place] for place in order[start : start + size]]
+            ids, is_piece = pad([ids for ids, _ in batch])
+            yield Batch(
+                ids, is_piece, np.nonzero(ids == pieces.mask), np.array([piece for _, piece in batch])
+            )

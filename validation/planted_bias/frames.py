@@ -1,0 +1,37 @@
+"""Sentences in which another word than the occupation determines the pronoun: a task in which a model can err."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from biasgrid.errors import BiasgridError
+
+from .corpus import check, read_sentences
+
+CUE = re.compile(r"\{(\w+)\|(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Pairs of sentences in which another word than the occupation determines the pronoun.
+
+    texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
+              [MASK]
+    pronouns  each frame's (male, female) pronoun
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    pronouns: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Frames:
+        """From a file of data/templates. Raises BiasgridError naming the file, and the frame that is wrong."""
+        texts, pronouns = read_sentences(path, "frames")
+        for text in texts:
+            check(path, text)
+            if not CUE.search(text):
+                raise BiasgridError(f"{path}: {text!r}: expected a cue such as {{man|woman}}")
+        pairs = ((CUE.sub(r"\1", text), CUE.sub(r"\2", text)) for text in texts)
+        return cls(tuple(pairs), tuple(pronouns))

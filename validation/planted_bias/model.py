@@ -1,0 +1,147 @@
+"""A model of the benchmark: its corpus, its training, what it does, and every metric on it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biasgrid.configs import read_json
+from biasgrid.directions import angles
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.files import write_text
+from biasgrid.measure import as_finite, dumps
+from biasgrid.metrics.same import same
+from biasgrid.metrics.weat import weat_es
+
+from .corpus import Draws, Templates, corpus, draw, plan, spell
+from .frames import Frames
+from .measuring import measure, random_halves
+from .training import train
+
+# what a record says first
+SETTING = ("trainer", "mu", "sigma", "replicate")
+# the occupations of Schroeder et al.'s motivating example (section 3.1)
+EXAMPLE = ("footballer", "bishop", "lawmaker", "hairdresser", "sociologist", "nurse")
+# the layer of a fine-tuned model that a kind of vectors is: the last, or before the first
+LAYERS = {"contextual": -1, "sentences": -1, "input": 0}
+
+
+def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write a model's record: what was planted, what the model does, and every metric's value and word scores by kind
+    of vectors.
+
+    Parameters
+    ----------
+    inputs
+        "templates": the file of sentences. Of a model that is fine-tuned before also its files, "trained", and those
+        of sentences that it is asked: "test_templates" and "frames"; and where words are read in "sentences", these.
+    spec
+        "trainer", "mu", "sigma" and "replicate"; "algorithm" and "params" of the training; the share "trained" of the
+        sentences; the "vectors" that are measured; "plan_seed" and "corpus_seed"; "metrics" with their entries by
+        key; on how many "halves" they are measured again; the "occupations" and the "groups".
+    """
+    templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
+    probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
+    draws = draw(templates, probabilities, spec["corpus_seed"], spec["trained"])
+    acts = None
+    if "trained" in inputs:
+        acts, by_kind = _read_fine_tuned_model(inputs, spec, templates, draws)
+    else:
+        by_kind = _train_static_model(templates, spec, draws)
+    name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
+    measurements = {}
+    for kind, (words, vectors) in by_kind.items():
+        with tempfile.TemporaryDirectory() as folder:
+            with StoreWriter(Path(folder) / "store", name) as writer:
+                writer.add(words, vectors)
+                writer.finish({"name": name, "vocab_prefix": ""})
+            store = EmbeddingStore.open(Path(folder) / "store")
+            measurements[kind] = _measure_vectors(store, spec, draws.truth)
+    record = {
+        **{key: spec[key] for key in SETTING},
+        **{key: part for key, part in spec.items() if key not in (*SETTING, "occupations")},
+        "occupations": occupations,
+        "planned": probabilities.tolist(),
+        "truth": draws.truth.tolist(),
+        "behaviour": acts,
+        "measured": measurements,
+    }
+    write_text(output, dumps(as_finite(record)) + "\n")
+
+
+def _train_static_model(templates: Templates, spec: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
+    """The words and vectors of a static model, by kind."""
+    sentences = corpus(templates, spec["occupations"], draws)
+    words, word_vectors, context_vectors = train(
+        sentences, spec["algorithm"], spec["params"], spec["corpus_seed"]
+    )
+    return {
+        kind: (words, word_vectors if kind == "word" else word_vectors + context_vectors)
+        for kind in spec["vectors"]
+    }
+
+
+def _read_fine_tuned_model(
+    inputs: Mapping[str, Any], spec: Mapping[str, Any], templates: Templates, draws: Draws
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a fine-tuned model does, and its words and vectors by kind."""
+    # late: static models need no torch
+    from biasgrid.embeddings.language.bert import Bert
+    from biasgrid.embeddings.language.encoding import encode
+    from biasgrid.embeddings.language.templates import Templates as Sentences
+
+    from .behaviour import behaviour
+
+    bert, occupations = Bert(Path(inputs["trained"][0]).parent, {}), spec["occupations"]
+    test_sentences = Templates.read(inputs["test_templates"], inflections=True), Frames.read(inputs["frames"])
+    acts = behaviour(bert, templates, *test_sentences, occupations, draws)
+    if spec["halves"]:
+        halves = random_halves(len(occupations), spec["halves"], spec["corpus_seed"])
+        scores = {name: np.array(acts[name]) for name in ("unmasking", "errors")}
+        acts["halves"] = {
+            name: float(np.mean([abs(values[half].mean() - values.mean()) for half in halves]))
+            for name, values in scores.items()
+        }
+    words = [*occupations, *(word for group in spec["groups"] for word in group)]
+    texts, by_kind = list(map(spell, words)), {}
+    for kind in spec["vectors"]:
+        # a word is read alone, or in sentences
+        sentences = Sentences.of(read_json(inputs["sentences"]) if kind == "sentences" else None)
+        vectors = encode(bert, texts, sentences, layer=LAYERS[kind])
+        by_kind[kind] = words, np.array([vectors[text] for text in texts])
+    return acts, by_kind
+
+
+def _measure_vectors(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
+    """What is measured of one kind of vectors."""
+    groups, occupations = spec["groups"], spec["occupations"]
+    male, female = (store.take(group, store.rows(group)) for group in groups)
+    return {
+        # Schroeder et al. 2021, section 5.2.1
+        "angle": angles(male, female)["pca", "mean"],
+        "example": _example(store, [male, female], set(EXAMPLE) <= set(occupations)),
+        "metrics": {
+            key: measure(entry, store, groups, occupations, truth, spec["corpus_seed"], spec["halves"])
+            for key, entry in spec["metrics"].items()
+        },
+    }
+
+
+def _example(store: EmbeddingStore, groups: Sequence[np.ndarray], has_words: bool) -> dict[str, Any] | None:
+    """The size of WEAT's effect for each of the ten ways to part the example's six words into two sets of three; and
+    SAME, which needs no such sets (ibid., section 3.1)."""
+    if not has_words:
+        return None
+    vectors = store.take(EXAMPLE, store.rows(EXAMPLE))
+    sizes = []
+    # the first word is in the first set: a set and its complement are one way
+    for pair in combinations(range(1, 6), 2):
+        first = np.isin(range(6), (0, *pair))
+        sizes.append(abs(weat_es([vectors[first], vectors[~first]], groups).value))
+    return {"words": list(EXAMPLE), "effect_sizes": sizes, "same": same(groups, [vectors]).value}

@@ -1,0 +1,259 @@
+"""A benchmark's config, checked: its models, what they are made of, and where its files lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from biasgrid import metrics
+from biasgrid.config import load
+from biasgrid.config.common import fill_defaults
+from biasgrid.configs import sort_keys
+from biasgrid.embeddings.kinds import VECTORS
+from biasgrid.embeddings.training import check_parameters
+from biasgrid.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.plan.step import Step
+from biasgrid.resources import find_file
+from biasgrid.seeds import seed_of
+
+from ..experiment import Cell, Experiment, Rule
+from . import steps
+from .config import FactoryConfig, FineTuning
+from .corpus import TEMPLATES, TOKEN, Templates
+from .frames import Frames
+
+# keys that a trainer may set for itself
+SETTINGS = ("mu", "sigma", "replicates", "vectors")
+# the vectors that can be measured of a trainer's models, and those that are by default
+STATIC, CONTEXTUAL = ("word+context", "word"), ("contextual", "sentences", "input")
+MEASURED = {"ppmi": STATIC, "word2vec": STATIC, "bert": ("contextual", "input")}
+NAMES = {"ppmi": "PPMI", "word2vec": "word2vec", "bert": "BERT"}
+
+PPMI = {"dimensions": 50}
+# a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
+WORD2VEC = {
+    "vector_size": 50,
+    "window": 30,
+    "shrink_windows": False,
+    "sg": 1,
+    "epochs": 20,
+    "min_count": 1,
+    "sample": 0.0,
+}
+
+
+class Factory(Experiment):
+    """A checked config of a benchmark. Build it with `Factory.of`."""
+
+    KEY = "factory"
+    CONFIG = FactoryConfig
+
+    @classmethod
+    def check(cls, config: dict[str, Any], where: str) -> None:
+        """Raises BiasgridError naming the key that is wrong; gives each trainer and metric its settings in full."""
+        for key, entry in config["trainers"].items():
+            try:
+                entry["algorithm"] = entry.get("algorithm", key)
+                entry["params"] = trainer_parameters(entry["algorithm"], entry["params"])
+                entry["vectors"] = _vectors(entry, config)
+                _check_start(entry, config["encoders"])
+                if "groups" in config and entry["algorithm"] != "bert":
+                    raise BiasgridError(
+                        "groups: its models know the words of the templates alone; leave groups out"
+                    )
+                if "word+context" in entry["vectors"] and entry["params"].get("hs"):
+                    raise BiasgridError(
+                        "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
+                    )
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
+        entries = config["metrics"]
+        # metrics that the config does not name are measured as they are, if they fit
+        config["metrics"] = {}
+        of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == VECTORS]
+        for key, entry in ({name: {"params": {}} for name in of_vectors} | entries).items():
+            try:
+                config["metrics"][key] = _full_entry(key, entry)
+            except BiasgridError as error:
+                if key in entries:
+                    raise type(error)(f"{where}: metrics: {key}: {error}") from None
+
+    @property
+    def templates_file(self) -> Path:
+        """The file that its sentences are from."""
+        return self.sentences_file("templates")
+
+    def sentences_file(self, key: str) -> Path:
+        """The file of data/templates that a key of the config names."""
+        return find_file(f"{TEMPLATES}/{self.config[key]}.json")
+
+    @property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What is fetched, by name: the weights that training begins with."""
+        starts = {entry["start"] for entry in self.config["trainers"].values() if "start" in entry}
+        return {name: entry for name, entry in self.config["encoders"].items() if name in starts}
+
+    def start_file(self, name: str) -> Path:
+        """The manifest of the weights that training begins with, which is written last; they lie beside it."""
+        return self.embeddings / "raw" / name / "manifest.json"
+
+    def trained_file(self, model: str) -> Path:
+        """The file of a fine-tuned model's folder that is written last."""
+        return self.results / "trained" / model / "model.json"
+
+    @cached_property
+    def occupations(self) -> list[str]:
+        """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
+        where = f"occupations: {self.config['occupations']}"
+        occupations = load.WordSets(Path(load.WORD_SETS)).words(self.config["occupations"], "occupations")
+        pronouns = [word for group in self.templates.groups for word in group]
+        wrong = [
+            w for w in occupations if not TOKEN.fullmatch(w) or w in pronouns or occupations.count(w) > 1
+        ]
+        if wrong:
+            raise BiasgridError(f"{where}: {wrong[0]!r} is no occupation: expected single tokens, each once")
+        return occupations
+
+    @cached_property
+    def templates(self) -> Templates:
+        """The sentences."""
+        return Templates.read(self.templates_file)
+
+    @cached_property
+    def groups(self) -> list[list[str]]:
+        """The male and the female words. Raises BiasgridError where they are no pairs."""
+        if "groups" not in self.config:
+            return self.templates.groups
+        groups = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config["groups"]]
+        if len(groups[0]) != len(groups[1]):
+            raise BiasgridError(f"groups: {len(groups[0])} and {len(groups[1])} words; expected pairs")
+        return groups
+
+    def check_files(self) -> None:
+        """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
+        where a test sentence of fine-tuned models is also a training sentence."""
+        _ = self.occupations, self.groups
+        if all(entry["algorithm"] != "bert" for entry in self.config["trainers"].values()):
+            return
+        test_templates = Templates.read(self.sentences_file("test_templates"), inflections=True)
+        Frames.read(self.sentences_file("frames"))
+        for text in test_templates.texts:
+            if text in self.templates.texts:
+                raise BiasgridError(
+                    f"test_templates: {self.config['test_templates']}: {text!r} is a sentence of "
+                    f"{self.config['templates']}, on which models are trained"
+                )
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """The models to train, by name: trainer, mean and standard deviation of what is planted, replicate (from 1
+        on). Occupations and templates are in no spec."""
+        cells = {}
+        metric_entries = {
+            name: {k: v for k, v in entry.items() if k not in ("label", "truth")}
+            for name, entry in self.config["metrics"].items()
+        }
+        for key, entry in self.config["trainers"].items():
+            settings = self.config | {name: entry[name] for name in SETTINGS if name in entry}
+            for mu in map(float, settings["mu"]):
+                for sigma in map(float, settings["sigma"]):
+                    for replicate in range(1, settings["replicates"] + 1):
+                        place = {"trainer": key, "mu": mu, "sigma": sigma, "replicate": replicate}
+                        spec = {
+                            **place,
+                            "algorithm": entry["algorithm"],
+                            "params": entry["params"],
+                            **({"start": entry["start"]} if "start" in entry else {}),
+                            "vectors": entry["vectors"],
+                            "trained": float(self.config["trained"]),
+                            "halves": self.config["halves"],
+                            "groups": self.groups,
+                            # the same corpora for all trainers; the same p for all replicates
+                            "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
+                            "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
+                            "metrics": metric_entries,
+                        }
+                        cell = Cell(place, sort_keys(spec))
+                        cells[cell.name] = cell
+        return cells
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What figures print for the key of a metric or a trainer."""
+        labels = {key: entry["label"] for key, entry in self.config["metrics"].items()}
+        return labels | {
+            key: entry.get("label", NAMES[entry["algorithm"]])
+            for key, entry in self.config["trainers"].items()
+        }
+
+    def cell_rules(self) -> list[Rule]:
+        """The steps that compute."""
+        return steps.cell_rules(self)
+
+    def table_steps(self) -> dict[str, Step]:
+        """The steps that make the tables, in order, by the path below the results."""
+        return steps.table_steps(self)
+
+    def figure_steps(self) -> dict[str, Step]:
+        """The steps that draw the figures, by the figure's name."""
+        return steps.figure_steps(self)
+
+
+def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
+    if algorithm == "bert":
+        return fill_defaults(FineTuning, dict(values), "params")
+    defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
+    if defaults is None:
+        raise BiasgridError(unknown_name("trainer", algorithm, NAMES))
+    params = defaults | values
+    if algorithm == "word2vec":
+        if "seed" in values:
+            raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
+        check_parameters(algorithm, params)
+        return params
+    for name in params.keys() - PPMI.keys():
+        raise BiasgridError(f"ppmi: {unknown_name('parameter', name, PPMI)}")
+    size = params["dimensions"]
+    if type(size) is not int or not 2 <= size <= 10_000:
+        raise BiasgridError(not_allowed("dimensions", size, "whole numbers from 2 to 10000"))
+    return params
+
+
+def _vectors(entry: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """What is measured of a trainer's models. Raises BiasgridError where it has no such vectors."""
+    algorithm = entry["algorithm"]
+    kinds = CONTEXTUAL if algorithm == "bert" else STATIC
+    names = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
+    for name in names:
+        if name not in kinds:
+            raise BiasgridError(f"vectors: {unknown_name(f'value of {algorithm}', name, kinds)}")
+    return list(names)
+
+
+def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
+    if entry["algorithm"] != "bert":
+        if "start" in entry:
+            raise BiasgridError(f"start: {entry['algorithm']} begins with no weights; leave it out")
+    elif "start" not in entry:
+        raise BiasgridError("key 'start' is missing: the weights to begin with, a key of `encoders`")
+    elif entry["start"] not in encoders:
+        raise BiasgridError(f"start: {unknown_name('encoder', entry['start'], encoders)}")
+
+
+def _full_entry(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a metric in full. Raises BiasgridError where it does not fit two groups and one set of words."""
+    metric = metrics.metric(entry.get("metric", key))
+    variant = metric.under(entry["params"])
+    groups = entry.get("groups", variant.groups)
+    of_groups, of_words = variant.template if groups == "targets" else variant.template[::-1]
+    if of_groups not in (2, "n", "k") or of_words not in (1, 2, "n", "k"):
+        raise BiasgridError(
+            f"{metric.name} does not take two groups as {groups}: its template is {variant.template}"
+        )
+    if variant.paired and groups == "attributes":
+        raise BiasgridError(f"{metric.name} pairs target words: groups must be its targets")
+    default = {"label": metric.label, "truth": "mean" if variant.bias == "two-sided" else "absolute"}
+    return default | dict(entry) | {"metric": metric.name, "groups": groups, "split": of_words in (2, "k")}

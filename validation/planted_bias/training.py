@@ -1,0 +1,85 @@
+"""Models of a corpus: word vectors, and the vectors that words have as contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from biasgrid.errors import BiasgridError
+from biasgrid.extras import require
+
+
+def train(
+    sentences: Sequence[Sequence[str]], algorithm: str, params: Mapping[str, Any], seed: int
+) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """Word vectors and context vectors of a corpus: the same for the same input, on one machine.
+
+    `ppmi` factorises the positive pointwise mutual information of the words of a sentence by a truncated singular
+    value decomposition; the factors of words and of contexts each have the root of the singular values. `word2vec`
+    is gensim's, by one worker: its input vectors, and the output vectors of negative sampling.
+
+    Parameters
+    ----------
+    sentences
+        Tokens of each sentence.
+    algorithm
+        ``"ppmi"`` or ``"word2vec"``.
+    params
+        All parameters of the algorithm.
+    seed
+        Of word2vec.
+
+    Returns
+    -------
+    words : list of str
+    word_vectors : ndarray (words, dimensions)
+        What a word is by the contexts that it has.
+    context : ndarray (words, dimensions) or None
+        What it is as a context of others; None for hierarchical softmax, which has no such vectors.
+
+    Raises
+    ------
+    BiasgridError
+        Where `dimensions` is not below the number of words.
+    """
+    if algorithm == "word2vec":
+        require("gensim", "the trainer word2vec")
+        from gensim.models import Word2Vec
+
+        model = Word2Vec(sentences, seed=seed, workers=1, **params)
+        return list(model.wv.index_to_key), model.wv.vectors, getattr(model, "syn1neg", None)
+    words = sorted({word for sentence in sentences for word in sentence})
+    return words, *_factors(_ppmi(sentences, words), params["dimensions"])
+
+
+def _ppmi(sentences: Sequence[Sequence[str]], words: Sequence[str]):
+    """Sparse (words, words): log of how much more often two words share a sentence than by chance, 0 if not more."""
+    from scipy import sparse
+
+    places = {word: i for i, word in enumerate(words)}
+    tokens = np.array([places[word] for sentence in sentences for word in sentence])
+    rows = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+    occurs = sparse.csr_array((np.ones(len(tokens)), (rows, tokens)), shape=(len(sentences), len(words)))
+    # pairs of two different tokens of a sentence
+    counts = (occurs.T @ occurs - sparse.diags_array(occurs.sum(axis=0))).tocoo()
+    counts.eliminate_zeros()
+    total = np.asarray(counts.sum(axis=0))
+    information = np.log(counts.data * total.sum() / (total[counts.row] * total[counts.col]))
+    return sparse.csr_array((information.clip(0), (counts.row, counts.col)), shape=counts.shape)
+
+
+def _factors(matrix, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+    """U S^(1/2) and V S^(1/2) of the truncated decomposition U S V^T, (words, dimensions) each."""
+    # imported late: it takes a second
+    from sklearn.decomposition import TruncatedSVD
+
+    if dimensions >= matrix.shape[0]:
+        raise BiasgridError(f"dimensions: {dimensions} is too many for {matrix.shape[0]} words")
+    decomposition = TruncatedSVD(dimensions, random_state=0, n_iter=10)
+    word_factors = decomposition.fit_transform(matrix)
+    root = np.sqrt(decomposition.singular_values_)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        word_vectors = np.where(root > 1e-6 * root[0], word_factors / root, 0.0)
+    return word_vectors, decomposition.components_.T * root
