@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LIST = Path(__file__).with_suffix(".toml")
 NEEDED = 0.95  # of all faults
 LONGEST = 600  # seconds of a run of tests
-COPIED = ("src", "tests")  # the rest is linked: no fault is in it, and no test writes to it
+COPIED = ("src", "tests")  # the rest is linked: no fault is in it
+NAMED = ("-m", "not network and not notebooks and not rehearsal")
 QUICK = ("-m", "not slow and not network")
 PACKAGES = (
     "pytest",
@@ -211,7 +212,7 @@ def try_all(
     """The outcome of each fault; None if tests that it needs fail without any fault."""
     tests = sorted({f"tests/{test}" for fault in faults for test in fault.tests})
     parts = [tests[number :: len(copies)] for number in range(len(copies))]
-    runs = [pool.submit(copy.run, *part) for copy, part in zip(copies, parts, strict=True) if part]
+    runs = [pool.submit(copy.run, *NAMED, *part) for copy, part in zip(copies, parts, strict=True) if part]
     failures = [test for code, what in (run.result() for run in runs) if code != PASSED for test in what]
     if failures:
         print("Without any fault, these fail already:", *failures, sep="\n")
@@ -231,7 +232,7 @@ def try_all(
         return kind * (code == FAILED), " ".join(what) * (code != PASSED)
 
     runs = {
-        fault: pool.submit(attempt, fault, "named", *(f"tests/{test}" for test in fault.tests))
+        fault: pool.submit(attempt, fault, "named", *NAMED, *(f"tests/{test}" for test in fault.tests))
         for fault in faults
     }
     outcomes = {}

@@ -1,6 +1,7 @@
 """The finished study: what its golden values say, by the rule of same.py, and what its tables say of each other."""
 
 import json
+from pathlib import Path
 
 import finished_study
 import numpy as np
@@ -8,6 +9,10 @@ import pandas as pd
 import pytest
 from same import differences
 from scipy.stats import false_discovery_control
+
+from biasgrid.inference.aggregates import write_aggregates
+from biasgrid.plan.steps import aggregates_step
+from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -60,3 +65,44 @@ def test_of_one_score_the_test_of_the_aggregate_is_the_scores(results):
     both = single.merge(aggregates, on=place, suffixes=("", "_of_aggregate"))
     assert set(both["metric"]) == {"weat", "mac", "rnsb"}
     assert both["p_groups_of_aggregate"].tolist() == both["p_groups"].tolist()
+
+
+@pytest.fixture
+def aggregates_of(results, tmp_path, monkeypatch):
+    """criterion -> the test of the aggregates of WEAT on model one, of scores without some tests, aggregated so."""
+    monkeypatch.chdir(results.parents[1])
+    study = Study.read("config/config.yaml")
+    step = aggregates_step(study, study.inference_groups["one/none/weat"])
+
+    def made(aggregation, without=()):
+        record = json.loads(Path(step.inputs["inference"]).read_text())
+        for cell in record["cells"]:
+            if cell["query"] in without:
+                for result in cell["results"]:
+                    result["random_groups"] = {"reason": "none"}
+        inference = tmp_path / "weat.json"
+        inference.write_text(json.dumps(record))
+        output = tmp_path / "aggregates.json"
+        write_aggregates(
+            step.inputs | {"inference": inference}, step.spec | {"aggregation": aggregation}, output
+        )
+        return {entry["criterion"]: entry for entry in json.loads(output.read_text())["aggregates"]}
+
+    return made
+
+
+def test_of_one_score_it_does_not_matter_how_it_is_aggregated(aggregates_of):
+    p_values = [aggregates_of(name)["Second"]["p_value"] for name in ("abs_avg", "avg", "sum")]
+    assert p_values == [p_values[0]] * 3
+
+
+def test_an_aggregate_is_tested_where_half_of_its_scores_are(aggregates_of):
+    tested = aggregates_of("abs_avg", without=["q2"])
+    assert [tested["Overall"][name] for name in ("scores", "scores_in_test")] == [3, 2]
+    assert "p_value" in tested["First"]
+    assert "fewer than half" not in tested["Overall"].get("reason", "")
+    too_few = aggregates_of("abs_avg", without=["q1", "q3"])
+    assert [too_few["Overall"][name] for name in ("scores", "scores_in_test")] == [3, 1]
+    assert "p_value" in too_few["First"]
+    for name in ("Second", "Overall"):
+        assert too_few[name]["reason"] == "fewer than half of the scores have a test against random groups"

@@ -71,6 +71,16 @@ def test_completion_compares_sums_of_probabilities():
     assert result.detail["share"]["Target set 0"]["she"] == pytest.approx(0.25)
 
 
+def test_completion_takes_means_of_probabilities_over_templates():
+    # of the first, .9 and .1 in two templates; of the second, .4 in both
+    completions = np.log([[[0.9, 0.4]], [[0.1, 0.4]]])
+    score = metrics.metric("completion").function(
+        [np.ones((1, 1))], [np.ones((1, 1)), np.ones((1, 1))], completions=completions
+    )
+    assert score.value == 1.0
+    assert score.scalars["mean_share"] == pytest.approx(0.5 / 0.9)
+
+
 def test_inference_exchanges_words_and_asks_nothing_twice():
     rng = np.random.default_rng(1)
     network = Table(joint(rng.random(16) + 0.1), True)

@@ -15,9 +15,10 @@ from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
 
 from biasgrid import metrics, tables
+from biasgrid.in_memory import InMemory
 from biasgrid.statistics.correlation import METHODS, over_units, with_interval
 from biasgrid.study import Study
-from biasgrid.tables.covariate_points import Points
+from biasgrid.tables.covariate_points import Frequencies, Points
 from biasgrid.tables.covariates import COVARIATES
 
 GROUPS = {"A": ["he", "man"], "B": ["she", "woman"], "C": ["boy", "son"], "D": ["girl", "sister"]}
@@ -231,6 +232,20 @@ def test_set_scores_are_correlated_with_their_words_frequency_and_with_pmi(study
     found = row(table, **place, covariate="pmi")
     assert (found["n"], found["units"]) == (14, 14)
     assert found["correlation"] == pytest.approx(OF_METHOD[method](x, y).statistic, abs=1e-9)
+
+
+def test_the_spread_over_two_sets_is_that_of_all_their_words():
+    logs = {"A": [1.0, 2.0, 6.0], "B": [9.0, 11.0]}
+    sets = [
+        {"criterion": "G", "query": "q", "set": name, "known": len(of_set)}
+        | {"mean_log": np.mean(of_set), "variance_log": np.var(of_set)}
+        for name, of_set in logs.items()
+    ]
+    record = {"model": "m", "source": "counts", "tokens": 100, "sets": sets, "words": {}}
+    frequencies = Frequencies([InMemory(("frequency", "m"), record)])
+    every = logs["A"] + logs["B"]
+    assert frequencies.sets("m", "G", "q", ["A", "B"]) == pytest.approx((np.mean(every), np.var(every)))
+    assert frequencies.difference("m", "G", "q", ["A", "B"]) == pytest.approx(3.0 - 10.0)
 
 
 def test_of_two_sets_the_difference_counts(study, table):

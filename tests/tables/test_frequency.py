@@ -229,6 +229,14 @@ def test_large_counts_are_exact(study):
     assert known.of_set(np.array([0, 1]), ranks, np.array([1.0]))["mean"] == 2_999_999_999.5
 
 
+def test_a_million_is_of_all_tokens_and_not_of_those_that_have_a_vector():
+    from biasgrid.embeddings.frequencies import Frequency
+
+    known = Frequency(np.array([30, 10]), 1000)
+    logs = known.logarithms(["the", "cat"], np.array([0, 1]))
+    assert logs.tolist() == pytest.approx([math.log(30_000), math.log(10_000)])
+
+
 class Corpus:
     """An open model of a kind that is no vectors: it folds words to lower case, and has counts and tokens."""
 
