@@ -176,6 +176,7 @@ lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --li
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python docs/stubs.py
 	$(BIN)/mypy
 	$(BIN)/python docs/snippets.py
 	$(BIN)/python -m pytest -q tests/test_project.py -k test_the_workflow_is_linted

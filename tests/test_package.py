@@ -481,7 +481,8 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     ).stdout.split()
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {f"biasgrid/share/{path}" for path in (*tracked, "Snakefile", "environment.yml")} <= names
-    assert {"biasgrid/py.typed", "biasgrid/cli/study.template.yaml"} <= names
+    stubs = {f"biasgrid/{package}/__init__.pyi" for package in ("metrics", "debias")}
+    assert {"biasgrid/py.typed", "biasgrid/cli/study.template.yaml", *stubs} <= names
     assert not [name for name in names if "embeddings/raw" in name or name.endswith(".pyc")]
 
     venv.create(tmp_path / "venv")

@@ -1,5 +1,6 @@
 """The door's functions (`metrics.weat`, `debias.hard`, ...): their signatures, help, stubs and sentences."""
 
+import ast
 import doctest
 import importlib.util
 import inspect
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -293,10 +295,23 @@ def stubs():
     return module.stubs()
 
 
-def test_the_stubs_are_the_registrys():
-    for path, text in stubs().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name}: make docs writes it"
-        assert path.parent.parent.name == "biasgrid"
+def test_stubs_have_every_function_with_its_parameters():
+    texts = {path: ast.parse(text) for path, text in stubs().items()}
+    for package, finder in ((metrics, "metric"), (debias, "method")):
+        tree = texts[Path(package.__file__).with_suffix(".pyi")]
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert functions.pop(finder)
+        modules = {name: package.REGISTRY.module(name) for name in package.REGISTRY}
+        assert set(functions) == {name for name in modules if modules[name].startswith("biasgrid.")}
+        for name, node in functions.items():
+            arguments = [
+                *node.args.args,
+                *([node.args.vararg] if node.args.vararg else []),
+                *node.args.kwonlyargs,
+            ]
+            function = getattr(package, name)
+            assert [argument.arg for argument in arguments] == list(inspect.signature(function).parameters)
+            assert inspect.cleandoc(ast.get_docstring(node)) == inspect.cleandoc(function.__doc__)
 
 
 # of names: wrong ones, and right ones with whatever value
@@ -390,6 +405,9 @@ follow_imports = skip
 def test_type_checkers_see_the_functions(tmp_path):
     """Each wrong line is an error, and no right one."""
     pytest.importorskip("mypy")
+    for path, text in stubs().items():  # a checkout that is not installed has none, or old ones
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
     (tmp_path / "snippet.py").write_text(CHECKED + "\n".join(WRONG) + "\n")
     (tmp_path / "mypy.ini").write_text(MYPY)
     done = subprocess.run(

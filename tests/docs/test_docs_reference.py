@@ -66,8 +66,7 @@ def test_every_public_name_has_its_sentence_and_its_parameters_theirs(name):
     assert docstrings.sections(thing)[""], f"{name} has no docstring"
     if not callable(thing) or (inspect.isclass(thing) and "Parameters" not in docstrings.sections(thing)):
         return
-    source = reference.public()["Query"] if "with the same parameters" in inspect.getdoc(thing) else thing
-    whole, said = inspect.getdoc(source), docstrings.parameters(source)
+    whole, said = inspect.getdoc(thing), docstrings.parameters(thing)
     given = [
         p for p in inspect.signature(thing).parameters if p not in ("self", "cls") and not p.startswith("_")
     ]

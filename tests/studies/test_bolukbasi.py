@@ -34,7 +34,7 @@ def study(tmp_path_factory):
     """The shipped study, its store, its hard debias and its evaluations, in a folder of its own."""
     config = read_yaml(ROOT / "config" / "bolukbasi.yaml")
     folder = tmp_path_factory.mktemp("bolukbasi")
-    source = config["models"][MODEL]["source"]
+    source = read_yaml(ROOT / config["models"])[MODEL]["source"]
     fetch(MODEL, source, ROOT / "data" / "embeddings" / "raw", progress=False)
     config |= {"results": str(folder / "results"), "embeddings": str(ROOT / "data" / "embeddings")}
     config["published"] = [str(ROOT / path) for path in config["published"]]

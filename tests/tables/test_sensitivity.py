@@ -26,7 +26,8 @@ MAC, WEAT = f"{MODEL}/none/mac/occupations", f"{MODEL}/none/weat_es/rated_occupa
 def study(tmp_path_factory):
     """The shipped study with its two cells and what is inferred of them, in a folder of its own."""
     config = read_yaml(ROOT / "config" / "same.yaml")
-    fetch(MODEL, config["models"][MODEL]["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
+    source = read_yaml(ROOT / config["models"][0])[MODEL]["source"]
+    fetch(MODEL, source, ROOT / "data" / "embeddings" / "raw", progress=False)
     config |= {
         "inference": {"sensitivity": config["inference"]["sensitivity"]},
         "null_distributions": [],

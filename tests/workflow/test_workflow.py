@@ -177,7 +177,8 @@ EDITS = {
         set(),
     ),
     "correlations": (lambda c: c.update(correlations=["kendall"]), {"study", "correlations", "report"}, set()),
-    "order": (reversed_order, {"study", "report"}, set()),
+    # colours follow it
+    "order": (reversed_order, {"study", "report", "figure"}, set()),
 }  # fmt: skip
 
 

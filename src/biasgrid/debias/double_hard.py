@@ -168,7 +168,7 @@ def double_hard(
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
     """Mean (d,) and principal components (k, d) of all vectors, in order, without those of zero variance."""
-    rows = len(model.array)
+    rows = model.row_count
     # sums of products about a point near the mean, not about 0, do not cancel
     origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
@@ -187,7 +187,7 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
     from sklearn.decomposition import IncrementalPCA
     from sklearn.utils import gen_batches
 
-    rows, d = model.array.shape
+    rows, d = model.row_count, model.dimensions
     pca = IncrementalPCA(min(INCREMENTAL, d, rows))
     for batch in gen_batches(rows, 5 * d, min_batch_size=pca.n_components):
         pca.partial_fit(model.read(batch))

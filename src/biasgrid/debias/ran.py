@@ -264,12 +264,11 @@ def _targets(
         ignored_words = set(selection["leave"])
         words = [word for word in model.words() if word not in ignored_words]
     rows = model.rows(words)
-    is_target = np.ones(len(rows), dtype=bool)
-    for start in range(0, len(rows), CANDIDATES):
-        part = slice(start, start + CANDIDATES)
-        is_target[part] = model.array[rows[part]].any(axis=1)
-    if target is None and limit is not None:
-        is_target &= rows < limit
+    is_target = rows < limit if target is None and limit is not None else np.ones(len(rows), dtype=bool)
+    candidates = np.flatnonzero(is_target)
+    for start in range(0, len(candidates), CANDIDATES):
+        part = candidates[start : start + CANDIDATES]
+        is_target[part] = model.read(rows[part]).any(axis=1)
     if not is_target.any():
         raise BiasgridError(f"ignore and target: no word of {model.name} is left to debias")
     return tuple(word for word, keep in zip(words, is_target, strict=True) if keep), rows[is_target], lost

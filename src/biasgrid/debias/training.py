@@ -166,7 +166,7 @@ def measure_leanings(model: EmbeddingStore, direction: np.ndarray, limit: int | 
     It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
     """
     values = []
-    rows = len(model.array[:limit])
+    rows = model.row_count if limit is None else min(limit, model.row_count)
     for start in range(0, rows, BLOCK):
         block = model.read(slice(start, min(start + BLOCK, rows))).astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))

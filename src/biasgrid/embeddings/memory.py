@@ -110,6 +110,10 @@ class MemoryModel(Model):
     def dimensions(self) -> int:
         return int(self.array.shape[1])
 
+    @property
+    def row_count(self) -> int:
+        return len(self.array)
+
     @cached_property
     def fingerprint(self) -> str:
         """The checksum (sha256) of the vectors: that of a store of the same vectors."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -38,8 +38,9 @@ class Transform(Protocol):
 class Model(ABC):
     """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them under a transform.
 
-    A kind of model gives `rows` (words to numbers of rows), `take` and `matrix` (rows to vectors), `words` and
-    `vocabulary`; everything else here is made of these. Words are looked up exactly as given: no case folding, and
+    A kind of model gives `rows` (words to numbers of rows), `take`, `matrix` and `read` (rows to vectors), `words`,
+    `vocabulary` and `row_count`, and the attributes below; everything else is made of these, here and in metrics,
+    debias methods and inference. Words are looked up exactly as given: no case folding, and
     with the vocabulary's prefix where there is one. (Metrics look words up with preprocessors, and add the prefix.)
 
     Attributes
@@ -50,6 +51,9 @@ class Model(ABC):
         The length of each vector.
     vocab_prefix : str
         What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch); "" in most models.
+    metadata : mapping
+        What else is known of it, as a store's model.json has it, such as `sorted` (whether the words are in the order
+        of frequency); may be empty.
 
     Examples
     --------
@@ -75,6 +79,9 @@ class Model(ABC):
 
         @property
         def vocab_prefix(self) -> str: ...
+
+        @property
+        def metadata(self) -> Mapping[str, Any]: ...
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
@@ -102,6 +109,15 @@ class Model(ABC):
     @abstractmethod
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """`take` for a large part of the vocabulary, with the same `words` and `rows`: float32 (n, dimensions)."""
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """The number of rows, which may be fewer than words."""
+
+    @abstractmethod
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of `rows`, whatever their words: float32 (n, dimensions). What a debias method is fitted on."""
 
     @abstractmethod
     def words(self) -> list[str]:
@@ -352,6 +368,19 @@ class DebiasedModel(Model):
             part = slice(start, start + block)
             vectors[part] = self.take(words[part], rows[part])
         return vectors
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """That of the model."""
+        return self.model.metadata
+
+    @property
+    def row_count(self) -> int:
+        return self.model.row_count
+
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+        """There are none: words that share a row may differ under a transform."""
+        raise self._transform_error()
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
         raise self._transform_error()

@@ -177,6 +177,10 @@ class EmbeddingStore(Model):
         return self._finite(self.array[rows], lambda place: f"row {np.arange(len(self.array))[rows][place]}")
 
     @property
+    def row_count(self) -> int:
+        return len(self.array)
+
+    @property
     def fingerprint(self) -> str:
         """The checksum (sha256) of vectors.npy, as it was when the store was made."""
         return str(self.metadata["sha256"][VECTORS])

@@ -280,6 +280,11 @@ class SubwordModel(Model):
         return array
 
     @property
+    def row_count(self) -> int:
+        """That of the vocabulary."""
+        return len(self.array)
+
+    @property
     def counts(self) -> NDArray[np.int64] | None:
         """Those of the vocabulary's words."""
         counts: NDArray[np.int64] | None = self.base.counts

@@ -19,6 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..embeddings.model import Model
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_bytes
@@ -153,7 +154,7 @@ _POOLS: weakref.WeakKeyDictionary[EmbeddingStore, Pool] = weakref.WeakKeyDiction
 def pool_of(model: Any) -> Pool | None:
     """`make_pool`, made once for a model that is open; None for a model of a kind that has no vectors."""
     store = model.model if isinstance(model, DebiasedModel) else model
-    if not hasattr(store, "array"):
+    if not isinstance(store, Model) and not hasattr(store, "array"):
         return None
     if store not in _POOLS:
         _POOLS[store] = make_pool(store)

@@ -39,7 +39,8 @@ class Kind:
     keys
         Keys of a model's entry in a config that only this kind has.
     random_groups
-        Whether groups of words can be drawn from it that are as coherent as a query's: it has an `array` of vectors.
+        Whether groups of words can be drawn from it that are as coherent as a query's: it is a
+        `Model`, or has an `array` of vectors.
     counts
         Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
         model of another kind may have them, too, or None.
