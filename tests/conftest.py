@@ -19,9 +19,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  it has a BLAS of its own
 import snakemake_process
 import yaml
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 # processes that tests start, and copies of the package, need not compile it again
@@ -31,6 +33,10 @@ compileall.compile_dir(ROOT / "src", quiet=2)
 from biasgrid import EmbeddingStore, registry  # noqa: E402
 from biasgrid.cli import main  # noqa: E402
 from biasgrid.embeddings import convert  # noqa: E402
+
+# pytest has a process for each core: threads of their BLAS would wait for each other, which doubles the time of tests
+# on real vectors. What tests start has as many as the machine gives it
+threadpool_limits(1, user_api="blas")
 
 # seeded: what passes here passes where work lands. `make fuzz` draws other inputs
 settings.register_profile("seeded", derandomize=True)
