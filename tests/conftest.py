@@ -19,9 +19,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  it has a BLAS of its own
 import snakemake_process
 import yaml
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 # processes that tests start, and copies of the package, need not compile it again
@@ -35,6 +37,10 @@ from biasgrid.embeddings import convert  # noqa: E402
 # what tests ask of all metrics, formats and the like they ask of those of the plugins that come with biasgrid, too
 registry.load_plugins(registry.shipped_plugins())
 SHIPPED_PLUGINS = dict(registry.PLUGINS)
+
+# pytest has a process for each core: threads of their BLAS would wait for each other, which doubles the time of tests
+# on real vectors. What tests start has as many as the machine gives it
+threadpool_limits(1, user_api="blas")
 
 # seeded: what passes here passes where work lands. `make fuzz` draws other inputs
 settings.register_profile("seeded", derandomize=True)

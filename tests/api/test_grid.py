@@ -16,6 +16,7 @@ import pytest
 import small_study
 from conftest import ROOT, make_store
 from small_study import CONFIG, NULL
+from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
@@ -70,7 +71,8 @@ def measured(study, **options) -> Grid:
 
 @pytest.fixture(scope="module")
 def grid(study):
-    with warnings.catch_warnings():
+    # with other threads than the workflow's results are made with here
+    with warnings.catch_warnings(), threadpool_limits(2, user_api="blas"):
         warnings.simplefilter("ignore")
         return measured(study, null_distributions=True)
 
