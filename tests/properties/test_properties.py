@@ -9,7 +9,6 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from biasgrid import properties
 from biasgrid.api.examining import KINDS
@@ -564,14 +563,6 @@ def test_counterexamples_are_what_they_are_said_to_be(verdicts, written):
         else:
             assert neutral
             assert max(np.ptp(d) for d in differences) > 1e-3
-
-
-def test_the_docs_have_the_matrix_that_the_code_computes(written):
-    made = (written / "properties.md").read_text(encoding="utf-8")
-    committed = (ROOT / "docs" / "property-matrix.md").read_text(encoding="utf-8")
-    assert made == committed, "make properties makes it anew"
-    # what a descent ends at may hang on a machine's last bit
-    assert "found by" not in made
 
 
 def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path, capsys, monkeypatch):
