@@ -37,7 +37,8 @@ include_patterns = [
     "data/*.md",
     "data/*/*.md",
     "benchmarks/*.md",
-    "validation/**/README.md",
+    "validation/*.md",
+    "validation/*/*.md",
 ]
 exclude_patterns = [".*", "results", "logs", "src", "tests", "workflow", "data/embeddings", "**/.*"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}

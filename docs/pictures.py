@@ -47,7 +47,7 @@ from validation.calibration import Simulation
 from validation.calibration.frequency_plots import shares as frequency_shares
 from validation.calibration.plots import coverage, p_values, shares
 from validation.planted_bias import Factory, claim_plots
-from validation.planted_bias.claims import CLAIM_TEXTS
+from validation.planted_bias.claims import CLAIMS
 from validation.planted_bias.truth_plots import against_truth, word_level
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -880,13 +880,13 @@ PICTURES = {
         "claims",
         claim_plots.claims,
         lambda table: [typeset(value) for value in table["value"].dropna()],
-        CLAIM_TEXTS,
+        [column.name for column in CLAIMS.columns if column.dtype == "text"],
     ),
     "planted-downstream": of_models(
         "downstream",
         claim_plots.downstream,
         lambda table: table[["value", "low", "high"]].to_numpy().ravel().tolist(),
-        CLAIM_TEXTS,
+        [column.name for column in CLAIMS.columns if column.dtype == "text"],
     ),
     "concepts": drawing_of_concepts(),
     "gallery-agreement-widths": of_study(

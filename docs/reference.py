@@ -71,36 +71,15 @@ RETURNED = {"Model": (Model, "`bg.load`"), "Transform": (debias.Transform, "a de
 
 # tables of what is no study: file -> what makes it, what a row is, its columns
 OTHERS = {
-    "simulation/simulation.csv": (
-        "make simulation",
-        "One row per number of a metric, number of words per set, and bias.",
-        simulation.SIMULATION,
-    ),
-    "simulation/calibration.csv": (
-        "make simulation",
-        "One row per model, kind of query, metric and test: how often the test rejects.",
-        simulation.CALIBRATION,
-    ),
-    "simulation_frequency/frequency_tests.csv": (
-        "make simulation-frequency",
-        "One row per training, kind of query in shuffled corpora, metric and test: how often the test rejects.",
-        frequency_table.FREQUENCY_TESTS,
-    ),
-    "factory/factory.csv": (
-        "make factory",
-        "One row per model of the planted-bias benchmark, vectors, metric and number.",
-        factory.MODELS,
-    ),
-    "factory/recovery.csv": (
-        "make factory",
-        "One row per trainer, vectors, metric and number over models: how well the metric recovers the planted bias.",
-        factory.RECOVERY,
-    ),
-    "factory/claims.csv": (
-        "make factory",
-        "One row per claim of Schroeder et al. (2021), trainer and vectors: whether the models bear it out.",
-        claims.CLAIMS,
-    ),
+    **{
+        f"{study}/{table.name}.csv": (f"make {study.replace('_', '-')}", table.meaning, table.columns)
+        for study, declared in (
+            ("simulation", simulation.TABLES),
+            ("simulation_frequency", frequency_table.TABLES),
+            ("factory", (*factory.TABLES, *claims.TABLES)),
+        )
+        for table in declared
+    },
     "properties/properties.csv": (
         "make properties",
         "One row per metric, level, property and condition: whether the metric has it.",

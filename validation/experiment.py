@@ -90,6 +90,7 @@ class Experiment(Folders):
     """A checked config of an experiment. Build it with `of`."""
 
     CONFIG: ClassVar[type[Strict]]  # what its config may hold
+    TABLES: ClassVar[tuple[str, ...]]  # the modules that declare its tables
     COMMAND = "python -m validation"
 
     @classmethod
@@ -124,7 +125,19 @@ class Experiment(Folders):
 
     def table_steps(self) -> dict[str, Step]:
         """The steps that make the tables, in order, by the path below the results."""
-        raise NotImplementedError
+        return {
+            f"{table.name}.csv": Step(
+                f"table {table.name}",
+                inputs,
+                self.results / f"{table.name}.csv",
+                {"table": table.name, "module": module, **table.spec(self)},
+                "validation.tables:write",
+                (module,),
+            )
+            for module in self.TABLES
+            for table in import_module(module).TABLES
+            if (inputs := table.inputs(self))
+        }
 
     def figure_steps(self) -> dict[str, Step]:
         """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""

@@ -24,6 +24,9 @@ import yaml
 from damage import damaged
 
 from biasgrid import cli, metrics
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # validation is a package that no one installs
+
 from validation.__main__ import main as experiments
 
 LONGEST = 400  # characters of a message

@@ -9,9 +9,8 @@ from typing import Any
 from biasgrid.configs import read_json
 from biasgrid.figures.layout import save
 
-from ..frames import read_frame
 from . import plots
-from .tables import TEXTS
+from .tables import CALIBRATION, SIMULATION
 
 
 def p_values(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -26,11 +25,11 @@ def p_values(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -
 def coverage(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw how many intervals of simulation.csv ("table") hold the value that is "true"."""
     save(
-        plots.coverage(read_frame(inputs["table"], TEXTS), spec["labels"], spec["true"], spec["level"]),
+        plots.coverage(SIMULATION.read(inputs["table"]), spec["labels"], spec["true"], spec["level"]),
         output,
     )
 
 
 def calibration(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw the shares of small p-values of calibration.csv ("table")."""
-    save(plots.shares(read_frame(inputs["table"], TEXTS), spec["labels"]), output)
+    save(plots.shares(CALIBRATION.read(inputs["table"]), spec["labels"]), output)

@@ -8,11 +8,10 @@ from typing import Any
 
 from biasgrid.figures.layout import save
 
-from ..frames import read_frame
 from . import frequency_plots
-from .frequency_table import TEXTS
+from .frequency_table import FREQUENCY_TESTS
 
 
 def draw(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw frequency_tests.csv ("table"), with a row for each training or metric, as "by" says."""
-    save(frequency_plots.shares(read_frame(inputs["table"], TEXTS), spec["labels"], spec["by"]), output)
+    save(frequency_plots.shares(FREQUENCY_TESTS.read(inputs["table"]), spec["labels"], spec["by"]), output)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,54 +11,78 @@ import pandas as pd
 from scipy.stats import beta, t
 
 from biasgrid.configs import read_json
-from biasgrid.tables.table import Column
+from biasgrid.tables.table import Column, Table
 
-from ..frames import write_frame
+from ..tables import REMEDY
 
-FREQUENCY_TESTS = (
-    Column("training", "the training's key in the config; `all`: all of them together"),
-    Column("corpora", "whether a bias is planted in the shuffled corpora", values=("unbiased", "biased")),
-    Column("kind", "the kind of query, by its key in the config"),
-    Column(
-        "target_ratio",
-        "how many times as frequent the first target set is as the second, in the middle",
-        "number",
-        range=(0, math.inf),
+
+def _make(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    """spec: "kinds", what each kind of query is."""
+    rows = shares(list(map(read_json, inputs["cells"])), spec["kinds"])
+    return pd.DataFrame(rows, columns=FREQUENCY_TESTS.names)
+
+
+def _spec(simulation: Any) -> dict[str, Any]:
+    # of all trainings the kinds are the same
+    cells = simulation.frequency_cells.values()
+    return {"kinds": {kind: entry for cell in cells for kind, entry in cell.spec["vectors"]["kinds"]}}
+
+
+FREQUENCY_TESTS = Table(
+    "frequency_tests",
+    "One row per training, kind of query in shuffled corpora, metric and test: how often the test rejects.",
+    (
+        Column("training", "the training's key in the config; `all`: all of them together"),
+        Column("corpora", "whether a bias is planted in the shuffled corpora", values=("unbiased", "biased")),
+        Column("kind", "the kind of query, by its key in the config"),
+        Column(
+            "target_ratio",
+            "how many times as frequent the first target set is as the second, in the middle",
+            "number",
+            range=(0, math.inf),
+        ),
+        Column("attribute_ratio", "the same of the attribute sets", "number", range=(0, math.inf)),
+        Column(
+            "share", "share of a target word's occurrences at which bias is planted", "number", range=(0, 1)
+        ),
+        Column("metric", "the metric's key in the config"),
+        Column("test", "which test it is", values=("permutation", "frequency_bands", "control_words")),
+        Column(
+            "width", "how far bands of frequency reach; empty for other tests", "number", range=(1, math.inf)
+        ),
+        Column("corpora_count", "how many corpora the queries are of", "count"),
+        Column("queries", "how many queries were drawn", "count"),
+        Column("no_test", "how many of them have no p-value", "count"),
+        Column(
+            "rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)
+        ),
+        Column("low", "lower end of its 95 % interval (Korn and Graubard)", "number", range=(0, 1)),
+        Column("high", "its upper end", "number", range=(0, 1)),
+        Column(
+            "design_effect",
+            "the share's variance over corpora, as a multiple of that of independent queries",
+            "number",
+            range=(0, math.inf),
+        ),
+        Column("reason", "the most frequent reason why there is no p-value"),
     ),
-    Column("attribute_ratio", "the same of the attribute sets", "number", range=(0, math.inf)),
-    Column("share", "share of a target word's occurrences at which bias is planted", "number", range=(0, 1)),
-    Column("metric", "the metric's key in the config"),
-    Column("test", "which test it is", values=("permutation", "frequency_bands", "control_words")),
-    Column("width", "how far bands of frequency reach; empty for other tests", "number", range=(1, math.inf)),
-    Column("corpora_count", "how many corpora the queries are of", "count"),
-    Column("queries", "how many queries were drawn", "count"),
-    Column("no_test", "how many of them have no p-value", "count"),
-    Column("rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)),
-    Column("low", "lower end of its 95 % interval (Korn and Graubard)", "number", range=(0, 1)),
-    Column("high", "its upper end", "number", range=(0, 1)),
-    Column(
-        "design_effect",
-        "the share's variance over corpora, as a multiple of that of independent queries",
-        "number",
-        range=(0, math.inf),
+    inputs=lambda simulation: (
+        {"cells": list(map(simulation.frequency_cell_file, simulation.frequency_cells))}
+        if simulation.frequency_cells
+        else {}
     ),
-    Column("reason", "the most frequent reason why there is no p-value"),
+    make=_make,
+    spec=_spec,
+    remedy=REMEDY,
 )
-COLUMNS = [column.name for column in FREQUENCY_TESTS]
-TEXTS = ("training", "corpora", "kind", "metric", "test", "reason")
+TABLES = (FREQUENCY_TESTS,)
 ALL = "all"
 LEVEL = 0.05
 ROUNDING = 1e-13
 
 
-def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write frequency_tests.csv from the cells (inputs: "cells"); spec: "kinds", what each kind of query is."""
-    rows = shares(list(map(read_json, inputs["cells"])), spec["kinds"])
-    write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
-
-
 def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple]:
-    """Rows of the table, COLUMNS, from what each cell `found`; those of all trainings together come last."""
+    """Rows of the table from what each cell `found`; those of all trainings together come last."""
     corpora: dict[tuple, dict[int, list[Mapping[str, Any]]]] = {}
     for training in (None, ALL):
         for record in records:

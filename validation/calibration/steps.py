@@ -13,7 +13,6 @@ from biasgrid.plan.step import Step
 from biasgrid.workflow import stores
 
 from ..experiment import STEP, Cell, Rule
-from .populations import ALL_WORDS_DRAWS
 
 if TYPE_CHECKING:
     from .study import Simulation
@@ -123,43 +122,9 @@ def frequency_step(simulation: Simulation, cell: Cell) -> Step:
     )
 
 
-def table_steps(simulation: Simulation) -> dict[str, Step]:
-    """The steps that make the tables, in order, by the path below the results."""
-    steps, cells = {}, simulation.cells
-    if cells:
-        steps["simulation.csv"] = Step(
-            "table simulation",
-            {"cells": list(map(simulation.cell_file, cells))},
-            simulation.results / "simulation.csv",
-            {"cells": [list(cell.place.values()) for cell in cells.values()], "all_words": ALL_WORDS_DRAWS},
-            "validation.calibration.tables:write",
-        )
-    if simulation.real_cells:
-        steps["calibration.csv"] = Step(
-            "table calibration",
-            {"cells": list(map(simulation.real_file, simulation.real_cells))},
-            simulation.results / "calibration.csv",
-            {},
-            "validation.calibration.tables:write_real",
-        )
-    if frequency_cells := simulation.frequency_cells:
-        # of all trainings the kinds are the same
-        kinds = {
-            kind: entry for cell in frequency_cells.values() for kind, entry in cell.spec["vectors"]["kinds"]
-        }
-        steps["frequency_tests.csv"] = Step(
-            "table frequency_tests",
-            {"cells": list(map(simulation.frequency_cell_file, frequency_cells))},
-            simulation.results / "frequency_tests.csv",
-            {"kinds": kinds},
-            "validation.calibration.frequency_table:write",
-        )
-    return steps
-
-
 def figure_steps(simulation: Simulation) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
-    tables = {name: step.output for name, step in table_steps(simulation).items()}
+    tables = {name: step.output for name, step in simulation.table_steps().items()}
     cells, labels = simulation.cells, {"labels": simulation.labels}
     level = simulation.config["coverage"]["level"]
     figures = {}

@@ -28,6 +28,7 @@ class Simulation(Experiment):
 
     KEY = "simulation"
     CONFIG = SimulationConfig
+    TABLES = ("validation.calibration.tables", "validation.calibration.frequency_table")
 
     @classmethod
     def check(cls, config: dict[str, Any], where: str) -> None:
@@ -166,10 +167,6 @@ class Simulation(Experiment):
     def cell_rules(self) -> list[Rule]:
         """The steps that compute."""
         return steps.cell_rules(self)
-
-    def table_steps(self) -> dict[str, Step]:
-        """The steps that make the tables, in order, by the path below the results."""
-        return steps.table_steps(self)
 
     def figure_steps(self) -> dict[str, Step]:
         """The steps that draw the figures, by the figure's name."""

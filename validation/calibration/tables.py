@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,40 +11,84 @@ import pandas as pd
 from scipy.stats import binomtest, kstest
 
 from biasgrid.configs import read_json
-from biasgrid.tables.table import ANY, Column
+from biasgrid.tables.table import ANY, Column, Table
 
-from ..frames import write_frame
+from ..tables import REMEDY
+from .populations import ALL_WORDS_DRAWS
 
-SIMULATION = (
-    Column("metric", "the metric's key in the config"),
-    Column("words", "words per set", "count", range=(1, math.inf)),
-    Column("bias", "how far apart the populations are", "number", range=ANY),
-    Column("what", "which number it is: docs/simulation.md has all"),
-    Column("value", "the number; a share, a p-value, or in the metric's unit", "number", range=ANY),
-    Column("low", "of a share, lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
-    Column("high", "its upper end", "number", range=(0, 1)),
-    Column("repetitions", "how many draws it is of", "count"),
-    Column("reason", "why there is no number"),
+
+def _make_simulation(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    """spec: "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean
+    of."""
+    rows = [
+        (*place, *row)
+        for place, file in zip(spec["cells"], inputs["cells"], strict=True)
+        for record in [read_json(file)]
+        for row in [*_null_rows(record), *_coverage_rows(record, spec["all_words"])]
+    ]
+    # those with a number have no reason
+    rows = [row + (None,) * (len(SIMULATION.columns) - len(row)) for row in rows]
+    return pd.DataFrame(rows, columns=SIMULATION.names)
+
+
+def _make_calibration(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(shares(list(map(read_json, inputs["cells"]))), columns=CALIBRATION.names)
+
+
+SIMULATION = Table(
+    "simulation",
+    "One row per number of a metric, number of words per set, and bias.",
+    (
+        Column("metric", "the metric's key in the config"),
+        Column("words", "words per set", "count", range=(1, math.inf)),
+        Column("bias", "how far apart the populations are", "number", range=ANY),
+        Column("what", "which number it is: docs/simulation.md has all"),
+        Column("value", "the number; a share, a p-value, or in the metric's unit", "number", range=ANY),
+        Column(
+            "low", "of a share, lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)
+        ),
+        Column("high", "its upper end", "number", range=(0, 1)),
+        Column("repetitions", "how many draws it is of", "count"),
+        Column("reason", "why there is no number"),
+    ),
+    inputs=lambda simulation: (
+        {"cells": list(map(simulation.cell_file, simulation.cells))} if simulation.cells else {}
+    ),
+    make=_make_simulation,
+    spec=lambda simulation: {
+        "cells": [list(cell.place.values()) for cell in simulation.cells.values()],
+        "all_words": ALL_WORDS_DRAWS,
+    },
+    remedy=REMEDY,
 )
-CALIBRATION = (
-    Column("model", "the model's key in the config"),
-    Column("kind", "how queries are drawn: docs/simulation.md says how"),
-    Column("metric", "the metric's key in the config"),
-    Column("test", "which test it is", values=("permutation", "random_groups")),
-    Column("queries", "how many queries were drawn", "count"),
-    Column("no_test", "how many of them have no p-value", "count"),
-    Column("lowest_p", "the lowest p-value that was possible", "number", range=(0, 1)),
-    Column("rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)),
-    Column("low", "lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
-    Column("high", "its upper end", "number", range=(0, 1)),
-    Column("low_of_all", "lower end of its interval, simultaneous over all rows", "number", range=(0, 1)),
-    Column("high_of_all", "its upper end", "number", range=(0, 1)),
-    Column("rejected_0.01", "share of p <= .01", "number", range=(0, 1)),
-    Column("reason", "the most frequent reason why there is no p-value"),
+CALIBRATION = Table(
+    "calibration",
+    "One row per model, kind of query, metric and test: how often the test rejects.",
+    (
+        Column("model", "the model's key in the config"),
+        Column("kind", "how queries are drawn: docs/simulation.md says how"),
+        Column("metric", "the metric's key in the config"),
+        Column("test", "which test it is", values=("permutation", "random_groups")),
+        Column("queries", "how many queries were drawn", "count"),
+        Column("no_test", "how many of them have no p-value", "count"),
+        Column("lowest_p", "the lowest p-value that was possible", "number", range=(0, 1)),
+        Column(
+            "rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)
+        ),
+        Column("low", "lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
+        Column("high", "its upper end", "number", range=(0, 1)),
+        Column("low_of_all", "lower end of its interval, simultaneous over all rows", "number", range=(0, 1)),
+        Column("high_of_all", "its upper end", "number", range=(0, 1)),
+        Column("rejected_0.01", "share of p <= .01", "number", range=(0, 1)),
+        Column("reason", "the most frequent reason why there is no p-value"),
+    ),
+    inputs=lambda simulation: (
+        {"cells": list(map(simulation.real_file, simulation.real_cells))} if simulation.real_cells else {}
+    ),
+    make=_make_calibration,
+    remedy=REMEDY,
 )
-COLUMNS, REAL_COLUMNS = ([column.name for column in columns] for columns in (SIMULATION, CALIBRATION))
-# columns of both that are no numbers
-TEXTS = ("metric", "what", "model", "kind", "test", "reason")
+TABLES = (SIMULATION, CALIBRATION)
 TRUE = ("expected", "all_words")  # what an interval may be for
 LEVELS = (0.05, 0.01)
 # p-values that differ by less are equal
@@ -54,35 +97,8 @@ ROUNDING = 1e-13
 NO_ENDS = (math.nan, math.nan)
 
 
-def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write simulation.csv: a row per number of a cell, see docs/simulation.md.
-
-    Parameters
-    ----------
-    inputs
-        "cells": their files.
-    spec
-        "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean of.
-    """
-    rows = [
-        (*place, *row)
-        for place, file in zip(spec["cells"], inputs["cells"], strict=True)
-        for record in [read_json(file)]
-        for row in [*_null_rows(record), *_coverage_rows(record, spec["all_words"])]
-    ]
-    # those with a number have no reason
-    rows = [row + (None,) * (len(COLUMNS) - len(row)) for row in rows]
-    write_frame(pd.DataFrame(rows, columns=COLUMNS), output)
-
-
-def write_real(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write calibration.csv from the cells on real vectors (inputs: "cells"): see docs/simulation.md."""
-    rows = shares(list(map(read_json, inputs["cells"])))
-    write_frame(pd.DataFrame(rows, columns=REAL_COLUMNS), output)
-
-
 def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
-    """Rows of the table, REAL_COLUMNS, from what `p_values` found (`found`) of each `model` and `kind`.
+    """Rows of the table, those of `CALIBRATION`, from what `p_values` found (`found`) of each `model` and `kind`.
 
     Two intervals (Clopper & Pearson 1934) of the share of p <= .05: 95 % by itself, and of all rows at once (95 %,
     Bonferroni).

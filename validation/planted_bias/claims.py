@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgrid.tables.table import ANY, Column
+from biasgrid import metrics
+from biasgrid.tables.table import ANY, Column, Table
 
-from ..frames import read_frame, write_frame
+from ..tables import REMEDY, write_frame
 from .estimates import (
     Estimate,
     against_each,
@@ -40,60 +41,80 @@ from .estimates import (
     spearman,
 )
 from .model_numbers import Numbers
-from .recovery import BEHAVIOUR, TEXTS, TRAINER
+from .recovery import BEHAVIOUR, MODELS, TRAINER
 from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
-CLAIMS = (
-    Column("claim", "the claim's key"),
-    Column("experiment", "E1 to E7: the paper's; downstream, kinds: not the paper's"),
-    Column("text", "what is claimed, or what the number is"),
-    Column("paper", "what the paper prints, of its BERT models"),
-    TRAINER,
-    Column("vectors", "which vectors it is about, as in factory.csv"),
-    Column("against", "whose truth values are compared with, as in factory.csv"),
-    Column("value", "the quantity, of all judged models", "number", "the quantity's", ANY),
-    Column(
-        "low",
-        "lower end of its 95 % interval over plans: a t-interval of means, from 3 plans on; a bootstrap of "
-        "correlations and of differences of R² over models, from 20 plans on",
-        "number",
-        "the quantity's",
-        ANY,
+
+
+def _make(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    """spec: "nearer", which group higher scores of a metric are nearer to."""
+    return claims(MODELS.read(inputs["models"]), spec["nearer"])
+
+
+CLAIMS = Table(
+    "claims",
+    "One row per claim of Schroeder et al. (2021), trainer and vectors: whether the models bear it out.",
+    (
+        Column("claim", "the claim's key"),
+        Column("experiment", "E1 to E7: the paper's; downstream, kinds: not the paper's"),
+        Column("text", "what is claimed, or what the number is"),
+        Column("paper", "what the paper prints, of its BERT models"),
+        TRAINER,
+        Column("vectors", "which vectors it is about, as in factory.csv"),
+        Column("against", "whose truth values are compared with, as in factory.csv"),
+        Column("value", "the quantity, of all judged models", "number", "the quantity's", ANY),
+        Column(
+            "low",
+            "lower end of its 95 % interval over plans: a t-interval of means, from 3 plans on; a bootstrap of "
+            "correlations and of differences of R² over models, from 20 plans on",
+            "number",
+            "the quantity's",
+            ANY,
+        ),
+        Column("high", "upper end of its 95 % interval over plans", "number", "the quantity's", ANY),
+        Column(
+            "side", "where the quantity should lie; empty of a number without a claim", values=(">", "<", "")
+        ),
+        Column("threshold", "above or below what", "number", "the quantity's", ANY),
+        Column(
+            "reliability",
+            "Cronbach's alpha of the errors over the task's sentences, mean over the models; of downstream errors",
+            "number",
+            range=(-math.inf, 1),
+        ),
+        Column(
+            "retest",
+            "correlation of the scores with those of trainings on other corpora, mean over the models; of downstream "
+            "errors, and empty without replicates",
+            "number",
+            range=(-1, 1),
+        ),
+        Column(
+            "accuracy",
+            "share of right pronouns in the task, mean over the models (chance: .5); of downstream errors",
+            "number",
+            range=(0, 1),
+        ),
+        Column("models", "how many models it is of", "count"),
+        Column("plans", "how many pairs of mu and sigma these have", "count"),
+        Column(
+            "verdict",
+            "whether the claim holds; empty of a number without one; of about 60 claims per trainer and vectors, "
+            "none is adjusted for how many they are",
+            values=(HOLDS, FAILS, OPEN, ""),
+        ),
     ),
-    Column("high", "upper end of its 95 % interval over plans", "number", "the quantity's", ANY),
-    Column("side", "where the quantity should lie; empty of a number without a claim", values=(">", "<", "")),
-    Column("threshold", "above or below what", "number", "the quantity's", ANY),
-    Column(
-        "reliability",
-        "Cronbach's alpha of the errors over the task's sentences, mean over the models; of downstream errors",
-        "number",
-        range=(-math.inf, 1),
-    ),
-    Column(
-        "retest",
-        "correlation of the scores with those of trainings on other corpora, mean over the models; of downstream "
-        "errors, and empty without replicates",
-        "number",
-        range=(-1, 1),
-    ),
-    Column(
-        "accuracy",
-        "share of right pronouns in the task, mean over the models (chance: .5); of downstream errors",
-        "number",
-        range=(0, 1),
-    ),
-    Column("models", "how many models it is of", "count"),
-    Column("plans", "how many pairs of mu and sigma these have", "count"),
-    Column(
-        "verdict",
-        "whether the claim holds; empty of a number without one; of about 60 claims per trainer and vectors, none is "
-        "adjusted for how many they are",
-        values=(HOLDS, FAILS, OPEN, ""),
-    ),
+    inputs=lambda factory: {"models": factory.results / "factory.csv"},
+    make=_make,
+    spec=lambda factory: {
+        "nearer": {
+            key: metrics.metric(entry["metric"]).nearer for key, entry in factory.config["metrics"].items()
+        }
+    },
+    remedy=REMEDY,
 )
-COLUMNS = [column.name for column in CLAIMS]
-CLAIM_TEXTS = (*COLUMNS[:7], "side", "verdict")
+TABLES = (CLAIMS,)
 LABELS = {
     "same": "SAME",
     "same_skew": "SAME skew",
@@ -134,15 +155,9 @@ class Claim:
     groups: Sequence[np.ndarray] = ()
 
 
-def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write claims.csv, from factory.csv (inputs: "models"; spec: "nearer", which group higher scores of a metric are
-    nearer to)."""
-    write_frame(claims(read_frame(inputs["models"], TEXTS), spec["nearer"]), output)
-
-
 def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write the table that a figure (spec: "figure") is drawn from, from claims.csv (inputs: "claims")."""
-    write_frame(figure_table(read_frame(inputs["claims"], CLAIM_TEXTS), spec["figure"]), output, "%.6g")
+    write_frame(figure_table(CLAIMS.read(inputs["claims"]), spec["figure"]), output, "%.6g")
 
 
 def figure_table(table: pd.DataFrame, figure: str) -> pd.DataFrame:
@@ -200,7 +215,7 @@ def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
         for trainer, kind, claim, numbers in candidates
         if all(column is not None for column in (*claim.columns, *claim.rivals))
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=CLAIMS.names)
 
 
 def verdict(side: str, threshold: float, low: float, high: float) -> str:

@@ -8,10 +8,9 @@ from typing import Any
 
 from biasgrid.figures.layout import save
 
-from ..frames import read_frame
 from . import claim_plots, truth_plots
-from .claims import CLAIM_TEXTS, figure_table
-from .recovery import TEXTS, figure_tables
+from .claims import CLAIMS, figure_table
+from .recovery import MODELS, figure_tables
 
 
 def words(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -47,16 +46,16 @@ def gate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
 
 def claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw the claims with their verdicts (inputs: "claims"; spec: "labels")."""
-    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    table = CLAIMS.read(inputs["claims"])
     save(claim_plots.claims(figure_table(table, "claims"), spec["labels"]), output)
 
 
 def downstream(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Draw which scores go with errors (inputs: "claims"; spec: "labels")."""
-    table = read_frame(inputs["claims"], CLAIM_TEXTS)
+    table = CLAIMS.read(inputs["claims"])
     save(claim_plots.downstream(figure_table(table, "downstream"), spec["labels"]), output)
 
 
 def _table(inputs: Mapping[str, Any], figure: str, against: str = ""):
     name = f"{figure}-{against}" if against else figure
-    return figure_tables(read_frame(inputs["models"], TEXTS))[name]
+    return figure_tables(MODELS.read(inputs["models"]))[name]

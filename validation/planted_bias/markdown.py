@@ -12,9 +12,8 @@ import pandas as pd
 from biasgrid.files import write_text
 from biasgrid.numbers import coefficient, interval, share, typeset, typographic
 
-from ..frames import read_frame
-from .claims import CLAIM_TEXTS
-from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, TEXTS
+from .claims import CLAIMS
+from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, RECOVERY
 from .truth_plots import ACTS as ACT_LABELS
 from .truth_plots import VECTORS
 
@@ -28,12 +27,12 @@ TRUTHS = {
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write recovery.md, from recovery.csv (inputs: "recovery"; spec: "labels")."""
-    write_text(output, recovery_markdown(read_frame(inputs["recovery"], TEXTS), spec["labels"]))
+    write_text(output, recovery_markdown(RECOVERY.read(inputs["recovery"]), spec["labels"]))
 
 
 def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write claims.md, from claims.csv (inputs: "claims"; spec: "labels")."""
-    write_text(output, claims_markdown(read_frame(inputs["claims"], CLAIM_TEXTS), spec["labels"]))
+    write_text(output, claims_markdown(CLAIMS.read(inputs["claims"]), spec["labels"]))
 
 
 def recovery_markdown(recovery: pd.DataFrame, labels: Mapping[str, str]) -> str:

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biasgrid import metrics
 from biasgrid.configs import read_json
-from biasgrid.tables.table import ANY, Column
+from biasgrid.tables.table import ANY, Column, Table
 
-from ..frames import read_frame, write_frame
+from ..tables import REMEDY, write_frame
 from .thresholds import GATE
 
 SETTING = ["trainer", "mu", "sigma", "replicate"]
@@ -52,35 +53,72 @@ JUDGED = Column(
     "no: a model whose unmasking bias does not follow what was planted (R² of .7 or less); means leave it out",
     values=("yes", "no"),
 )
-MODELS = (
-    TRAINER,
-    Column("mu", "mean of the planted shares", "number", range=(0, 1)),
-    Column("sigma", "their standard deviation", "number", range=(0, math.inf)),
-    Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
-    *OF_VALUE,
-    Column("true", "the truth's value of this model, of the level set", "number", range=(-1, 1)),
-    Column("what", "which number it is: docs/factory.md has all"),
-    Column("value", "the number", "number", "that of `what`", ANY),
-    Column("status", '"ok", or why there is no value'),
-    JUDGED,
-)
-RECOVERY = (
-    TRAINER,
-    *OF_VALUE,
-    Column("what", "which number it is: docs/factory.md has all"),
-    Column("value", "the number: a mean or a correlation over models", "number", "that of `what`", ANY),
-    Column("sd", "its standard deviation over models", "number", "that of `what`", (0, math.inf)),
-    Column(
-        "p_value",
-        "of a correlation; it takes models as independent: too small where models share a plan",
-        "number",
-        range=(0, 1),
+
+
+def _make_models(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    """spec: "neutral" and "lengths" of metrics."""
+    return model_table(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"])
+
+
+def _make_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
+    return recovery_table(MODELS.read(inputs["models"]))
+
+
+def _scales(factory: Any) -> dict[str, Any]:
+    """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
+    metrics_by_key = {
+        key: metrics.metric(entry["metric"]).under(entry["params"])
+        for key, entry in factory.config["metrics"].items()
+    }
+    lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
+    return {
+        "neutral": {key: metric.neutral for key, metric in metrics_by_key.items()},
+        "lengths": {key: length if math.isfinite(length) else None for key, length in lengths.items()},
+    }
+
+
+MODELS = Table(
+    "factory",
+    "One row per model of the planted-bias benchmark, vectors, metric and number.",
+    (
+        TRAINER,
+        Column("mu", "mean of the planted shares", "number", range=(0, 1)),
+        Column("sigma", "their standard deviation", "number", range=(0, math.inf)),
+        Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
+        *OF_VALUE,
+        Column("true", "the truth's value of this model, of the level set", "number", range=(-1, 1)),
+        Column("what", "which number it is: docs/factory.md has all"),
+        Column("value", "the number", "number", "that of `what`", ANY),
+        Column("status", '"ok", or why there is no value'),
+        JUDGED,
     ),
-    Column("models", "how many models it is of", "count"),
+    inputs=lambda factory: {"models": list(map(factory.model_file, factory.cells))},
+    make=_make_models,
+    spec=_scales,
+    remedy=REMEDY,
 )
-MODEL_COLUMNS, COLUMNS = ([column.name for column in columns] for columns in (MODELS, RECOVERY))
-# columns of both that are no numbers
-TEXTS = ("trainer", "vectors", "metric", "level", "against", "truth", "what", "status", "judged")
+RECOVERY = Table(
+    "recovery",
+    "One row per trainer, vectors, metric and number over models: how well the metric recovers the planted bias.",
+    (
+        TRAINER,
+        *OF_VALUE,
+        Column("what", "which number it is: docs/factory.md has all"),
+        Column("value", "the number: a mean or a correlation over models", "number", "that of `what`", ANY),
+        Column("sd", "its standard deviation over models", "number", "that of `what`", (0, math.inf)),
+        Column(
+            "p_value",
+            "of a correlation; it takes models as independent: too small where models share a plan",
+            "number",
+            range=(0, 1),
+        ),
+        Column("models", "how many models it is of", "count"),
+    ),
+    inputs=lambda factory: {"models": factory.results / "factory.csv"},
+    make=_make_recovery,
+    remedy=REMEDY,
+)
+TABLES = (MODELS, RECOVERY)
 # what a model does, and the metrics that it is entered as
 BEHAVIOUR = "behaviour"
 ACTS = ("unmasking", "errors")
@@ -99,19 +137,9 @@ OF_SETS = {
 }
 
 
-def write_models(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write factory.csv, from the models' records (inputs: "models"; spec: "neutral" and "lengths" of metrics)."""
-    write_frame(model_table(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"]), output)
-
-
-def write_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write recovery.csv, from factory.csv (inputs: "models")."""
-    write_frame(recovery_table(read_frame(inputs["models"], TEXTS)), output)
-
-
 def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
     """Write the table that a figure (spec: "figure") is drawn from, from factory.csv (inputs: "models")."""
-    write_frame(figure_tables(read_frame(inputs["models"], TEXTS))[spec["figure"]], output, "%.6g")
+    write_frame(figure_tables(MODELS.read(inputs["models"]))[spec["figure"]], output, "%.6g")
 
 
 def model_table(
@@ -147,7 +175,7 @@ def model_table(
                     key = (*setting[:3], kind, row[0])
                     replicates.setdefault(key, []).append((len(rows), is_judged, scores))
                 rows.append([*setting, kind, *row, "yes" if is_judged else "no"])
-    table = pd.DataFrame(rows, columns=MODEL_COLUMNS)
+    table = pd.DataFrame(rows, columns=MODELS.names)
     values = table["value"].to_numpy(dtype=float, copy=True)
     for models in replicates.values():
         places, is_judged, scores = zip(*models, strict=True)
@@ -189,7 +217,7 @@ def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
         columns = (*key, "", "model", "planted", "")
         rows.append((*columns, "gate", value.mean(), value.std(ddof=0), np.nan, n))
         rows.append((*columns, "gate_passed", (value > GATE).mean(), np.nan, np.nan, n))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=RECOVERY.names)
 
 
 def percentage_difference(values: Sequence[float]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from biasgrid import metrics
@@ -82,52 +81,21 @@ def model_step(factory: Factory, model: Cell) -> Step:
     )
 
 
-def _scales(factory: Factory) -> dict[str, dict]:
-    """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
-    metrics_by_key = {
-        key: metrics.metric(entry["metric"]).under(entry["params"])
-        for key, entry in factory.config["metrics"].items()
-    }
-    lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
-    return {
-        "neutral": {key: metric.neutral for key, metric in metrics_by_key.items()},
-        "lengths": {key: length if math.isfinite(length) else None for key, length in lengths.items()},
-    }
-
-
-def table_steps(factory: Factory) -> dict[str, Step]:
-    """The steps that make the tables, in order, by the path below the results."""
-    models = {"models": list(map(factory.model_file, factory.cells))}
-    tables = {
-        "factory.csv": (models, _scales(factory), "recovery:write_models"),
-        "recovery.csv": ({"models": factory.results / "factory.csv"}, {}, "recovery:write_recovery"),
-        "recovery.md": (
-            {"recovery": factory.results / "recovery.csv"},
-            {"labels": factory.labels},
-            "markdown:write",
-        ),
-        "claims.csv": (
-            {"models": factory.results / "factory.csv"},
-            {"nearer": _nearer(factory)},
-            "claims:write_claims",
-        ),
-        "claims.md": (
-            {"claims": factory.results / "claims.csv"},
-            {"labels": factory.labels},
-            "markdown:write_claims",
-        ),
+def text_steps(factory: Factory) -> dict[str, Step]:
+    """The steps that make texts of the tables, and the tables beside the figures, by the path below the results."""
+    results, labels = factory.results, {"labels": factory.labels}
+    models, claims = {"models": results / "factory.csv"}, {"claims": results / "claims.csv"}
+    texts = {
+        "recovery.md": ({"recovery": results / "recovery.csv"}, labels, "markdown:write"),
+        "claims.md": (claims, labels, "markdown:write_claims"),
     }
     for figure in (*_words_figures(factory), *_truth_figures(factory), *_model_figures(factory)):
-        inputs = {"models": factory.results / "factory.csv"}
-        tables[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "recovery:write_figure_table"
+        texts[f"figures/{figure}.csv"] = models, {"figure": figure}, "recovery:write_figure_table"
     for figure in _claims_figures(factory):
-        inputs = {"claims": factory.results / "claims.csv"}
-        tables[f"figures/{figure}.csv"] = inputs, {"figure": figure}, "claims:write_figure_table"
+        texts[f"figures/{figure}.csv"] = claims, {"figure": figure}, "claims:write_figure_table"
     return {
-        name: Step(
-            f"table {name}", inputs, factory.results / name, spec, f"validation.planted_bias.{function}"
-        )
-        for name, (inputs, spec, function) in tables.items()
+        name: Step(f"table {name}", inputs, results / name, spec, f"validation.planted_bias.{function}")
+        for name, (inputs, spec, function) in texts.items()
     }
 
 
@@ -193,8 +161,3 @@ def _model_figures(factory: Factory) -> list[str]:
 def _claims_figures(factory: Factory) -> list[str]:
     """Figures, and tables, of claims."""
     return ["claims", *(["downstream"] if _bert_trainers(factory) else [])]
-
-
-def _nearer(factory: Factory) -> dict[str, str]:
-    """Metric -> the group that a word of a higher score is nearer to."""
-    return {key: metrics.metric(entry["metric"]).nearer for key, entry in factory.config["metrics"].items()}

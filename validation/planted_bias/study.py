@@ -49,6 +49,7 @@ class Factory(Experiment):
 
     KEY = "factory"
     CONFIG = FactoryConfig
+    TABLES = ("validation.planted_bias.recovery", "validation.planted_bias.claims")
 
     @classmethod
     def check(cls, config: dict[str, Any], where: str) -> None:
@@ -194,7 +195,7 @@ class Factory(Experiment):
 
     def table_steps(self) -> dict[str, Step]:
         """The steps that make the tables, in order, by the path below the results."""
-        return steps.table_steps(self)
+        return super().table_steps() | steps.text_steps(self)
 
     def figure_steps(self) -> dict[str, Step]:
         """The steps that draw the figures, by the figure's name."""

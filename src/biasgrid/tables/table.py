@@ -41,6 +41,7 @@ class Table:
     cells    grid -> the cells that rows with a query are of, in the order of `inputs`
     absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
+    remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
     """
 
     name: str
@@ -52,6 +53,7 @@ class Table:
     key: tuple[str, ...] = ()
     cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
     absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
+    remedy: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -143,7 +145,7 @@ class Table:
         # imported late: a plan reads no table
         import pandas as pd
 
-        remedy = f"make it again: biasgrid table --table {self.name}"
+        remedy = self.remedy or f"make it again: biasgrid table --table {self.name}"
         try:
             table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
         except OSError as error:

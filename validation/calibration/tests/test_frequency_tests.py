@@ -23,7 +23,7 @@ from biasgrid.inference import infer_query
 from biasgrid.query import Query
 from validation.__main__ import main
 from validation.calibration import Simulation
-from validation.calibration.frequency_table import COLUMNS, interval, shares
+from validation.calibration.frequency_table import FREQUENCY_TESTS, interval, shares
 from validation.calibration.frequency_vectors import corpus_of
 from validation.calibration.planting import Frequencies, Text
 
@@ -217,7 +217,9 @@ def test_the_table_of_all_trainings():
         record("two", 1, [0.9, 0.9, 0.9]),
         record("two", 2, [0.06, 0.9]),
     ]
-    table = pd.DataFrame(shares(records, {"kind": {"frequency": [4, 1], "share": 0}}), columns=COLUMNS)
+    table = pd.DataFrame(
+        shares(records, {"kind": {"frequency": [4, 1], "share": 0}}), columns=FREQUENCY_TESTS.names
+    )
     assert table["training"].tolist() == ["one", "one", "two", "two", "all", "all"]
     plain = table[table["test"] == "permutation"].set_index("training")
     assert plain.loc["one", ["target_ratio", "attribute_ratio", "share"]].tolist() == [4, 1, 0]

@@ -32,7 +32,7 @@ from validation.calibration.coverage import coverage
 from validation.calibration.null import under_null
 from validation.calibration.populations import exchange_labels
 from validation.calibration.queries import KINDS, Words, draw_query
-from validation.calibration.tables import REAL_COLUMNS, shares
+from validation.calibration.tables import CALIBRATION, shares
 
 pytestmark = pytest.mark.slow
 
@@ -575,7 +575,7 @@ def test_the_table_of_shares():
     found = {"one": {"permutation": nothing, "random_groups": record([0.01, 0.05, 0.2, 0.8, None])}}
     table = pd.DataFrame(
         shares([{"model": "m", "kind": kind, "found": found} for kind in ("random", "mixed")]),
-        columns=REAL_COLUMNS,
+        columns=CALIBRATION.names,
     )
     without, row = table.iloc[0], table.iloc[1]
     assert without[["test", "no_test", "reason"]].tolist() == ["permutation", 4, "why not"]

@@ -12,7 +12,7 @@ from planted_records import SIX, WORDS, measured, record
 from scipy import stats
 
 from validation.planted_bias import estimates
-from validation.planted_bias.claims import CLAIMS, COLUMNS, claims, figure_table, verdict
+from validation.planted_bias.claims import CLAIMS, claims, figure_table, verdict
 from validation.planted_bias.recovery import model_table
 from validation.planted_bias.thresholds import near_0_by_chance
 
@@ -440,8 +440,8 @@ def test_static_vectors_are_compared_with_what_was_planted(found):
 
 
 def test_columns_are_what_they_declare(found):
-    assert list(found) == COLUMNS
-    for column in CLAIMS:
+    assert list(found) == CLAIMS.names
+    for column in CLAIMS.columns:
         values = found[column.name]
         if column.values:
             assert set(values) <= set(column.values), column.name

@@ -203,7 +203,7 @@ def test_what_an_edit_re_runs(monkeypatch):
     def all_steps(config):
         factory = Factory.of(config)
         model = steps.model_step(factory, next(iter(factory.cells.values())))
-        return {"model": model, **steps.table_steps(factory), **steps.figure_steps(factory)}
+        return {"model": model, **factory.table_steps(), **factory.figure_steps()}
 
     made = all_steps(TINY)
     closures = {
@@ -212,7 +212,7 @@ def test_what_an_edit_re_runs(monkeypatch):
 
     def stale(module):
         # figures draw with tools of their own, which may need anything below them
-        drawn = set(steps.figure_steps(Factory.of(TINY)))
+        drawn = set(Factory.of(TINY).figure_steps())
         return {name for name, part in closures.items() if module in part} - drawn
 
     for module in (

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgba
 
 from validation.planted_bias import claim_plots as planted
 from validation.planted_bias import truth_plots as factory
-from validation.planted_bias.claims import COLUMNS
+from validation.planted_bias.claims import CLAIMS
 
 LABELS = {"bert": "BERT", "ppmi": "PPMI"}
 KINDS = [("bert", "contextual"), ("bert", "input"), ("ppmi", "word")]
@@ -104,7 +104,7 @@ def test_the_gate(means):
 
 def claims(**columns):
     """Two claims and a verdict of each, per kind of vectors."""
-    base = dict.fromkeys(COLUMNS, "") | dict.fromkeys(
+    base = dict.fromkeys(CLAIMS.names, "") | dict.fromkeys(
         ("value", "low", "high", "threshold", "reliability", "retest", "accuracy"), 0.5
     )
     rows = [
@@ -119,7 +119,7 @@ def claims(**columns):
             ("c", "E6", "A number that nothing has", np.nan),
         ]
     ]  # fmt: skip
-    return pd.DataFrame(rows)[COLUMNS].assign(**columns)
+    return pd.DataFrame(rows)[CLAIMS.names].assign(**columns)
 
 
 def test_claims_have_a_mark_for_their_verdict():
