@@ -73,3 +73,10 @@ def test_a_metric_says_whether_its_values_depend_on_the_length_of_vectors(name):
     assert (abs(longer) > 2 * abs(value)) == metric.scaled
     if not metric.scaled:
         assert longer == pytest.approx(value)
+
+
+def test_the_sign_names_two_sets_only_where_there_are_two():
+    """SAME's skew of one group against the rest has as many groups as there are."""
+    metric = metrics.REGISTRY["same_skew"].under({"orientation": "paper", "contrast": "rest"})
+    assert metric.poles(["A", "B", "C"], ["W"]) is None
+    assert metric.poles(["A", "B"], ["W"]) is not None

@@ -221,12 +221,14 @@ class Metric:
 
     def poles(self, targets: Sequence[str], attributes: Sequence[str]) -> tuple[str, str, str] | None:
         """What is nearer to which of two sets, of the names of sets: the words, the set of values above the neutral
-        one, and the set of values below it; None where the sign does not say so (`nearer`)."""
+        one, and the set of values below it; None where the sign does not say so (`nearer`), or of more than two."""
         if not self.nearer or self.bias != "two-sided":
             return None
         ends, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
         if self.template == (2, 2):
             ends, words = attributes, targets[:1]
+        if len(ends) != 2:
+            return None
         above, below = ends if self.nearer == "first" else reversed(ends)
         return _join_names(words), above, below
 
