@@ -15,7 +15,6 @@ __all__ = [
     "Transform",
     "double_hard",
     "fitted",
-    "glpp",
     "hard",
     "hsr",
     "inlp",
@@ -124,106 +123,6 @@ def double_hard(
     >>> transform = debias.double_hard(model, definitional_pairs=pairs, n_words=2, n_components=1)
     >>> transform.fitted_on["params"]["n_words"]
     2
-    """
-
-def glpp(
-    model: Model,
-    *,
-    graph_words: Sequence[str] | None = None,
-    ignore: Sequence[str] = ...,
-    target: Sequence[str] | None = None,
-    n_words: int = 3000,
-    n_components: int | None = None,
-    n_neighbours: int = 10,
-    sigma: float = 1.0,
-    eta: float = 0.0,
-    order: Literal["smallest", "largest"] = "smallest",
-    ridge: float = 1e-06,
-    preprocessors: Sequence[Mapping[str, Any] | Callable[[str], str]] = ...,
-) -> Transform:
-    """GLPP: keep the directions along which neighbours stay together, and drop the others.
-
-    The words of the graph are the rows of X, at unit length. Two are joined where one is among the nearest of
-    the other, with the weight ``S = exp(-|x - y|^2 / sigma^2)``; D has the sums of S, and L = D - S. Of the
-    generalised eigenproblem::
-
-        (X' L X - eta C) u = lambda X' D X u
-
-    the solutions u of the smallest lambda change least between neighbours. With U an orthonormal basis of
-    `n_components` of them, every word x, at unit length, becomes::
-
-        x' = U U' x
-
-    which has as many dimensions as x, so that every metric can be measured on it.
-
-    Parameters
-    ----------
-    model : Model
-        What it is fitted on.
-    graph_words : Sequence[str] | None, default None
-        The words of the graph, at most 5,000; by default the model's first `n_words`, the most frequent ones of
-        most models.
-    ignore : Sequence[str], default ()
-        Words that are left alone.
-    target : Sequence[str] | None, default None
-        The only words that are changed; by default all are.
-    n_words : int, default 3000
-        See `graph_words`; at most 5,000.
-    n_components : int | None, default None
-        Dimensions that are kept, at most those of the vectors; by default half of these.
-    n_neighbours : int, default 10
-        So many nearest words of each word are its neighbours.
-    sigma : float, default 1.0
-        Of the weights, above 0.
-    eta : float, default 0.0
-        Weight of C, the covariance of the graph's words, from 0 on: directions of large variance come first.
-    order : {"smallest", "largest"}, default 'smallest'
-        "smallest" eigenvalues first; "largest", as the thesis prints it, keeps what separates neighbours.
-    ridge : float, default 1e-06
-        This share of its mean diagonal is added to the diagonal of X' D X, which fewer words than dimensions
-        leave without an inverse.
-    preprocessors : Sequence[Mapping[str, Any] | Callable[[str], str]], default ({},)
-        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase`
-        and `strip_accents`. `{}` is the word as it is written.
-
-    Returns
-    -------
-    Transform
-        What changes the vectors when they are looked up. `fitted_on` says which words were found and lost; `save`
-        writes it to a file.
-
-    Raises
-    ------
-    BiasgridError
-        For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
-
-    Notes
-    -----
-    **What it leaves.** All bias that neighbours share: it knows no groups and no pairs, and is no debias
-    method. Pairs such as *he* and *she* are neighbours, so that much of their difference goes; that of the
-    words around them stays. Differences between neighbours are lost whatever they mean, at a cost in
-    analogies. It has a place here because the thesis proposes it as a transform; the thesis has no experiment
-    with it.
-
-    **Defaults.** The thesis leaves open C, eta, and how many neighbours and components there are. Here eta is
-    0, as it says nothing of C; where eta is given, C is the total covariance. It sorts the eigenvalues
-    downwards, against the aim that it states: `order="largest"` does that. Its U is orthonormal with respect
-    to X' D X alone, so that U U' x is no projection of x; here U is made orthonormal. WEFE 1.0.1 does not
-    have the method.
-
-    References
-    ----------
-    Maddalozzo. Methods and Measures for bias detection in natural language processing. Thesis, Politecnico di
-    Torino 2023, chapter 3; He, Niyogi. Locality preserving projections. NeurIPS 2003
-
-    Examples
-    --------
-    >>> from biasgrid import debias, load
-    >>> near = {"a": [1, 0, 0.3], "b": [1, 0, -0.3], "c": [0, 1, 0.3], "d": [0, 1, -0.3]}
-    >>> model = load(near)
-    >>> transform = debias.glpp(model, n_components=2, n_neighbours=1)
-    >>> (model.under(transform).take(["a"], model.rows(["a"])).round(2) + 0).tolist()
-    [[0.96, 0.0, 0.0]]
     """
 
 def hard(
