@@ -93,7 +93,7 @@ planted-bert-paper: .venv/installed-for-language ## all 66 means and standard de
 
 # docs/properties.md
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
-	$(BIN)/biasgrid properties --output results/properties >/dev/null
+	$(BIN)/biasgrid properties --plugins maddalozzo --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
 
 ## Pages and pictures

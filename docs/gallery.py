@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from plugin_notes import plugin_note
+
 from biasgrid import figures
 from biasgrid.figures import Figure
 
@@ -63,7 +65,7 @@ def section(kind: Figure) -> str:
 
 {wrapped(f"**How to read it.** {kind.reading}")}
 
-{wrapped(f"In a config: {listed}.{needs}")}
+{wrapped(f"In a config: {listed}.{needs}{plugin_note(figures, kind.name)}")}
 """
 
 

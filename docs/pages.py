@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import plugin_notes  # noqa: F401  (it loads the plugins)
 import yaml
 from matplotlib.figure import Figure
 from pictures import IMAGES, ROOT, property_verdicts, read
@@ -77,6 +78,7 @@ def metric_page(name: str) -> str:
             f"# {metric.label}",
             GENERATED + "[All metrics](../metrics.md)",
             linked(prose(summary), name),
+            *of_plugin(metrics, name),
             "\n".join(facts(metric)),
             f"## Formula\n\n{linked(prose(formula or parts['']), name)}",
             f"## Range, neutral value, and what the sign means\n\n{linked(prose(returned(parts)), name)}",
@@ -90,6 +92,15 @@ def metric_page(name: str) -> str:
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
+
+
+def of_plugin(package: Any, name: str) -> Iterator[str]:
+    """The paragraph that says which plugin an entry is in, if any."""
+    if plugin := package.REGISTRY.plugin_of(name):
+        yield filled(
+            f"It is in the plugin `{plugin}`, which comes with biasgrid: a config that uses it says `plugins: "
+            f"[{plugin}]`, the command line `--plugins {plugin}`, and Python `load_plugins`, as in the example."
+        )
 
 
 def facts(metric: Metric) -> Iterator[str]:
@@ -442,6 +453,7 @@ def debias_page(name: str) -> str:
             f"# {method.label}",
             GENERATED + "[All debias methods](../debias.md)",
             linked(prose(summary), name),
+            *of_plugin(debias, name),
             "\n".join(method_facts(method)),
             f"## Formula\n\n{linked(prose(formula), name)}",
             "## Words\n\n" + "\n".join(words_of(method)),
@@ -610,7 +622,7 @@ def _default(value: Any) -> str:
 
 
 def _module(package: Any, name: str) -> str:
-    return "src/" + package.REGISTRY.module(name).replace(".", "/") + ".py"
+    return package.REGISTRY.file(name).relative_to(ROOT).as_posix()
 
 
 def pages() -> dict[Path, Callable[[], str]]:
@@ -629,8 +641,9 @@ def pictures() -> dict[Path, Callable[[], Image.Image]]:
 
 
 def _own(package: Any) -> list[str]:
-    """Without plugins."""
-    return [name for name in package.REGISTRY if package.REGISTRY.module(name).startswith("biasgrid.")]
+    """What comes with biasgrid, in plugins, too."""
+    known = package.REGISTRY
+    return [name for name in known if known.is_shipped(name) or known.plugin_of(name)]
 
 
 if __name__ == "__main__":

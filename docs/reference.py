@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import configuration
+from plugin_notes import plugin_note
 
 import biasgrid
 from biasgrid import cli, debias, metrics, tables
@@ -97,7 +98,7 @@ def tables_page() -> str:
     )
     for name, table in declared:
         key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
-        parts.append(f"## {name}\n\n{wrap(table.meaning + key, 120)}\n")
+        parts.append(f"## {name}\n\n{wrap(table.meaning + key + plugin_note(tables, name), 120)}\n")
         parts += columns_table((*table.columns, *table.ends))
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():

@@ -23,7 +23,8 @@ def length(targets, attributes):
 
 
 METRICS = (
-    Metric("length", "Length", length, template=(2, 1), range=(-np.inf, np.inf), neutral=0.0, reference="this test"),
+    Metric("length", "Length", length, template=(2, 1), range=(-np.inf, np.inf), neutral=0.0, reference="this test",
+           asks="Are the words of {T1} longer than those of {T2}?"),
 )
 ''',
     "method": '''

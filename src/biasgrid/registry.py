@@ -297,6 +297,13 @@ def load_plugins(paths: Iterable[Path | str]) -> None:
                 PLUGINS[place] = _load_plugin(file, folder if is_package else None)
 
 
+def loaded_plugins() -> list[Path]:
+    """The files and folders of the plugins that this process has loaded, for another process to load."""
+    tops = {module.__name__.partition(".")[0] for module in PLUGINS.values()}
+    modules = [sys.modules[top] for top in sorted(tops) if top in sys.modules]
+    return [Path(m.__file__).parent if hasattr(m, "__path__") else Path(m.__file__) for m in modules]
+
+
 def plugin_path(path: Path | str) -> Path:
     """The file or folder that an entry of `plugins` stands for."""
     return shipped_plugins().get(path, Path(path)) if isinstance(path, str) else path

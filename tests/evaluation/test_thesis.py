@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable, texts, unwrapped
+from biasgrid_plugin_maddalozzo.figures.word_set_map import word_set_map
 from conftest import ROOT, grid_config, make_store
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
@@ -29,7 +30,6 @@ from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.layout import PAGE
-from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.results import add_inference
 from biasgrid.measure import measure
 from biasgrid.metrics import metric

@@ -20,13 +20,19 @@ import test_figures
 import test_inference_figures
 import test_mitigation_figures
 import test_weat_table
+from biasgrid_plugin_maddalozzo.figures.agreement_widths import agreement_widths
+from biasgrid_plugin_maddalozzo.figures.pair_differences import pair_differences
+from biasgrid_plugin_maddalozzo.figures.phenomena import phenomena
+from biasgrid_plugin_maddalozzo.figures.phenomenon_correlations import phenomenon_correlations
+from biasgrid_plugin_maddalozzo.figures.score_distributions import score_distributions
+from biasgrid_plugin_maddalozzo.figures.word_set_map import word_set_map
+from biasgrid_plugin_maddalozzo.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 from conftest import ROOT, grid_config
 from reruns import append, planned
 
 from biasgrid import BiasgridError, figures, metrics
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
-from biasgrid.figures.agreement_widths import agreement_widths
 from biasgrid.figures.analogies import analogies
 from biasgrid.figures.bars import bars
 from biasgrid.figures.comparison import comparison
@@ -36,28 +42,22 @@ from biasgrid.figures.influence import influence
 from biasgrid.figures.layout import EXTENSIONS, save
 from biasgrid.figures.null import facts, null_distribution
 from biasgrid.figures.order import order
-from biasgrid.figures.pair_differences import pair_differences
-from biasgrid.figures.phenomena import phenomena
-from biasgrid.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid.figures.professions import professions
 from biasgrid.figures.projections import projections
 from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.figures.query_ranks import query_ranks
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.ratings import ratings
-from biasgrid.figures.score_distributions import score_distributions
 from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.figures.seed_pairs import seed_pairs
 from biasgrid.figures.sentiment import COLUMNS, sentiment
 from biasgrid.figures.shuffled import shuffled_text
 from biasgrid.figures.trainings import trainings
 from biasgrid.figures.weat_table import weat_table
-from biasgrid.figures.word_set_map import word_set_map
 from biasgrid.inference.null import Null
 from biasgrid.plan.code import closure
 from biasgrid.study import Study
 from biasgrid.tables.covariates import COVARIATES
-from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 CONFIGS = [
     "kinds",

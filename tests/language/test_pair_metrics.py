@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from biasgrid_plugin_maddalozzo.metrics.score_distributions import fit_distributions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -11,7 +12,6 @@ from scipy import stats
 from biasgrid import BiasgridError, Query, load
 from biasgrid.inference import infer_query
 from biasgrid.metrics import metric
-from biasgrid.metrics.score_distributions import fit_distributions
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")
 OF_THREE = ("stereoset_lms", "stereoset_ss", "stereoset_icat")

@@ -10,9 +10,10 @@ import tokenize
 from functools import cache
 from importlib import import_module
 from importlib.util import resolve_name
+from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SHIPPED_PLUGINS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reruns import SHIPPED, shipped, steps_of
@@ -341,10 +342,12 @@ def test_code_of_another_package_counts_with_what_it_imports_of_its_own(tmp_path
             del sys.modules[module]
 
 
-# --- of biasgrid itself
+# --- of biasgrid itself, and of the plugins that come with it
 
 
+PLUGINS = ROOT / "plugins"
 NAMES = {module_of(path): path for path in MODULES}
+NAMES |= {module.__name__: Path(place) for place, module in SHIPPED_PLUGINS.items()}
 
 
 @cache
@@ -442,16 +445,22 @@ def roots():
 
 
 def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_no_others(
-    tmp_path, closures, roots
+    tmp_path, closures, roots, monkeypatch
 ):
-    shutil.copytree(SOURCES, tmp_path / "biasgrid", ignore=shutil.ignore_patterns("__pycache__"))
+    copies = {SOURCES: tmp_path / "biasgrid", PLUGINS: tmp_path / "plugins"}
+    for folder, copy in copies.items():
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for plugin in registry.shipped_plugins():
+        file = tmp_path / "plugins" / plugin / "__init__.py"
+        monkeypatch.setattr(sys.modules[f"biasgrid_plugin_{plugin}"], "__file__", str(file))
     digests = tree(tmp_path / "biasgrid")
     read = digests._read
     before = {root: digests.digest(*root[1]) for root in roots}
     assert len(set(before.values())) > 30
     edited_somewhere = set()
     for module, path in NAMES.items():
-        file = tmp_path / "biasgrid" / path.relative_to(SOURCES)
+        (folder,) = (folder for folder in copies if folder in path.parents)
+        file = copies[folder] / path.relative_to(folder)
         text = file.read_text(encoding="utf-8")
         file.write_text(f"{text}EDITED = 1\n", encoding="utf-8")
         digests.digest.cache_clear()
@@ -464,6 +473,9 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
         file.write_text(text, encoding="utf-8")
         edited_somewhere |= {module} if made_with else set()
     assert {"biasgrid.words", "biasgrid.metrics.weat", "biasgrid.tables.scores"} <= edited_somewhere
+    assert {
+        f"biasgrid_plugin_maddalozzo.{name}.phenomena" for name in ("tables", "figures")
+    } <= edited_somewhere
     assert not {"biasgrid.cli", "biasgrid.errors", "biasgrid.workers"} & edited_somewhere
 
 

@@ -153,6 +153,26 @@ except bg.BiasgridError as error:
     assert python(code, BIASGRID_EMBEDDINGS=str(tmp_path)) == "glove-6b-100d from npm\n"
 
 
+GRID = """
+import biasgrid as bg
+from biasgrid.registry import load_plugins
+
+scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
+if __name__ == "__main__":
+    load_plugins(["maddalozzo"])
+    model = bg.load(scores, kind="language_model", name="measured")
+    query = bg.Query([["men are strong", "women cook"], ["women are strong", "men cook"]])
+    grids = [bg.measure_grid(["kl_div_s"], [query], [model], n_jobs=n, progress=False) for n in (1, 2)]
+    print([bg.metrics.kl_div_s(query, model).value, *(grid.scores["value"][0] for grid in grids)])
+"""
+
+
+@pytest.mark.slow
+def test_each_process_of_a_grid_has_them():
+    first, *others = json.loads(python(GRID).replace("np.float64(", "").replace(")", ""))
+    assert others == [first, first]
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with a user's plugin of the name of one that comes with biasgrid."""

@@ -19,7 +19,8 @@ rule plugins:
     log:
         f"{LOGS}/plugins.txt",
     params:
-        text=PLUGINS,
+        # a function: a sentence of a metric may have the names of sets in braces, which Snakemake would take for its own
+        text=lambda wildcards: PLUGINS,
     run:
         write_text(output[0], PLUGINS)
 

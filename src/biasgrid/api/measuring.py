@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .. import metrics
@@ -14,11 +15,13 @@ from ..grid import Cell
 from ..measure import as_finite, as_json, measure
 from ..options import POOLED
 from ..query import Query
+from ..registry import load_plugins, loaded_plugins
 from ..words import WordOptions
 from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process: what keeps all of them at work to the end
 Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it
+Session = tuple[list[Path], list[metrics.Metric]]
 
 
 def measure_cells(
@@ -79,7 +82,7 @@ def infer_aggregates(
             pool,
             criteria,
             study.config["aggregation"],
-            metrics.REGISTRY.session_entries,
+            _session(),
         )
         tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -95,16 +98,28 @@ def _infer_aggregates_of_group(
     pool: Any,
     criteria: Sequence[str],
     aggregation: str,
-    session_metrics: Sequence[metrics.Metric],
+    session: Session,
 ) -> tuple[str, list[dict[str, Any]]]:
     from ..inference import aggregates
 
-    for metric in session_metrics:
-        metrics.REGISTRY.add(metric)
+    _join(session)
     of_cells = [(cell, query, cell["results"]) for cell, query in cells]
     return name, as_finite(
         aggregates.infer_aggregates(of_cells, model, pool, criteria=criteria, aggregation=aggregation)
     )
+
+
+def _session() -> Session:
+    """What this session has besides biasgrid itself: the places of plugins, and metrics that were made in it."""
+    return loaded_plugins(), metrics.REGISTRY.session_entries
+
+
+def _join(session: Session) -> None:
+    """Have in this process what the session has that started it."""
+    plugins, session_metrics = session
+    load_plugins(plugins)
+    for metric in session_metrics:
+        metrics.REGISTRY.add(metric)
 
 
 def _in_turn(
@@ -125,7 +140,7 @@ def _in_parallel(
 
     processes = joblib.effective_n_jobs(n_jobs)
     chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks, session_metrics = [], metrics.REGISTRY.session_entries
+    tasks, session = [], _session()
     for state, cells in by_model.items():
         pool = None
         if any(POOLED & (inference or {}).keys() for _, _, inference in cells):
@@ -135,7 +150,7 @@ def _in_parallel(
         # every n-th: cells of one metric, which take long alike, come in a row
         parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
         tasks += [
-            joblib.delayed(_measure_cells_of_model)(models[state], part, pool, keep_null, session_metrics)
+            joblib.delayed(_measure_cells_of_model)(models[state], part, pool, keep_null, session)
             for part in parts
         ]
     shown_messages: set[tuple[type[Warning], str]] = set()
@@ -149,12 +164,10 @@ def _in_parallel(
 
 
 def _measure_cells_of_model(
-    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session_metrics: Sequence[metrics.Metric]
+    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session: Session
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
-    """Cells of one model, and the warnings that came meanwhile, which a process cannot show. `session_metrics`
-    are those that were made in the session which started this process."""
-    for metric in session_metrics:
-        metrics.REGISTRY.add(metric)
+    """Cells of one model, and the warnings that came meanwhile, which a process cannot show."""
+    _join(session)
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         outcomes = {

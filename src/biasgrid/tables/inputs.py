@@ -22,17 +22,6 @@ def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     return [grid.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
 
 
-def interval_agreement_cells(grid: Any) -> list[Any]:
-    """The cells of agreement by an interval."""
-    cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
-            cells.append(cell)
-    return cells
-
-
 def parts_of(grid: Any) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""

@@ -19,6 +19,7 @@ from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manife
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
 from ..folders import PLACE, Folders
+from ..resources import find_file
 from ..study import Study
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
@@ -170,8 +171,7 @@ def local_file(study: Folders, name: str) -> list[str]:
     source = study.sources[name]["source"]
     if source["type"] != "file":
         return []
-    path = Path(source["path"]).expanduser()
-    files = files_of(path)
+    files = files_of(find_file(Path(source["path"]).expanduser()))
     return [str(file) for file in files] if files[0].is_file() else []
 
 

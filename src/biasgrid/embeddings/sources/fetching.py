@@ -15,6 +15,7 @@ from typing import Any
 from ... import absence
 from ...errors import BiasgridError, DiskError, join_names, quote
 from ...files import hash_file, hold_lock, write_text
+from ...resources import find_file
 from ..download import LIMITS, Limits
 from ..store import MODEL
 from .kinds import REGISTRY, check
@@ -106,7 +107,7 @@ def verify(name: str, raw: Path | str) -> None:
         raise BiasgridError(f"{name}: not fetched: {folder / MANIFEST} is missing or damaged: fetch it")
     kind = REGISTRY.get(manifest["source"]["type"])
     for file, facts in manifest["files"].items():
-        path = _file_to_hash(Path(file).expanduser()) if kind and kind.in_place else folder / file
+        path = _file_to_hash(file) if kind and kind.in_place else folder / file
         if not path.is_file():
             raise BiasgridError(f"{name}: {path} is missing: fetch it again")
         if (got := hash_file(path)) != facts["sha256"]:
@@ -146,9 +147,8 @@ def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, sh
     """The user's file, which may change any day: hashed each time."""
     digests = fetch_files()
     file = next(iter(digests))  # the others are read with it
-    path = Path(file).expanduser()
     files = {
-        name: {"sha256": digest, "bytes": _file_to_hash(Path(name).expanduser()).stat().st_size}
+        name: {"sha256": digest, "bytes": _file_to_hash(name).stat().st_size}
         for name, digest in digests.items()
     }
     manifest = {"source": source, "files": files, "input": file}
@@ -157,11 +157,13 @@ def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, sh
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             write_manifest(folder, manifest)
-    return path
+    return find_file(Path(file).expanduser())
 
 
-def _file_to_hash(path: Path) -> Path:
-    """The file that stands for what the user has put in place: of a store its model.json."""
+def _file_to_hash(name: str) -> Path:
+    """The file that stands for what the user has put in place, or what comes with biasgrid: of a store its
+    model.json."""
+    path = find_file(Path(name).expanduser())
     return path / MODEL if path.is_dir() else path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError
+from ...resources import find_file
 from ..download import Limits
 from ..readers.pins import check_pin, hash_files
 from ..store import MODEL
@@ -14,7 +15,7 @@ from .source import SHA256, Key, Source
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
-    path = Path(source["path"]).expanduser()
+    path = find_file(Path(source["path"]).expanduser())
     # a model's folder is what its model.json says, which has the checksums of its files
     path = path / MODEL if (path / MODEL).is_file() else path
     if not path.is_file():

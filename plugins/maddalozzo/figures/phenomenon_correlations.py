@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import coefficient, interval, plain, typographic
-from .figure import Drawing, Figure, Files, pages
-from .layout import PAGE, add_panels, empty_page, few_ticks, label_marks, legend_line, legend_mark, styled
-from .palette import DASHED, GREY, MODEL_COLOURS, Look
+from biasgrid.figures.figure import Drawing, Figure, Files, pages
+from biasgrid.figures.layout import (
+    PAGE,
+    add_panels,
+    empty_page,
+    few_ticks,
+    label_marks,
+    legend_line,
+    legend_mark,
+    styled,
+)
+from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, Look
+from biasgrid.figures.rows import read_table
+from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.files import slug
+from biasgrid.numbers import coefficient, interval, plain, typographic
+
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
-from .rows import read_table
-from .text import SMALL, unit_label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from ..seeds import seed_of
-from ..statistics.correlation import METHODS, with_interval
-from .correlation_columns import correlation_columns
-from .keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.seeds import seed_of
+from biasgrid.statistics.correlation import METHODS as CORRELATION_METHODS
+from biasgrid.statistics.correlation import with_interval
+from biasgrid.tables.correlation_columns import correlation_columns
+from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.tables.scores import SCORES
+from biasgrid.tables.table import Column, Files, Table
+
 from .phenomena import spec_of, values_of_phenomena
-from .scores import SCORES
-from .table import Column, Files, Table
 
 # a column of frequency.csv -> the quantity's name
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
@@ -33,7 +35,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = [
         (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
         for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
-        for method in METHODS
+        for method in CORRELATION_METHODS
     ]
     table = pd.DataFrame(rows, columns=PHENOMENON_CORRELATIONS.names)
     return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
@@ -77,7 +79,7 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
         part = values[(values["criterion"] == criterion) & values["metric"].isin(metrics)]
         parts.append(part[["criterion", "query_id", "metric", "model", "value"]].set_axis(columns, axis=1))
     if "frequency" in inputs:
-        from . import read
+        from biasgrid.tables import read
 
         frequency = read(inputs["frequency"])
         names = [
@@ -103,7 +105,7 @@ def corpus_metrics(grid: Any, criterion: str) -> list[str]:
 def quantities_inputs(grid: Any) -> dict[str, Any]:
     """The tables that `quantities_of_phenomena` and the values are made from."""
     # imported late: it imports this module
-    from . import REGISTRY
+    from biasgrid.tables import REGISTRY
 
     frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(grid)
     names = ["scores", *(["frequency"] if frequency else [])]

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
+from biasgrid.figures.figure import Drawing, Figure, Files, labels, pages
+from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
+from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, MORE
+from biasgrid.files import slug
+from biasgrid.numbers import p_number, p_value, typeset
+from biasgrid.results import cells
+from biasgrid.tables.inputs import cell_files
+
 from ..metrics.score_distributions import PARAMETERS, PLACES, THESIS_DISTRIBUTION, fit_of
-from ..numbers import p_number, p_value, typeset
-from ..results import cells
-from ..tables.inputs import cell_files
-from .figure import Drawing, Figure, Files, labels, pages
-from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
-from .palette import DASHED, GREY, LESS_LIGHT, MORE
 
 if TYPE_CHECKING:
     from matplotlib import figure

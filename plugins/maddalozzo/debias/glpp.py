@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown_name
-from ..geometry import unit_or_zero
-from ..words import Preprocessor
-from .lookup import check_count, choose_words, find_words
-from .registry import Method
-from .transform import Transform, fitted
+from biasgrid.debias.lookup import check_count, choose_words, find_words
+from biasgrid.debias.registry import Method
+from biasgrid.debias.transform import Transform, fitted
+from biasgrid.embeddings.store import EmbeddingStore
+from biasgrid.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.geometry import unit_or_zero
+from biasgrid.words import Preprocessor
 
 ORDERS = ("smallest", "largest")
 MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
@@ -93,6 +93,8 @@ def glpp(
     Examples
     --------
     >>> from biasgrid import debias, load
+    >>> from biasgrid.registry import load_plugins
+    >>> load_plugins(["maddalozzo"])
     >>> near = {"a": [1, 0, 0.3], "b": [1, 0, -0.3], "c": [0, 1, 0.3], "d": [0, 1, -0.3]}
     >>> model = load(near)
     >>> transform = debias.glpp(model, n_components=2, n_neighbours=1)

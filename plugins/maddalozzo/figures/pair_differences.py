@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
+from biasgrid.figures.figure import Drawing, Figure, Files, labels, pages
+from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
+from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, NO_FILL
+from biasgrid.files import slug
+from biasgrid.numbers import typeset
+from biasgrid.tables.inputs import cell_files
+
+from ..cells import interval_agreement_cells
 from ..metrics.agreement import THESIS
-from ..numbers import typeset
-from ..tables.inputs import cell_files, interval_agreement_cells
-from .figure import Drawing, Figure, Files, labels, pages
-from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
-from .palette import DASHED, GREY, LESS_LIGHT, NO_FILL
 from .score_distributions import read_results
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biasgrid.results import results
+from biasgrid.tables.inputs import cell_files
+from biasgrid.tables.keys import CELL
+from biasgrid.tables.table import ANY, Column, Files, Table
+
+from ..cells import interval_agreement_cells
 from ..metrics.agreement import biases, compare_biases
-from ..results import results
-from .inputs import cell_files, interval_agreement_cells
-from .keys import CELL
-from .table import ANY, Column, Files, Table
 
 # on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
 WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)

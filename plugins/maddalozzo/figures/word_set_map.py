@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from .figure import Drawing, Figure, Files, evaluations_of, pages
-from .layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
-from .palette import GREY, NO_FILL, series_mark
-from .text import SMALL, unit_label
+from biasgrid.figures.figure import Drawing, Figure, Files, evaluations_of, pages
+from biasgrid.figures.layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
+from biasgrid.figures.palette import GREY, NO_FILL, series_mark
+from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.files import slug
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -120,7 +120,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..evaluation.record import read_evaluation
+    from biasgrid.evaluation.record import read_evaluation
 
     records = (read_evaluation(path, "set_map") for path in inputs["evaluations"])
     maps = [(state, record["set_map"]) for state, record in zip(spec["states"], records, strict=True)]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import sentences
-from .registry import Detail, Metric, Score
-from .sentences import ScoreKind
+from biasgrid.metrics import sentences
+from biasgrid.metrics.registry import Detail, Metric, Score
+from biasgrid.metrics.sentences import ScoreKind
 
 # where the ratio of variances is this near to 1, a series replaces the logarithm, which would lose all digits
 SMALL = 1e-3
@@ -66,6 +66,8 @@ def kl_div_s(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
+    >>> from biasgrid.registry import load_plugins
+    >>> load_plugins(["maddalozzo"])
     >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
     >>> model = load(scores, kind="language_model", name="measured")
     >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])

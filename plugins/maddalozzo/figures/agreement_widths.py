@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..tables.inputs import interval_agreement_cells
-from .figure import Drawing, Figure, labels, pages, tables
-from .layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
-from .palette import DASHED, GREY, series_mark
-from .rows import from_tables
+from biasgrid.figures.figure import Drawing, Figure, labels, pages, tables
+from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
+from biasgrid.figures.palette import DASHED, GREY, series_mark
+from biasgrid.figures.rows import from_tables
+from biasgrid.files import slug
+
+from ..cells import interval_agreement_cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable, texts, unwrapped
+from biasgrid_plugin_maddalozzo.figures.phenomena import BINS, MOST, phenomena
+from biasgrid_plugin_maddalozzo.figures.phenomenon_correlations import phenomenon_correlations
+from biasgrid_plugin_maddalozzo.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 from biasgrid.figures.layout import PAGE
-from biasgrid.figures.phenomena import BINS, MOST, phenomena
-from biasgrid.figures.phenomenon_correlations import phenomenon_correlations
-from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 N = 30
 LABELS = {

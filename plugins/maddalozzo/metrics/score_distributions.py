@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
-from . import sentences
-from .registry import Detail, Metric, Score
-from .sentences import ScoreKind
+from biasgrid.errors import BiasgridError, not_allowed
+from biasgrid.metrics import sentences
+from biasgrid.metrics.registry import Detail, Metric, Score
+from biasgrid.metrics.sentences import ScoreKind
 
 # distributions that the thesis fits, the one that it chooses, and bars of the histogram that ranks the fits
 DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
@@ -88,6 +88,8 @@ def score_distributions(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
+    >>> from biasgrid.registry import load_plugins
+    >>> load_plugins(["maddalozzo"])
     >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
     >>> model = load(scores, kind="language_model", name="measured")
     >>> query = Query([["men are strong", "women cook"], ["women are strong", "men cook"]])

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from biasgrid_plugin_maddalozzo.debias.glpp import heat_weights, projection
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
 from biasgrid import BiasgridError, Query, debias, load, metrics
-from biasgrid.debias.glpp import heat_weights, projection
 from biasgrid.debias.transform import Transform
 
 

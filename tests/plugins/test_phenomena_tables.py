@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from biasgrid_plugin_maddalozzo.tables.phenomena import ALWAYS, PHENOMENA
+from biasgrid_plugin_maddalozzo.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 from conftest import grid_config
 from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
@@ -14,8 +16,6 @@ from biasgrid import tables
 from biasgrid.in_memory import InMemory
 from biasgrid.study import Study
 from biasgrid.tables.corpus_correlations import CORPUS_CORRELATIONS
-from biasgrid.tables.phenomena import ALWAYS, PHENOMENA
-from biasgrid.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
 D, N = 20, 10
 KEYS = ["metric", "model"]

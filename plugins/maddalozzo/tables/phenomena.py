@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from ..seeds import seed_of
-from ..statistics.one_sample import cauchy, sign_flips, t_test, z_test
-from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from biasgrid.seeds import seed_of
+from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
+from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.tables.scores import SCORES
+from biasgrid.tables.table import ANY, Column, Files, Table
 
 LEVEL = 0.05
 ALWAYS = "always rejects: the values cannot lie on both sides of the neutral one"

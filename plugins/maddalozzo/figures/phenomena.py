@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import typeset
-from .figure import Drawing, Figure, labels, pages, tables
-from .layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
-from .palette import DASHED, GREY, LESS_LIGHT
-from .rows import from_tables
-from .text import unit_label
+from biasgrid.figures.figure import Drawing, Figure, labels, pages, tables
+from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
+from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
+from biasgrid.figures.rows import from_tables
+from biasgrid.figures.text import unit_label
+from biasgrid.files import slug
+from biasgrid.numbers import typeset
 
 if TYPE_CHECKING:
     import pandas as pd

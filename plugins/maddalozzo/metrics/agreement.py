@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed, unknown_name
-from . import sentences
-from .registry import Detail, Metric, Score
-from .sentences import ScoreKind
+from biasgrid.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.metrics import sentences
+from biasgrid.metrics.registry import Detail, Metric, Score
+from biasgrid.metrics.sentences import ScoreKind
 
 RULES = ("interval", "sign")
 # chosen by hand in the thesis, so that most differences of its pairs lie in the interval
@@ -84,6 +84,8 @@ def agreement(
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
+    >>> from biasgrid.registry import load_plugins
+    >>> load_plugins(["maddalozzo"])
     >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
     >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
     >>> model = load(scores, kind="language_model", name="measured")
@@ -94,7 +96,7 @@ def agreement(
     """
     sets = sentences.by_set(scores, targets)
     differences = sets[::2] - sets[1::2]
-    detail = _detail(differences)
+    detail = detail_of(differences)
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
     versions = biases(differences, rule, lower, upper)
@@ -106,109 +108,6 @@ def agreement(
             "inside": float((versions[0] == 0).mean()),
             "p_difference": _p_z(differences[0] - differences[1]),
             "p_ks": sentences.ks_test(*differences)[1],
-        },
-        detail=detail,
-    )
-
-
-def agreement_above_control(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    score: ScoreKind = "sz",
-    rule: Literal["interval", "sign"] = "interval",
-    lower: float = -THESIS,
-    upper: float = THESIS,
-    robust: float = 0.8,
-    scores: np.ndarray,
-) -> Score:
-    """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.
-
-    ::
-
-        l1 - l1', the agreement with the paraphrases less that with the control pairs
-
-    Parameters
-    ----------
-    targets : list of array, (pairs, 1)
-        Six sets of sentences: the two of a pair, of its paraphrase and of its control pair, which says something
-        else; those in one place belong together.
-    attributes : list
-        None.
-    score, rule, lower, upper, robust
-        As of `biasgrid.metrics.agreement`.
-    scores
-        The sentences' scores, set after set.
-
-    Returns
-    -------
-    Score
-        Range [-1, 1], neutral value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
-        more often with the paraphrase. NaN where a sentence has no score. `scalars`: pairs; agreement and kappa with
-        the paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`); of
-        the hypothesis that both agree as often, two-sided, p_two_proportions, of the z-test with a pooled variance,
-        which the thesis takes, p_mcnemar, of the exact test of McNemar 1947, and only_paraphrase and only_control,
-        how many pairs agree with only one of the two, which it is made of. `detail`: difference, by which a
-        sentence's score is above that of its partner.
-
-    Notes
-    -----
-    **What it cannot see.** Whether either agreement is high: see `agreement`.
-
-    Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
-    small p-value is the good outcome: the metric tells a paraphrase from other words.
-
-    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
-    bounds say nothing: see where the differences lie first.
-
-    Examples
-    --------
-    >>> from biasgrid import Query, load, metrics
-    >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
-    >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}
-    >>> model = load(scores, kind="language_model", name="measured")
-    >>> pairs = [["men are strong", "men cook"], ["women are strong", "women cook"]]
-    >>> versions = [["strong men", "cooking men"], ["strong women", "cooking women"]]
-    >>> metrics.agreement_above_control(Query([*pairs, *versions, *pairs[::-1]]), model).value
-    0.0
-    """
-    sets = sentences.by_set(scores, targets)
-    differences = sets[::2] - sets[1::2]
-    detail = _detail(differences)
-    if np.isnan(scores).any():
-        return Score(math.nan, detail=detail)
-    from scipy.stats import binomtest, norm
-
-    original, paraphrase, control = biases(differences, rule, lower, upper)
-    paraphrase_scalars, control_scalars = (
-        compare_biases(original, paraphrase, robust),
-        compare_biases(original, control, robust),
-    )
-    pairs = len(original)
-    share, control_share = paraphrase_scalars["agreed"] / pairs, control_scalars["agreed"] / pairs
-    pooled_share = (share + control_share) / 2
-    error = math.sqrt(2 * pooled_share * (1 - pooled_share) / pairs)
-    only_paraphrase, only_control = (
-        int(((original == first) & (original != second)).sum())
-        for first, second in ((paraphrase, control), (control, paraphrase))
-    )
-    discordant_pairs = only_paraphrase + only_control
-    return Score(
-        share - control_share,
-        scalars={
-            "pairs": float(pairs),
-            "agreement": share,
-            "kappa": paraphrase_scalars["kappa"],
-            "control_agreement": control_share,
-            "control_kappa": control_scalars["kappa"],
-            "p_two_proportions": float(2 * norm.sf(abs(share - control_share) / error))
-            if error > 0
-            else math.nan,
-            "p_mcnemar": float(binomtest(only_paraphrase, discordant_pairs).pvalue)
-            if discordant_pairs
-            else 1.0,
-            "only_paraphrase": float(only_paraphrase),
-            "only_control": float(only_control),
         },
         detail=detail,
     )
@@ -246,7 +145,7 @@ def _p_z(values: np.ndarray) -> float:
     return float(2 * norm.sf(abs(values.mean()) / spread * math.sqrt(len(values)))) if spread else math.nan
 
 
-def _detail(differences: np.ndarray) -> dict[str, Detail]:
+def detail_of(differences: np.ndarray) -> dict[str, Detail]:
     return {"difference": Detail("target", [d for version in differences for d in (version, -version)])}
 
 
@@ -275,7 +174,7 @@ def _resampled(
     return statistic
 
 
-def _resampled_of_sets(
+def resampled_of_sets(
     sets: int,
 ) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
     return lambda *args, **options: _resampled(*args, **options, sets=sets)
@@ -294,7 +193,7 @@ def _check(*, score: str, rule: str, lower: float, upper: float, robust: float) 
         raise BiasgridError(not_allowed("robust", robust, "numbers between 0 and 1"))
 
 
-_SHARED: dict[str, Any] = {
+SHARED: dict[str, Any] = {
     "needs": "language_model",
     "paired": True,
     "of_model": sentences.of_model,
@@ -312,27 +211,11 @@ METRICS = (
         template=(4, 0),
         range=(0.0, 1.0),
         neutral=1.0,
-        resampled=_resampled_of_sets(4),
+        resampled=resampled_of_sets(4),
         no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
         "and p_robust_binomial are its tests",
         asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
         below="the model leans otherwise between {T3} and {T4} than between {T1} and {T2}",
-        **_SHARED,
-    ),
-    Metric(
-        name="agreement_above_control",
-        label="Agreement above control",
-        function=agreement_above_control,
-        template=(6, 0),
-        range=(-1.0, 1.0),
-        neutral=0.0,
-        resampled=_resampled_of_sets(6),
-        no_test="its null hypothesis exchanges a paraphrase and a control pair, and no sentences of a pair; the "
-        "scalar p_mcnemar is that test",
-        asks="Does a language model lean between {T1} and {T2} more often as between {T3} and {T4} than as between "
-        "{T5} and {T6}?",
-        above="the model leans more often as between the paraphrase's sets than as between the control's",
-        below="the model leans more often as between the control's sets than as between the paraphrase's",
-        **_SHARED,
+        **SHARED,
     ),
 )

@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from biasgrid.results import results
+from biasgrid.tables.inputs import cell_files
+from biasgrid.tables.keys import CELL
+from biasgrid.tables.table import ANY, Column, Files, Table
+
 from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
-from ..results import results
-from .inputs import cell_files
-from .keys import CELL
-from .table import ANY, Column, Files, Table
 
 NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
 
