@@ -45,7 +45,7 @@ PACKAGES = (
     "gensim.models",
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # a process of several threads is not forked
-PASSED, FAILED, ENDED = 0, 1, -1  # pytest's exit codes, and of a process that was ended
+PASSED, FAILED, NO_TESTS, ENDED = 0, 1, 5, -1  # pytest's exit codes, and of a process that was ended
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def try_all(
         code, what = copy.run("-x", *arguments)
         copy.put(fault.file, original)
         free.put(copy)
-        return kind * (code == FAILED), " ".join(what) * (code != PASSED)
+        return kind * (code == FAILED), " ".join(what) * (code not in (PASSED, NO_TESTS))
 
     runs = {
         fault: pool.submit(attempt, fault, "named", *NAMED, *(f"tests/{test}" for test in fault.tests))

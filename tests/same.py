@@ -4,8 +4,8 @@
 
 A number may differ by 1e-12 of itself, or of the largest beside it (in its column, list or mapping); of language
 models by 1e-6, as their libraries add in another order on another machine. Ranks, counts and p-values have no such
-room, nor have text and the order of rows. A p-value or a rank that differs because two values tie within 1e-12 is
-listed like any other difference: who compares decides.
+room (but for those of a normal curve, which counts nothing), nor have text and the order of rows. A p-value or a rank
+that differs because two values tie within 1e-12 is listed like any other difference: who compares decides.
 
 A column or key that one side alone has is a difference. `--gone NAME` is for what OTHER should lack, with all that
 is under it: it is a difference if RESULTS does not have it, or OTHER does.
@@ -30,7 +30,8 @@ import pandas as pd
 ROOM, ROOM_OF_LANGUAGE_MODELS = 1e-12, 1e-6
 FOLDERS = ("cells", "inference", "aggregates", "evaluation", "frequency", "sentence_scores", "queries")
 HOW_MADE = {"versions", "made_of", "code", "schema"}  # keys of JSON
-EXACT = re.compile(r"p|p_.*|.*_p|.*rank.*|.*count.*|draws.*|.*partitions")  # names of columns and keys
+# names of columns and keys; a p-value of a curve is a number like others
+EXACT = re.compile(r"p|p_(?!normal|random_effects).*|.*_p|.*rank.*|.*count.*|draws.*|.*partitions")
 
 
 def differences(first: Path, second: Path, gone: Collection[str] = ()) -> list[str]:

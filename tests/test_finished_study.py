@@ -69,12 +69,12 @@ def test_of_one_score_the_test_of_the_aggregate_is_the_scores(results):
 
 @pytest.fixture
 def aggregates_of(results, tmp_path, monkeypatch):
-    """criterion -> the test of the aggregates of WEAT on model one, of scores without some tests, aggregated so."""
+    """criterion -> the test of the aggregates of WEAT on a model, of scores without some tests, aggregated so."""
     monkeypatch.chdir(results.parents[1])
     study = Study.read("config/config.yaml")
-    step = aggregates_step(study, study.inference_groups["one/none/weat"])
 
-    def made(aggregation, without=()):
+    def made(aggregation, without=(), model="one"):
+        step = aggregates_step(study, study.inference_groups[f"{model}/none/weat"])
         record = json.loads(Path(step.inputs["inference"]).read_text())
         for cell in record["cells"]:
             if cell["query"] in without:
@@ -92,8 +92,9 @@ def aggregates_of(results, tmp_path, monkeypatch):
 
 
 def test_of_one_score_it_does_not_matter_how_it_is_aggregated(aggregates_of):
-    p_values = [aggregates_of(name)["Second"]["p_value"] for name in ("abs_avg", "avg", "sum")]
-    assert p_values == [p_values[0]] * 3
+    for model in ("one", "two"):
+        tests = [aggregates_of(name, model=model)["Second"] for name in ("abs_avg", "avg", "sum")]
+        assert [test["p_value"] for test in tests] == [tests[0]["p_value"]] * 3
 
 
 def test_an_aggregate_is_tested_where_half_of_its_scores_are(aggregates_of):

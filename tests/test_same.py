@@ -64,6 +64,14 @@ def test_what_is_not_the_same_in_a_table(folders, old, new, says):
     assert line.startswith(says)
 
 
+def test_a_p_value_of_a_curve_is_a_number_and_one_of_draws_is_a_count(folders):
+    first, second = folders
+    for name in ("p_normal", "p_value"):
+        for folder, p in ((first, "0.17894436741907627"), (second, "0.17894436741907604")):
+            (folder / "scores.csv").write_text(f"{name}\n{p}\n0.5\n")
+        assert bool(differences(first, second)) == (name == "p_value")
+
+
 def test_rows_have_an_order(folders):
     first, second = folders
     pd.read_csv(first / "scores.csv").iloc[[1, 0, 2, 3]].to_csv(second / "scores.csv", index=False)

@@ -25,6 +25,8 @@ from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
 from biasgrid.inference import infer_query, permutation, permutation_test, step
+from biasgrid.inference.permutation import share_as_extreme
+from biasgrid.inference.random_groups import excess_of
 from biasgrid.options import Alternative
 from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.study import Study
@@ -206,6 +208,41 @@ def test_no_drawn_p_value_is_zero():
     assert tested.p_value == tested.p_lowest == 1 / 100
     both = permutation_test(sums(values), (20, 20), draws=99, alternative="two-sided")
     assert both.p_value == both.p_lowest == 2 / 100
+
+
+def test_a_distance_is_from_the_neutral_value():
+    """Of MAC, whose neutral value is 1: .75 is .25 away, farther than all but 1.3."""
+    draws = np.array([0.8, 1.1, 1.3, 0.95])
+    assert share_as_extreme(draws, 0.75, "distance", 1.0) == 1 / 4
+    assert share_as_extreme(draws, 1.25, "distance", 1.0) == 1 / 4
+    # .2, .1, .3, .05 are .1625 away on average
+    spread = np.std([0.2, 0.1, 0.3, 0.05])
+    assert excess_of(draws, 0.75, 1.0) == pytest.approx((0.25 - 0.1625) / spread)
+
+
+GROUPS_AT_ONCE = [
+    name
+    for name, metric in metrics.REGISTRY.items()
+    if metric.redrawn and not metric.of_model and metric.needs == "vectors"
+]
+
+
+@pytest.mark.parametrize("name", GROUPS_AT_ONCE)
+def test_groups_at_once_have_the_values_of_each_alone(name):
+    metric = metrics.metric(name)
+    # with random splits it is moved to its value
+    parameters = {"holdout": False} if name == "rnsb" else {}
+    rng = np.random.default_rng(3)
+    targets, attributes = ({"k": 2, "n": 2}.get(number, number) for number in metric.template)
+    pool, words = rng.normal(size=(40, 6)), [rng.normal(size=(5, 6)) + 0.5 * i for i in range(attributes)]
+    draws = np.argsort(rng.random((7, 40)), axis=1)
+    places = [draws[:, 4 * i : 4 * i + 4] for i in range(targets)]
+    expected = [
+        metric.function([pool[rows] for rows in draw], words, **parameters).value
+        for draw in zip(*places, strict=True)
+    ]
+    assert np.isfinite(expected).all()
+    assert metric.redrawn(pool, places, words, **parameters) == pytest.approx(np.array(expected), abs=1e-9)
 
 
 def test_sets_keep_their_sizes_and_no_word_is_drawn_twice():

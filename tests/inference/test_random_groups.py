@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from conftest import make_store
 
 from biasgrid import Query, debias, metrics
 from biasgrid.errors import BiasgridError
@@ -156,30 +157,43 @@ PARAMETERS |= {name: PARAMETERS["gipe"] for name in ("proximity", "pmn")}
 OF_VECTORS = sorted(name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors")
 
 
-@pytest.mark.parametrize("name", OF_VECTORS)
-def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec, pool, name):
-    """What is counted is the metric's own function on each draw's words: a query of them measured by the door."""
-    metric, parameters = metrics.metric(name), PARAMETERS.get(name, {})
-    query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
+def check_values(model, pool, query, metric, parameters):
     nulls = {}
     asked = {"draws": 240, "stop": None}
     (result,), _ = infer_query(
-        metric, query, word2vec, parameters, nulls=nulls, random_groups=asked, draw_seed=5
+        metric, query, model, parameters, nulls=nulls, random_groups=asked, draw_seed=5
     )
     test, values = result["random_groups"], nulls[query.name]["random_groups"]
     assert (test["method"], test["alternative"], test["neutral"]) == ("drawn", "distance", metric.neutral)
     assert test["observed"] == pytest.approx(result["value"], rel=1e-9)
-    draws = kept(drawn(pool, word2vec, words_of(query, word2vec), draws=240, seed=5)[0], query)
+    draws = kept(drawn(pool, model, words_of(query, model), draws=240, seed=5)[0], query)
     assert test["draws"] == len(values) == len(draws) >= 99
     for draw in (0, 41, 98):
         other = Query(draws[draw], [s.words for s in query.attribute_sets])
-        assert values[draw] == pytest.approx(metric(other, word2vec, **parameters).value, rel=1e-8, abs=1e-10)
+        assert values[draw] == pytest.approx(metric(other, model, **parameters).value, rel=1e-8, abs=1e-10)
     distances = np.abs(values - metric.neutral)
     distance = abs(result["value"] - metric.neutral)
     count = np.sum(distances >= distance - 1e-12)
     assert test["p_value"] == pytest.approx(max((count + 1) / (len(draws) + 1), 1 / (test["seeds"] + 1)))
     assert test["excess"] == pytest.approx((distance - distances.mean()) / distances.std(), rel=1e-6)
-    assert metric(query, word2vec, random_groups=asked, seed=5, **parameters).p_groups == test["p_value"]
+    assert metric(query, model, random_groups=asked, seed=5, **parameters).p_groups == test["p_value"]
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec, pool, name):
+    """What is counted is the metric's own function on each draw's words: a query of them measured by the door."""
+    metric = metrics.metric(name)
+    query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
+    check_values(word2vec, pool, query, metric, PARAMETERS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", ["weat", "mac"])
+def test_random_groups_have_no_word_of_the_query(tmp_path, name):
+    """Of few of the model's words, which are not left out as a lexicon's are before groups are drawn."""
+    words = [f"w{i}" for i in range(1200)]
+    model = make_store(tmp_path, words, np.random.default_rng(2).normal(size=(1200, 6)))
+    sets = [words[100 * i : 100 * i + 20 : 2] for i in range(1, 5)]
+    check_values(model, pool_of(model), Query(sets[:2], sets[2:]), metrics.metric(name), {})
 
 
 @pytest.mark.parametrize(
