@@ -14,7 +14,7 @@ from . import stores
 from .notices import size_text
 
 # megabytes of results: for each cell with its inference and tables, and for the words of a model's random groups
-CELL, POOL = 0.18, 30
+CELL, POOL = 0.2, 30
 
 
 def needed(
