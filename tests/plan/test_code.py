@@ -451,8 +451,8 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
     for folder, copy in copies.items():
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for plugin in registry.shipped_plugins():
-        file = tmp_path / "plugins" / plugin / "__init__.py"
-        monkeypatch.setattr(sys.modules[f"biasgrid_plugin_{plugin}"], "__file__", str(file))
+        folder = str(tmp_path / "plugins" / plugin)
+        monkeypatch.setattr(sys.modules[f"biasgrid_plugin_{plugin}"], "__path__", [folder])
     digests = tree(tmp_path / "biasgrid")
     read = digests._read
     before = {root: digests.digest(*root[1]) for root in roots}

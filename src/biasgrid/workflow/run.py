@@ -278,6 +278,7 @@ class Run:
         if self._progress is not None and self._progress.stopped:
             engine.leave()
         self._recorded.end(workflow)
+        self.say(notices.on_trust(study, engine.config_files(workflow)))
         # files of the user: nothing that a download would bring
         local = [name for name, entry in study.sources.items() if entry["source"]["type"] == "file"]
         absent = stores.absent_archives(study) if isinstance(study, Study) else {}
@@ -292,7 +293,6 @@ class Run:
                 absent[name] = reason.removeprefix(f"{name}: ")
             else:
                 print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
-        self.say(notices.on_trust(study, engine.config_files(workflow)))
         for line in notices.absence(study, absent) if absent else ():
             print(f"biasgrid: {line}", file=sys.stderr)
 
