@@ -1,4 +1,5 @@
-"""docs/metrics/<name>.md, docs/debias/<name>.md and the metrics' pictures: `make docs` writes, a test compares them.
+"""docs/metrics/<name>.md, docs/debias/<name>.md and the metrics' pictures: `make reference` writes, a test compares
+them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
 docs/property-matrix.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
@@ -57,6 +58,21 @@ PERMUTED = {
     "attributes": "the words of the attribute sets change sets",
 }
 COLOURS = 48
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 MORE_BIASED = {"greater": "above {}", "less": "below {}", "two-sided": "far from {}, on either side"}
 ARROWS = (
     "Arrows are the words of groups A and B, dots the words that are measured{}. The circle has radius 1. A word "
@@ -197,7 +213,7 @@ def item(text: str) -> str:
 def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
     if metric.needs != "vectors":
-        verdicts = _verdicts()[metric.name]
+        verdicts = _verdicts_of(metric)
         if not properties.by_row(verdicts):
             return filled(f"The [property matrix](../properties.md) does not have it: {verdicts[0].note}.")
         return "\n\n".join([*refuted_by(metric), *answers(metric)])
@@ -205,9 +221,9 @@ def seen(metric: Metric) -> str:
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
     parts = [f"![{words}](../images/metrics/{metric.name}.png)", legend]
-    rows = properties.by_row(_verdicts()[metric.name])
+    rows = properties.by_row(_verdicts_of(metric))
     if not rows:
-        (verdict,) = _verdicts()[metric.name]
+        (verdict,) = _verdicts_of(metric)
         parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
         return "\n\n".join([parts[0], *map(filled, parts[1:])])
     return "\n\n".join([parts[0], *map(filled, parts[1:]), *answers(metric)])
@@ -225,14 +241,14 @@ REFUTED_BY = {
 def refuted_by(metric: Metric) -> Iterator[str]:
     """The texts or scores that the property matrix refutes a metric of corpora or language models with."""
     yield filled(REFUTED_BY[metric.needs])
-    found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
+    found = [v for v in _verdicts_of(metric) if v.holds == properties.NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
 
 
 def answers(metric: Metric) -> Iterator[str]:
     """Its rows of the property matrix."""
     lines = ["| | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
-    for (label, level), row in properties.by_row(_verdicts()[metric.name]).items():
+    for (label, level), row in properties.by_row(_verdicts_of(metric)).items():
         found = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
@@ -354,7 +370,12 @@ def blind_spots_of(metric: Metric) -> list[tuple[Setting, str]]:
     """Settings with what the metric says of them: its counterexamples of sets of words, or of OWN."""
     if metric.name in OWN:
         return [(setting, f"{value_of(metric, setting)}, {text}") for setting, text in OWN[metric.name]]
-    found = [v for v in _counterexamples()[metric.name] if not v.condition]
+    examples = _counterexamples().get(metric.name) or [v for v in _examined(metric.name) if v.example]
+    found = [v for v in examples if not v.condition]
+    if not found:
+        raise BiasgridError(
+            f"{metric.name}: no counterexample was found; give OWN of docs/pages.py a setting"
+        )
     default = [v for v in found if v.label == found[0].label]
     order = ("skew", "stereotype", "trustworthy", "defined")
     panels: dict[str, tuple[Setting, list[str]]] = {}
@@ -394,6 +415,16 @@ def value_of(metric: Metric, setting: Setting) -> str:
     )
     options = {"neighbours": 2} if metric.of_model else {}
     return number(metric(Query([names[:first], names[first:]], measured), model, **options).value)
+
+
+def _verdicts_of(metric: Metric) -> list[properties.Verdict]:
+    return _verdicts().get(metric.name) or _examined(metric.name)
+
+
+@cache
+def _examined(name: str) -> list[properties.Verdict]:
+    """The verdicts on a metric that is newer than the tables of `make properties`."""
+    return properties.examine_metric(metrics.REGISTRY[name])
 
 
 @cache
@@ -571,6 +602,61 @@ def left(name: str) -> Image.Image:
     return small(figure)
 
 
+# --- pages that a new metric or method is mentioned on --------------------------------------------------------------
+
+
+def overviews() -> dict[Path, str]:
+    """README and the pages that list all metrics and methods, with rows of those that they lack and true numbers.
+
+    A row that is there stays as somebody wrote it.
+    """
+    names = {"metrics": _own(metrics), "defaults": _own(metrics), "debias": _own(debias)}
+    rows = {"metrics": row_of_metric, "defaults": rows_of_defaults, "debias": row_of_method}
+    texts = {}
+    for stem, known in names.items():
+        text = (DOCS / f"{stem}.md").read_text(encoding="utf-8")
+        lacking = [name for name in known if f"| `{name}` |" not in text and f"| [`{name}`](" not in text]
+        texts[DOCS / f"{stem}.md"] = with_rows(text, [rows[stem](name) for name in lacking])
+    of_vectors = [m for m in metrics.REGISTRY.values() if m.needs == "vectors"]
+    tested = f"permutation tests for {sum(not m.no_test for m in of_vectors)} of {len(of_vectors)} vector"
+    shipped = NUMBERS[sum(map(debias.REGISTRY.is_shipped, debias.REGISTRY))]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = re.sub(r"permutation tests for \d+ of \d+ vector", tested, readme)
+    return texts | {ROOT / "README.md": re.sub(r"\[\w+ methods\]", f"[{shipped} methods]", readme)}
+
+
+def with_rows(text: str, rows: Sequence[str]) -> str:
+    """A page with rows at the end of its table of metrics or methods, the first one whose rows begin with a name."""
+    if not rows:
+        return text
+    found = re.search(r"(?:^\| \[?`.*\n)+", text, re.MULTILINE)
+    return text[: found.end()] + "\n".join(rows) + "\n" + text[found.end() :]
+
+
+def row_of_metric(name: str) -> str:
+    metric = metrics.REGISTRY[name]
+    summary = docstrings.sections(metric.function)[""].partition("\n\n")[0].removesuffix(".")
+    template = "({}, {})".format(*metric.template)
+    test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
+    cells = (summary, template, range_of(metric), f"{metric.neutral:g}", test)
+    return table([f"[`{name}`](metrics/{name}.md)", *cells], [])[0]
+
+
+def rows_of_defaults(name: str) -> str:
+    parameters = metrics.REGISTRY[name].parameters
+    cells = [(f"`{name}`", f"`{key}`", _default(value)) for key, value in parameters.items()]
+    return "\n".join(
+        table((*row, "not compared", "-", ""), [])[0] for row in cells or [(f"`{name}`", "none", "")]
+    )
+
+
+def row_of_method(name: str) -> str:
+    method = debias.REGISTRY[name]
+    summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
+    words, parameters = (", ".join(f"`{key}`" for key in keys) for keys in (method.words, method.parameters))
+    return table((f"[`{name}`](debias/{name}.md)", summary, words, parameters, method.reference), [])[0]
+
+
 # --- text ---------------------------------------------------------------------------------------------------------
 
 
@@ -647,6 +733,8 @@ def _own(package: Any) -> list[str]:
 
 
 if __name__ == "__main__":
+    for path, text in overviews().items():
+        path.write_text(text, encoding="utf-8")
     for path, write in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(write(), encoding="utf-8")
