@@ -86,9 +86,8 @@ NEIGHBOURS = ARROWS.format(", open dots their nearest neighbours")
 
 def metric_page(name: str) -> str:
     metric = metrics.REGISTRY[name]
-    parts = docstrings.sections(metric.function)
+    parts, notes = documented(metric, ("Parameters", "Returns", "Notes", "Examples"), "What it cannot see")
     summary, _, formula = parts[""].partition("\n\n")
-    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {metric.label}",
@@ -108,6 +107,19 @@ def metric_page(name: str) -> str:
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
+
+
+def documented(
+    entry: Metric | Method, needed: Sequence[str], note: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The sections of the docstring of an entry's function, and of its Notes, none of which is missing."""
+    parts = docstrings.sections(entry.function)
+    if lacking := [section for section in needed if section not in parts]:
+        raise BiasgridError(f"{entry.name}: its function's docstring lacks {', '.join(lacking)}")
+    notes = docstrings.notes(parts["Notes"])
+    if lacking := [f"**{title}.**" for title in (note, "Defaults") if title not in notes]:
+        raise BiasgridError(f"{entry.name}: the docstring's Notes lack {', '.join(lacking)}")
+    return parts, notes
 
 
 def of_plugin(package: Any, name: str) -> Iterator[str]:
@@ -476,9 +488,8 @@ MEASURED = {
 
 def debias_page(name: str) -> str:
     method = debias.REGISTRY[name]
-    parts = docstrings.sections(method.function)
+    parts, notes = documented(method, ("Parameters", "Notes", "Examples"), "What it leaves")
     summary, _, formula = parts[""].partition("\n\n")
-    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {method.label}",
@@ -527,6 +538,8 @@ def method_options(method: Method) -> Iterator[str]:
 
 def measured(name: str) -> str:
     """What the study of debias methods has of it: gender, before and after."""
+    if not is_measured(name):
+        return filled(f"`make debias` does not measure it: {_studies(name)[1]} has no entry of it.")
     rows = []
     for (group, measure), text in MEASURED.items():
         of = of_method(name, group, measure)
@@ -544,11 +557,20 @@ def measured(name: str) -> str:
     )
 
 
+def is_measured(name: str) -> bool:
+    """Whether the study of debias methods has it."""
+    return any(entry["method"] == name for entry in _entries(name).values())
+
+
+def _entries(name: str) -> dict[str, Any]:
+    config = ROOT / "config" / _studies(name)[1]
+    return yaml.safe_load(config.read_text(encoding="utf-8"))["debias"]["Gender"]
+
+
 def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, float]]:
     """Model -> a measure's value before and after."""
-    _, config, table = _studies(name)
-    entries = yaml.safe_load((ROOT / "config" / config).read_text(encoding="utf-8"))["debias"]["Gender"]
-    (key,) = [key for key, entry in entries.items() if entry["method"] == name]
+    *_, table = _studies(name)
+    (key,) = [key for key, entry in _entries(name).items() if entry["method"] == name]
     found = read("mitigation", IMAGES / table)
     found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
     rows = found.sort_values("model")
@@ -722,7 +744,7 @@ def pictures() -> dict[Path, Callable[[], Image.Image]]:
     """The pictures' files, and what draws them."""
     of_vectors = [name for name in _own(metrics) if metrics.REGISTRY[name].needs == "vectors"]
     return {IMAGES / "metrics" / f"{name}.png": partial(picture, name) for name in of_vectors} | {
-        IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias)
+        IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias) if is_measured(name)
     }
 
 
