@@ -13,7 +13,8 @@ from conftest import ROOT
 # page -> where its first file goes
 FOLDERS = {"add-a-metric": "metrics", "add-a-debias-method": "debias", "add-a-table-or-figure": "tables"}
 NAMES = ["spread", "remove_pair", "lost_shares"]
-COPIED = ["src", "docs", "tests", "config", "plugins", "validation", "README.md", "pyproject.toml"]
+COPIED = ["src", "docs", "tests", "config", "plugins", "profiles", "validation", "workflow"]
+COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
 # what `make reference` writes of the three
 REFERENCE = """
 import pages, reference
@@ -32,7 +33,7 @@ COMMON = {
     "docs/test_docs_reference.py": "not test_tables_hold",
     "docs/test_pages.py": "NAMES or page_of_each or overviews or notes or no_other_pictures",
     "docs/test_readme.py": "it_counts",
-    "evaluation/test_mitigation.py": "study_of_all_methods",
+    "evaluation/test_mitigation.py": "study_of_all_methods or refits_only or fits_nothing",
     "inference/test_inference.py": "every_metric or registry",
     "inference/test_resampling.py": "NAMES or every_metric_is_here",
     "metrics/test_metric_sentences.py": "NAMES",
@@ -43,12 +44,11 @@ COMMON = {
 }
 
 
-def put(folder, page, change=lambda code: code):
-    """The first file of a how-to page, in the folder of its kind of a copy of the package."""
+def first_file(page):
+    """The name and the code of a how-to page's first file."""
     text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    name = re.search(r"`plugins/(\w+\.py)`", text)[1]
     code = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
-    (folder / "src" / "biasgrid" / FOLDERS[page] / name).write_text(change(code), encoding="utf-8")
+    return re.search(r"`plugins/(\w+\.py)`", text)[1], code
 
 
 @pytest.fixture
@@ -72,33 +72,31 @@ def run(folder, *arguments):
     )
 
 
-def common_tests(folder, files=COMMON, names=NAMES):
-    """What the common tests say."""
-    asked = " or ".join(f"({file.rpartition('/')[2]} and ({which}))" for file, which in files.items())
-    asked = asked.replace("NAMES", " or ".join(names))
-    paths = [f"tests/{file}" for file in files]
-    return run(
-        folder,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not network",
-        "-k",
-        asked,
-        *paths,
-    )
+def common_tests(folder, *files):
+    """A run of the tests of these files that all of a kind pass."""
+    which = " or ".join(f"({file.rpartition('/')[2]} and ({COMMON[file]}))" for file in files)
+    options = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb", "short", "-m", "not network")
+    asked = which.replace("NAMES", " or ".join(NAMES))
+    return run(folder, "-m", "pytest", *options, "-k", asked, *(f"tests/{file}" for file in files))
 
 
 @pytest.mark.slow
 def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
-    for page in FOLDERS:
-        put(copy, page)
+    package = copy / "src" / "biasgrid"
+    for page, folder in FOLDERS.items():
+        name, code = first_file(page)
+        (package / folder / name).write_text(code, encoding="utf-8")
     made = run(copy, "-c", f"NAMES = {NAMES}{REFERENCE}")
     assert made.returncode == 0, made.stderr
-    done = common_tests(copy)
+    done = common_tests(copy, *COMMON)
     assert done.returncode == 0, done.stdout
+
+    # and what a file lacks is said in a sentence each
+    name, code = first_file("add-a-metric")
+    bare = re.sub(r"\n    Parameters\n.*?(?=    \"\"\")", "", code, flags=re.DOTALL)
+    bare = re.sub(r"        (scaled|asks|above)=.*\n", "", bare)
+    (package / "metrics" / name).write_text(bare, encoding="utf-8")
+    done = common_tests(copy, "api/test_functions.py", "metrics/test_metric_sentences.py")
+    said = set(re.findall(r"^E +AssertionError: (.*)$", done.stdout, re.MULTILINE))
+    assert len(said) == int(re.search(r"(\d+) failed", done.stdout)[1]) == 5, done.stdout
+    assert all(line.startswith("spread: ") for line in said)
