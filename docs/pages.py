@@ -1,4 +1,5 @@
-"""docs/metrics/<name>.md, docs/debias/<name>.md and the metrics' pictures: `make docs` writes, a test compares them.
+"""docs/metrics/<name>.md, docs/debias/<name>.md and the metrics' pictures: `make reference` writes, a test compares
+them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
 docs/property-matrix.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
@@ -57,6 +58,21 @@ PERMUTED = {
     "attributes": "the words of the attribute sets change sets",
 }
 COLOURS = 48
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 MORE_BIASED = {"greater": "above {}", "less": "below {}", "two-sided": "far from {}, on either side"}
 ARROWS = (
     "Arrows are the words of groups A and B, dots the words that are measured{}. The circle has radius 1. A word "
@@ -70,9 +86,8 @@ NEIGHBOURS = ARROWS.format(", open dots their nearest neighbours")
 
 def metric_page(name: str) -> str:
     metric = metrics.REGISTRY[name]
-    parts = docstrings.sections(metric.function)
+    parts, notes = documented(metric, ("Parameters", "Returns", "Notes", "Examples"), "What it cannot see")
     summary, _, formula = parts[""].partition("\n\n")
-    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {metric.label}",
@@ -92,6 +107,19 @@ def metric_page(name: str) -> str:
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
+
+
+def documented(
+    entry: Metric | Method, needed: Sequence[str], note: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The sections of the docstring of an entry's function, and of its Notes, none of which is missing."""
+    parts = docstrings.sections(entry.function)
+    if lacking := [section for section in needed if section not in parts]:
+        raise BiasgridError(f"{entry.name}: its function's docstring lacks {', '.join(lacking)}")
+    notes = docstrings.notes(parts["Notes"])
+    if lacking := [f"**{title}.**" for title in (note, "Defaults") if title not in notes]:
+        raise BiasgridError(f"{entry.name}: the docstring's Notes lack {', '.join(lacking)}")
+    return parts, notes
 
 
 def of_plugin(package: Any, name: str) -> Iterator[str]:
@@ -197,7 +225,7 @@ def item(text: str) -> str:
 def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
     if metric.needs != "vectors":
-        verdicts = _verdicts()[metric.name]
+        verdicts = _verdicts_of(metric)
         if not properties.by_row(verdicts):
             return filled(f"The [property matrix](../properties.md) does not have it: {verdicts[0].note}.")
         return "\n\n".join([*refuted_by(metric), *answers(metric)])
@@ -205,9 +233,9 @@ def seen(metric: Metric) -> str:
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
     parts = [f"![{words}](../images/metrics/{metric.name}.png)", legend]
-    rows = properties.by_row(_verdicts()[metric.name])
+    rows = properties.by_row(_verdicts_of(metric))
     if not rows:
-        (verdict,) = _verdicts()[metric.name]
+        (verdict,) = _verdicts_of(metric)
         parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
         return "\n\n".join([parts[0], *map(filled, parts[1:])])
     return "\n\n".join([parts[0], *map(filled, parts[1:]), *answers(metric)])
@@ -225,14 +253,14 @@ REFUTED_BY = {
 def refuted_by(metric: Metric) -> Iterator[str]:
     """The texts or scores that the property matrix refutes a metric of corpora or language models with."""
     yield filled(REFUTED_BY[metric.needs])
-    found = [v for v in _verdicts()[metric.name] if v.holds == properties.NO and v.label == metric.label]
+    found = [v for v in _verdicts_of(metric) if v.holds == properties.NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
 
 
 def answers(metric: Metric) -> Iterator[str]:
     """Its rows of the property matrix."""
     lines = ["| | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
-    for (label, level), row in properties.by_row(_verdicts()[metric.name]).items():
+    for (label, level), row in properties.by_row(_verdicts_of(metric)).items():
         found = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
@@ -354,7 +382,12 @@ def blind_spots_of(metric: Metric) -> list[tuple[Setting, str]]:
     """Settings with what the metric says of them: its counterexamples of sets of words, or of OWN."""
     if metric.name in OWN:
         return [(setting, f"{value_of(metric, setting)}, {text}") for setting, text in OWN[metric.name]]
-    found = [v for v in _counterexamples()[metric.name] if not v.condition]
+    examples = _counterexamples().get(metric.name) or [v for v in _examined(metric.name) if v.example]
+    found = [v for v in examples if not v.condition]
+    if not found:
+        raise BiasgridError(
+            f"{metric.name}: no counterexample was found; give OWN of docs/pages.py a setting"
+        )
     default = [v for v in found if v.label == found[0].label]
     order = ("skew", "stereotype", "trustworthy", "defined")
     panels: dict[str, tuple[Setting, list[str]]] = {}
@@ -394,6 +427,16 @@ def value_of(metric: Metric, setting: Setting) -> str:
     )
     options = {"neighbours": 2} if metric.of_model else {}
     return number(metric(Query([names[:first], names[first:]], measured), model, **options).value)
+
+
+def _verdicts_of(metric: Metric) -> list[properties.Verdict]:
+    return _verdicts().get(metric.name) or _examined(metric.name)
+
+
+@cache
+def _examined(name: str) -> list[properties.Verdict]:
+    """The verdicts on a metric that is newer than the tables of `make properties`."""
+    return properties.examine_metric(metrics.REGISTRY[name])
 
 
 @cache
@@ -445,9 +488,8 @@ MEASURED = {
 
 def debias_page(name: str) -> str:
     method = debias.REGISTRY[name]
-    parts = docstrings.sections(method.function)
+    parts, notes = documented(method, ("Parameters", "Notes", "Examples"), "What it leaves")
     summary, _, formula = parts[""].partition("\n\n")
-    notes = docstrings.notes(parts["Notes"])
     return "\n\n".join(
         [
             f"# {method.label}",
@@ -496,6 +538,8 @@ def method_options(method: Method) -> Iterator[str]:
 
 def measured(name: str) -> str:
     """What the study of debias methods has of it: gender, before and after."""
+    if not is_measured(name):
+        return filled(f"`make debias` does not measure it: {_studies(name)[1]} has no entry of it.")
     rows = []
     for (group, measure), text in MEASURED.items():
         of = of_method(name, group, measure)
@@ -513,11 +557,20 @@ def measured(name: str) -> str:
     )
 
 
+def is_measured(name: str) -> bool:
+    """Whether the study of debias methods has it."""
+    return any(entry["method"] == name for entry in _entries(name).values())
+
+
+def _entries(name: str) -> dict[str, Any]:
+    config = ROOT / "config" / _studies(name)[1]
+    return yaml.safe_load(config.read_text(encoding="utf-8"))["debias"]["Gender"]
+
+
 def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, float]]:
     """Model -> a measure's value before and after."""
-    _, config, table = _studies(name)
-    entries = yaml.safe_load((ROOT / "config" / config).read_text(encoding="utf-8"))["debias"]["Gender"]
-    (key,) = [key for key, entry in entries.items() if entry["method"] == name]
+    *_, table = _studies(name)
+    (key,) = [key for key, entry in _entries(name).items() if entry["method"] == name]
     found = read("mitigation", IMAGES / table)
     found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
     rows = found.sort_values("model")
@@ -569,6 +622,61 @@ def left(name: str) -> Image.Image:
     for j, (who, colour) in enumerate(zip(found, MODEL_COLOURS, strict=False)):
         figure.text((0.1 + 1.2 * j) / w, 0.06 / h, f"● {who}", color=colour, size=NORMAL, va="bottom")
     return small(figure)
+
+
+# --- pages that a new metric or method is mentioned on --------------------------------------------------------------
+
+
+def overviews() -> dict[Path, str]:
+    """README and the pages that list all metrics and methods, with rows of those that they lack and true numbers.
+
+    A row that is there stays as somebody wrote it.
+    """
+    names = {"metrics": _own(metrics), "defaults": _own(metrics), "debias": _own(debias)}
+    rows = {"metrics": row_of_metric, "defaults": rows_of_defaults, "debias": row_of_method}
+    texts = {}
+    for stem, known in names.items():
+        text = (DOCS / f"{stem}.md").read_text(encoding="utf-8")
+        lacking = [name for name in known if f"| `{name}` |" not in text and f"| [`{name}`](" not in text]
+        texts[DOCS / f"{stem}.md"] = with_rows(text, [rows[stem](name) for name in lacking])
+    of_vectors = [m for m in metrics.REGISTRY.values() if m.needs == "vectors"]
+    tested = f"permutation tests for {sum(not m.no_test for m in of_vectors)} of {len(of_vectors)} vector"
+    shipped = NUMBERS[sum(map(debias.REGISTRY.is_shipped, debias.REGISTRY))]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = re.sub(r"permutation tests for \d+ of \d+ vector", tested, readme)
+    return texts | {ROOT / "README.md": re.sub(r"\[\w+ methods\]", f"[{shipped} methods]", readme)}
+
+
+def with_rows(text: str, rows: Sequence[str]) -> str:
+    """A page with rows at the end of its table of metrics or methods, the first one whose rows begin with a name."""
+    if not rows:
+        return text
+    found = re.search(r"(?:^\| \[?`.*\n)+", text, re.MULTILINE)
+    return text[: found.end()] + "\n".join(rows) + "\n" + text[found.end() :]
+
+
+def row_of_metric(name: str) -> str:
+    metric = metrics.REGISTRY[name]
+    summary = docstrings.sections(metric.function)[""].partition("\n\n")[0].removesuffix(".")
+    template = "({}, {})".format(*metric.template)
+    test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
+    cells = (summary, template, range_of(metric), f"{metric.neutral:g}", test)
+    return table([f"[`{name}`](metrics/{name}.md)", *cells], [])[0]
+
+
+def rows_of_defaults(name: str) -> str:
+    parameters = metrics.REGISTRY[name].parameters
+    cells = [(f"`{name}`", f"`{key}`", _default(value)) for key, value in parameters.items()]
+    return "\n".join(
+        table((*row, "not compared", "-", ""), [])[0] for row in cells or [(f"`{name}`", "none", "")]
+    )
+
+
+def row_of_method(name: str) -> str:
+    method = debias.REGISTRY[name]
+    summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
+    words, parameters = (", ".join(f"`{key}`" for key in keys) for keys in (method.words, method.parameters))
+    return table((f"[`{name}`](debias/{name}.md)", summary, words, parameters, method.reference), [])[0]
 
 
 # --- text ---------------------------------------------------------------------------------------------------------
@@ -636,7 +744,7 @@ def pictures() -> dict[Path, Callable[[], Image.Image]]:
     """The pictures' files, and what draws them."""
     of_vectors = [name for name in _own(metrics) if metrics.REGISTRY[name].needs == "vectors"]
     return {IMAGES / "metrics" / f"{name}.png": partial(picture, name) for name in of_vectors} | {
-        IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias)
+        IMAGES / "debias" / f"{name}.png": partial(left, name) for name in _own(debias) if is_measured(name)
     }
 
 
@@ -647,6 +755,8 @@ def _own(package: Any) -> list[str]:
 
 
 if __name__ == "__main__":
+    for path, text in overviews().items():
+        path.write_text(text, encoding="utf-8")
     for path, write in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(write(), encoding="utf-8")

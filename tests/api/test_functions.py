@@ -66,15 +66,19 @@ def test_the_signature_is_the_methods_own(method):
 @pytest.mark.parametrize("function", BOTH, ids=by_name)
 def test_the_help_is_whole(function):
     parts = docstrings.sections(function)
-    assert {"Parameters", "Returns", "Raises", "References", "Examples"} <= set(parts)
+    name = function.__name__
+    lacking = {"Parameters", "Returns", "Raises", "References", "Examples"} - set(parts)
+    assert not lacking, f"{name}: its function's docstring lacks {lacking}"
     summary, _, formula = parts[""].partition("\n\n")
-    assert summary.endswith(".")
-    assert "\n" not in summary
+    assert summary.endswith("."), f"{name}: the docstring's first line is a sentence"
+    assert "\n" not in summary, f"{name}: the docstring's first sentence is one line"
     # a formula, or the metric or method whose formula it is
-    assert "::\n" in formula or "`sc_weat`" in summary
+    says = f"{name}: the docstring has a formula before its sections: a line that ends with ::, then indented ones"
+    assert "::\n" in formula or "`sc_weat`" in summary, says
     told = docstrings.parameters(function)
     assert list(told) == list(inspect.signature(function).parameters)
-    assert all(len(text) > 5 and "See the" not in text for text in told.values())
+    vague = [parameter for parameter, text in told.items() if len(text) <= 5 or "See the" in text]
+    assert not vague, f"{name}: the docstring's Parameters say what each is: {vague}"
     entry = getattr(function, "metric", None) or function.method
     assert " ".join(parts["References"].split()) == entry.reference
     assert max(map(len, function.__doc__.splitlines())) <= 120
@@ -85,22 +89,29 @@ def test_the_help_is_whole(function):
 def test_range_and_neutral_value_are_the_registrys(metric):
     """In the help, and in the docstring of the metric's function of arrays."""
     for function in (getattr(metrics, metric.name), metric.function):
-        text = " ".join(docstrings.sections(function)["Returns"].split())
-        left, low, high, right, neutral = re.search(
-            r"Range ([\[(])(\S+), (\S+)([\])]), neutral value (-?[\d.]*\d)", text
-        ).groups()
+        text = " ".join(docstrings.sections(function).get("Returns", "").split())
+        found = re.search(r"Range ([\[(])(\S+), (\S+)([\])]), neutral value (-?[\d.]*\d)", text)
+        assert found, (
+            f"{metric.name}: the docstring's Returns begins: Score, and below it {calls.range_of(metric)!r}"
+        )
+        left, low, high, right, neutral = found.groups()
         assert (float(low), float(high), float(neutral)) == (*metric.range, metric.neutral)
         assert (left == "(", right == ")") == tuple(map(math.isinf, metric.range))
-        assert "NaN" in text or "as of `" in text
+        says = f"{metric.name}: the docstring's Returns says when the value is NaN"
+        assert "NaN" in text or "as of `" in text, says
 
 
 @pytest.mark.parametrize("function", BOTH, ids=by_name)
 def test_the_example_runs(function):
     test = doctest.DocTestFinder(recurse=False).find(function, function.__name__)
-    (example,) = [found for found in test if found.examples]
+    examples = [found for found in test if found.examples]
+    assert examples, (
+        f"{function.__name__}: the docstring has a section Examples, of >>> lines and what they print"
+    )
+    (example,) = examples
     printed = []
     failed, tried = doctest.DocTestRunner(verbose=False).run(example, out=printed.append)
-    assert tried >= 3
+    assert tried >= 3, f"{function.__name__}: the docstring's example has the imports, a model and the call"
     assert not failed, "".join(printed)
 
 

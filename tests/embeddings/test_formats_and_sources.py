@@ -226,5 +226,7 @@ def test_each_kind_says_what_its_keys_are_and_the_schema_agrees_with_the_check()
 
 def test_the_page_on_data_has_every_format_and_kind_of_source():
     page = (ROOT / "docs" / "data.md").read_text()
-    assert [name for name in readers.REGISTRY if f"| `{name}` |" not in page] == []
-    assert [name for name in sources.REGISTRY if not re.search(rf"type: (pypi +# or )?{name}\b", page)] == []
+    lacking = [name for name in readers.REGISTRY if f"| `{name}` |" not in page]
+    assert lacking == [], "docs/data.md has a row of each format"
+    lacking = [name for name in sources.REGISTRY if not re.search(rf"type: (pypi +# or )?{name}\b", page)]
+    assert lacking == [], "docs/data.md has an example of each type of source"

@@ -166,12 +166,14 @@ def test_two_methods_of_one_label_are_refused(root):
 
 
 def test_the_study_of_all_methods_is_valid():
+    """A newer method is there after somebody has entered it and run `make debias`."""
     from biasgrid import debias
 
     study = Study.read(ROOT / "config" / "debias.yaml", root=ROOT)
     methods = {debias.method(entry["method"]).name for _, entry in study.debias.values()}
-    # a projection that knows no groups: config/with_glpp.yaml
-    assert methods == set(debias.REGISTRY) - {"glpp"}
+    # without a projection that knows no groups: config/with_glpp.yaml
+    measured = {"hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace"}
+    assert measured <= methods <= set(debias.REGISTRY) - {"glpp"}
     for key, (criterion, entry) in study.debias.items():
         assert "models" not in entry, key
         if debias.method(entry["method"]).name in ("multiclass_hard", "inlp", "leace"):

@@ -152,7 +152,7 @@ def test_what_figures_are_drawn_from_are_files_and_json():
         "comparison",
         "bars-by-query",
         "bars-by-model",
-    }
+    }, "a config of config/ lists each kind of figure, so that its picture is drawn from results"
 
 
 def test_every_kind_says_what_it_shows():
@@ -437,7 +437,8 @@ def test_bytes_are_the_same_in_any_order_in_a_fresh_process_and_under_other_sett
     first = digests(tmp_path / "first")
     assert dict(matplotlib.rcParams) == before
     assert plt.get_fignums() == []
-    assert len(first) - 2 == len(makers()) == len(figures.REGISTRY)
+    says = "makers() has an entry of each kind of figure: what draws one with little in it"
+    assert len(first) - 2 == len(makers()) == len(figures.REGISTRY), says
     script = """if True:
         import json, pathlib, sys, matplotlib, test_figure_kinds
         matplotlib.rcParams.update(json.loads(sys.argv[2]))

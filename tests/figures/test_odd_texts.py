@@ -67,7 +67,8 @@ def _replaced(value, texts):
 
 
 def test_every_kind_is_drawn():
-    assert set(DRAWN) == set(figures.REGISTRY)
+    says = "PICTURES of docs/pictures.py has an entry gallery-<name> of each kind of figure: `of_study(...)`"
+    assert set(DRAWN) == set(figures.REGISTRY), says
 
 
 @pytest.mark.parametrize("kind", sorted(DRAWN))

@@ -126,6 +126,9 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
         (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
+        assert stem in pictures.PICTURES, (
+            f"PICTURES of docs/pictures.py lacks {stem}, a picture of `of_study(...)`"
+        )
         # the picture is one of this kind
         assert pictures.PICTURES[stem].kind == name
         assert kind.reading in " ".join(sections[name].split())

@@ -4,6 +4,7 @@ What follows from it - what is exchanged in a permutation test, the influence of
 held against scipy and against enumeration, with the metrics' functions alone.
 """
 
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -64,8 +65,12 @@ VARIANTS = [
     ("indirect_bias", {"direction": "sum"}),
     ("indirect_bias", {"direction": "all_pairs"}),
 ]
-# what these need of a model comes not from vectors: tests/test_word_metrics.py
+# what these need of a model comes not from vectors: tests/metrics/test_word_metrics.py
 OF_MODELS = {"gipe", "proximity", "pmn"}
+OF_VECTORS = {name: metric for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"}
+# a metric that has no entry is here under its defaults
+LISTED = {*OF_MODELS, *(name for name, _ in VARIANTS)}
+VARIANTS += [(name, {}) for name, m in OF_VECTORS.items() if name not in LISTED and not m.of_model]
 # of an exchange of words
 TESTED = [
     (name, parameters)
@@ -78,8 +83,15 @@ with_a_test = pytest.mark.parametrize(("name", "parameters"), TESTED)
 
 def test_every_metric_is_here():
     # those of corpora: tests/corpora
-    of_vectors = {name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"}
-    assert {name for name, _ in VARIANTS} | OF_MODELS == of_vectors
+    of_model = {name for name, metric in OF_VECTORS.items() if metric.of_model}
+    assert of_model >= OF_MODELS
+    assert all(metrics.REGISTRY[name].resampled for name in LISTED)
+    assert {name for name, _ in VARIANTS} | of_model == OF_VECTORS.keys()
+    for name in of_model - OF_MODELS:
+        assert OF_VECTORS[name].resampled, f"{name}: a metric with `of_model` has `resampled`, too"
+    for name in OF_VECTORS.keys() - LISTED:
+        says = f"{name}: it draws at random; VARIANTS needs parameters under which its function does not"
+        assert not OF_VECTORS[name].seeded, says
 
 
 def near(expected):
@@ -109,9 +121,10 @@ def both_paths(metric, sets, counts, parameters):
     targets = number_of_sets(metric)[0]
     sides = [np.concatenate(sets[:targets]), np.concatenate(sets[targets:])]
     weights = [pooled(counts[:targets]), pooled(counts[targets:])]
+    own = parameters if metric.resampled else {}
     with np.errstate(all="ignore"):
         return (
-            metric.resampled(*sides, **parameters)(*weights),
+            (metric.resampled or partial(one_by_one, metric, parameters=parameters))(*sides, **own)(*weights),
             one_by_one(metric, *sides, parameters)(*weights),
         )
 
@@ -262,7 +275,8 @@ def test_the_alternative_of_more_bias(random_model, name, parameters):
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(12)
     query = Query(*([w(*s) for s in side] for side in sets_of(metric)))
     test = inferred(metric, query, model, parameters, permutation={})["permutation"]
-    assert test["alternative"] == ALTERNATIVE.get(name, "two-sided")
+    of_its_range = "two-sided" if name in LISTED else metric.bias
+    assert test["alternative"] == ALTERNATIVE.get(name, of_its_range)
     assert test["p_value"] == pytest.approx(by_scipy(metric, model, parameters, test["alternative"]).pvalue)
 
 

@@ -13,6 +13,9 @@ from biasgrid import Query, load, metrics
 def test_every_metric_says_what_it_asks_of_whichever_sets(name):
     """Without a placeholder left, with the sets' names; and its details are there, for every orientation."""
     metric = metrics.REGISTRY[name]
+    assert metric.asks, (
+        f"{name}: say in `Metric.asks` what it asks, a question with the sets, such as {{T}}, {{A1}}"
+    )
     words = [f"w{i}" for i in range(40)]
     rng = np.random.default_rng(0)
     if metric.needs == "corpus":
@@ -36,14 +39,18 @@ def test_every_metric_says_what_it_asks_of_whichever_sets(name):
         sides = query.target_sets_names, query.attribute_sets_names
         texts = [under.asks, under.above, under.below, *under.details.values()]
         said = [under.sentence(text, *sides) for text in texts]
-        assert said[0].endswith("?")
+        assert said[0].endswith("?"), f"{name}: `Metric.asks` is a question"
         assert not re.search(r"[{}]", " ".join(said))
         named = set(re.findall(r"[TA]-\d", said[0]))
-        assert named == {n for side in sides for n in side}
+        assert named == {n for side in sides for n in side}, (
+            f"{name}: `Metric.asks` names each set of a query"
+        )
         # a value on either side of the neutral one means something, where there is one
         low, high = under.range
-        assert (bool(under.below), bool(under.above)) == (low < under.neutral, high > under.neutral)
-        assert bool(set(under.details) & set(result.detail)) == bool(result.detail)
+        says = f"{name}: `above` and `below` of Metric say what a value there means, where the range has such values"
+        assert (bool(under.below), bool(under.above)) == (low < under.neutral, high > under.neutral), says
+        says = f"{name}: say in `Metric.details` what a number of `Score.detail` is"
+        assert bool(set(under.details) & set(result.detail)) == bool(result.detail), says
 
 
 def test_rnd_by_cosines_turns_what_its_sign_means():
@@ -70,7 +77,10 @@ def test_a_metric_says_whether_its_values_depend_on_the_length_of_vectors(name):
     value, longer = (
         metric.function(*[[f * s for s in side] for side in sides], **seed).value for f in (1, 10)
     )
-    assert (abs(longer) > 2 * abs(value)) == metric.scaled
+    grows = abs(longer) > 2 * abs(value)
+    assert grows == metric.scaled, (
+        f"{name}: its values grow with vectors' length: {grows}; say so in `Metric.scaled`"
+    )
     if not metric.scaled:
         assert longer == pytest.approx(value)
 

