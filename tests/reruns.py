@@ -99,7 +99,7 @@ def stale_of(
         made = {str(results / output) for output in again}
         more = {output for output, node in after.items() if node.files & made} - again
         if not more:
-            return again
+            return {output for output in again if Path(output).stem not in NEWER_TABLES}
         again |= more
 
 
@@ -117,8 +117,7 @@ def again(before, after, edited=()):
     jobs = {}
     for path in stale(before, after, edited):
         kind, _, name = path.rpartition(".")[0].partition("/")
-        if kind not in NEWER_TABLES:
-            jobs.setdefault(kind, set()).add(name)
+        jobs.setdefault(kind, set()).add(name)
     return jobs
 
 
