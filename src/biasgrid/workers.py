@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 import tempfile
@@ -41,6 +42,7 @@ class Workers:
         self._plugins, self._count = list(plugins), count
         self._lock = threading.Lock()  # steps of the workflow are threads
         self._shared: tempfile.TemporaryDirectory | None = None
+        self._at_work: set[Future[Any]] = set()
 
     def _folder(self) -> str:
         """The folder in which the processes share the random groups that one of them drew; it ends with the run."""
@@ -70,7 +72,16 @@ class Workers:
             initargs=(self._plugins,),
             env={**environment(), RANDOM_GROUPS: self._folder(), **memory},
         )
-        return executor.submit(_run, step.now())
+        future = executor.submit(_run, step.now())
+        with self._lock:
+            self._at_work.add(future)
+        return future
+
+    def has_room(self) -> bool:
+        """Whether fewer steps are at work than there are processes."""
+        with self._lock:
+            self._at_work = {future for future in self._at_work if not future.done()}
+            return len(self._at_work) < (self._count or os.cpu_count() or 1)
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:

@@ -259,14 +259,16 @@ def _word_scores(
                     directed_score = score * entry["sign"] if higher == NEARER else score
                     of_place.setdefault((groups, word, higher), []).append(directed_score)
     return {
-        place: {key: fmean(values) for key, values in scores_of_words.items()}
+        place: {key: fmean(values) if values[1:] else values[0] for key, values in scores_of_words.items()}
         for place, scores_of_words in scores.items()
     }
 
 
 def _score(value: Any, selection: str) -> float:
     """A word's score, of its number, or of several by name; NaN without."""
-    numbers = list(value.values()) if isinstance(value, dict) else [value]
+    if not isinstance(value, dict):  # most are one
+        return nan if value is None else value
+    numbers = list(value.values())
     if None in numbers or (len(numbers) > 1 and not selection):
         return nan
     if selection == "difference":

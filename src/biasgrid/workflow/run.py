@@ -154,15 +154,18 @@ class Run:
         lost, waiting, reasons = set(batch.outputs), list(batch.steps), []
         running: dict[Future[Any], tuple[Step, str, str]] = {}
         while waiting or running:
-            while ready := [step for step in waiting if lost.isdisjoint(step.files)]:
-                for step in ready:
-                    waiting.remove(step)
-                    log, digest = log_of(step, self.logs), self._made.digest(step)
-                    if (warned := self._made.warnings(step, log, digest)) is None:
-                        running[self._workers.submit(step)] = step, log, digest
-                    else:
-                        self._warn(log, warned)
-                        lost.difference_update(step.outputs)
+            # one step at a time where other jobs have the workers: steps of a job wait for what one of them draws
+            while not running or self._workers.has_room():
+                step = next((step for step in waiting if lost.isdisjoint(step.files)), None)
+                if step is None:
+                    break
+                waiting.remove(step)
+                log, digest = log_of(step, self.logs), self._made.digest(step)
+                if (warned := self._made.warnings(step, log, digest)) is None:
+                    running[self._workers.submit(step)] = step, log, digest
+                else:
+                    self._warn(log, warned)
+                    lost.difference_update(step.outputs)
             if not running:
                 break  # what they read from failed
             for future in wait(running, return_when=FIRST_COMPLETED).done:
