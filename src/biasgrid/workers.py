@@ -78,10 +78,10 @@ class Workers:
         return future
 
     def has_room(self) -> bool:
-        """Whether fewer steps are at work than there are processes."""
+        """Whether no step waits for a process."""
         with self._lock:
             self._at_work = {future for future in self._at_work if not future.done()}
-            return len(self._at_work) < (self._count or os.cpu_count() or 1)
+            return len(self._at_work) <= (self._count or os.cpu_count() or 1)
 
 
 def _run(step: Any) -> tuple[Any, list[str]]:
