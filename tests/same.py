@@ -116,7 +116,8 @@ def _records(
     first: Path, second: Path, scored: set[str], gone: Collection[str], seen: set[str]
 ) -> Iterator[tuple[str, str]]:
     """What differs between records; adds to `seen` what is gone and was in the first."""
-    if first.read_bytes() == second.read_bytes() and not gone:
+    content = first.read_bytes()
+    if content == second.read_bytes() and not any(name.encode() in content for name in gone):
         return
 
     def without(mapping: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +136,8 @@ def _records(
     for place in leaves[0]:
         siblings.setdefault(place.rpartition("/")[0], []).append(place)
     for place in dict.fromkeys([*leaves[0], *leaves[1]]):
+        if leaves[0].get(place) == leaves[1].get(place):
+            continue
         values = [np.array(places.get(place, []), dtype=object) for places in leaves]
         if len(values[0]) != len(values[1]):
             yield place, f"{len(values[0])} values, and {len(values[1])}"
