@@ -96,32 +96,23 @@ def inference_batch(study: Study, model: str, debias: str) -> Batch:
 
 def inference_files(study: Study) -> list[str]:
     """What the batches of all states of models write."""
-    states = dict.fromkeys(tuple(name.split("/")[:2]) for name in study.inference_groups)
-    return [file for model, debias in states for file in inference_batch(study, model, debias).outputs]
+    return [file for state in _states(study) for file in inference_batch(study, *state).outputs]
 
 
 def inference_rules(study: Study) -> list[tuple[list[str], str]]:
     """Outputs of `inference_batch` below the results, with wildcards, and the states that have all of them, as the
     constraint of the wildcard `model` before `/{debias}/`."""
-    metrics: dict[tuple[str, str], list[tuple[str, bool]]] = {}
-    for name, group in study.inference_groups.items():
-        cell = group[0].cell
-        of_state = metrics.setdefault((cell.model, cell.debias), [])
-        of_state.append((cell.metric, name in study.aggregate_criteria))
-    states: dict[tuple[tuple[str, bool], ...], list[str]] = {}
-    for (model, debias), of_state in metrics.items():
-        states.setdefault(tuple(of_state), []).append(f"{re.escape(model)}(?=/{re.escape(debias)}/)")
-    extensions = [".json", ".npy"] if "bootstrap" in study.config["inference"] else [".json"]
-    return [
-        (
-            [f"inference/{{model}}/{{debias}}/{metric}{e}" for metric, _ in of_state for e in extensions]
-            + [
-                f"aggregates/{{model}}/{{debias}}/{metric}{e}"
-                for metric, tested in of_state
-                if tested
-                for e in (".json", ".npz")
-            ],
-            "|".join(constraint),
+    states: dict[tuple[str, ...], list[str]] = {}
+    for model, debias in _states(study):
+        files = (
+            file.removeprefix(f"{study.results}/") for file in inference_batch(study, model, debias).outputs
         )
-        for of_state, constraint in states.items()
-    ]
+        patterns = tuple(file.replace(f"/{model}/{debias}/", "/{model}/{debias}/", 1) for file in files)
+        states.setdefault(patterns, []).append(f"{re.escape(model)}(?=/{re.escape(debias)}/)")
+    return [(list(patterns), "|".join(constraint)) for patterns, constraint in states.items()]
+
+
+def _states(study: Study) -> Iterable[tuple[str, str]]:
+    """Models and debias methods of which something is inferred."""
+    firsts = (group[0].cell for group in study.inference_groups.values())
+    return dict.fromkeys((cell.model, cell.debias) for cell in firsts)
