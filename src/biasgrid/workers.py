@@ -19,7 +19,7 @@ from typing import Any
 from joblib.externals.loky import get_reusable_executor, process_executor
 
 from .callers import warn_in_a_line
-from .processes import RANDOM_GROUPS, end_with_starter, environment
+from .processes import RANDOM_GROUPS, collect_seldom, end_with_starter, environment
 from .registry import load_plugins
 from .termination import LONGEST, leaving, unfinished
 
@@ -95,6 +95,7 @@ def _begin(plugins: list[Path | str]) -> None:
     # the parent is interrupted, and ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_starter()
+    collect_seldom()
     warn_in_a_line()
     # what a process keeps of memory after a large step (`memory` above) is no leak: loky would stop it, start another
     # one, and warn

@@ -21,6 +21,7 @@ from biasgrid.workflow import engine
 from biasgrid.workflow.warning_log import WarningLog
 
 engine.stop_on_signals(workflow)
+processes.collect_seldom()
 WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"
