@@ -139,7 +139,7 @@ test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow
 # pyproject.toml's bounds, without torch, which would bring CUDA
 test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's steps, with the lowest versions allowed
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network" tests/workflow tests/config
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network and not cluster" tests/workflow tests/config
 
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
@@ -169,7 +169,8 @@ faults: .venv/installed-for-tests ## do the tests see faults by hand? one at a t
 	$(BIN)/python tests/faults.py $(FAULTS)
 
 # docs/cluster.md
-cluster-test: .venv-slurm/installed ## the embedded study on a Slurm of one node, which it installs (as root)
+cluster-test: .venv-slurm/installed .venv/installed-for-tests ## the embedded study on a Slurm of one node, which it installs (as root)
+	$(BIN)/python -m pytest -n 2 -m cluster tests/workflow
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
 lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --lint

@@ -32,7 +32,7 @@ LIST = Path(__file__).with_suffix(".toml")
 NEEDED = 0.95  # of all faults
 LONGEST = 600  # seconds of a run of tests
 COPIED = ("src", "tests")  # the rest is linked: no fault is in it
-NAMED = ("-m", "not network and not notebooks and not rehearsal")
+NAMED = ("-m", "not network and not cluster and not notebooks and not rehearsal")
 QUICK = ("-m", "not slow and not network")
 PACKAGES = (
     "pytest",

@@ -180,11 +180,7 @@ def test_the_generic_profile_has_the_jobs_of_slurms():
     assert shared(yaml.safe_load(GENERIC)) == shared(PROFILE)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not importlib.util.find_spec("snakemake_executor_plugin_cluster_generic"),
-    reason="snakemake-executor-plugin-cluster-generic is not installed",
-)
+@pytest.mark.cluster
 @pytest.mark.parametrize("command", SUBMIT)
 def test_the_generic_profile_submits_jobs(command, project, monkeypatch):
     """Its submit lines, with stand-ins for the schedulers' commands that run the job at once."""
