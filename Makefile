@@ -120,8 +120,8 @@ notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embed
 	@echo "pages: results/notebooks/*.html   to work in them: notebooks/README.md"
 
 reference: .venv/installed ## what docs have from the code: docs/reference, pages of metrics and debias methods, stubs
-	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/pages.py
+	$(BIN)/python docs/generated.py
 	$(BIN)/python docs/stubs.py
 
 # a link between pages that leads nowhere is an error

@@ -2,13 +2,17 @@
 
 Its source is the whole repository, so that a link between two pages is the same on a code host and in the site. A
 link to a file that is no page, such as a module, hands out a copy of it; one to a folder goes to its README.md. What
-stands in a comment `<!-- site ... -->` of a page, such as the table of contents, is in the site alone.
+stands in a comment `<!-- site ... -->` of a page, such as the table of contents, is in the site alone. So are the
+pages that are made of code (generated.py): a link to the code leads to its page.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Any
 
 from docutils import nodes
@@ -19,7 +23,11 @@ from sphinx.application import Sphinx
 from biasgrid import __version__
 from biasgrid.api.docstrings import sections
 
+sys.path.insert(0, str(Path(__file__).parent))
+import generated
+
 ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"(?<=\]\()[^()\s:]+(?=\))")
 ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
 SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 # pages that lead a folder of others -> these
@@ -73,8 +81,20 @@ html_math_renderer = "mathml"
 pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
 
 
+def builder_inited(app: Sphinx) -> None:
+    generated.write()
+
+
+def env_get_outdated(app: Sphinx, env: Any, added: Any, changed: Any, removed: Iterable[str]) -> list[str]:
+    """Remove pages whose source is gone."""
+    for page in removed:
+        Path(app.builder.get_outfilename(page)).unlink(missing_ok=True)
+    return []
+
+
 def source_read(app: Sphinx, page: str, source: list[str]) -> None:
-    """Show what is in the site alone, and put the pages of a folder below the page that leads it."""
+    """Show what is in the site alone, lead links to code to the pages that are made of it, and put the pages of a
+    folder below the page that leads it."""
 
     def there(entry: re.Match[str]) -> str:
         """An entry, if there is such a page."""
@@ -84,8 +104,12 @@ def source_read(app: Sphinx, page: str, source: list[str]) -> None:
     def shown(block: re.Match[str]) -> str:
         return ENTRY.sub(there, block[1])
 
-    source[0] = SITE_ONLY.sub(shown, source[0])
-    if page in LEADING and any((ROOT / "docs").glob(LEADING[page])):
+    def to_page(link: re.Match[str]) -> str:
+        made = generated.page_of(normpath(join(dirname(page), link[0])))
+        return f"/{made}" if made else link[0]
+
+    source[0] = LINK.sub(to_page, SITE_ONLY.sub(shown, source[0]))
+    if page in LEADING:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{LEADING[page]}\n```\n"
 
 
@@ -127,6 +151,8 @@ def build_finished(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    app.connect("builder-inited", builder_inited)
+    app.connect("env-get-outdated", env_get_outdated)
     app.connect("autodoc-process-signature", process_signature)
     app.connect("source-read", source_read)
     app.connect("doctree-read", doctree_read)

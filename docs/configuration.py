@@ -26,8 +26,8 @@ from validation.planted_bias.config import FactoryConfig
 
 HEAD = """# Configuration
 
-Every key of a config: what it holds, its default, its meaning. `make reference` generates this page from the models
-in `src/biasgrid/config`, and in `validation` for experiments; [config/README.md](../../config/README.md) says how to
+Every key of a config: what it holds, its default, its meaning. This page is generated from the models in
+`src/biasgrid/config`, and in `validation` for experiments; [config/README.md](../../config/README.md) says how to
 write a study of your own.
 
 - A config is YAML, or JSON. Values have the type that is said here and are never converted: `"1"` is no number.

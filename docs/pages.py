@@ -1,5 +1,5 @@
-"""docs/metrics/<name>.md, docs/debias/<name>.md and the metrics' pictures: `make reference` writes, a test compares
-them. Pages that mention all metrics or methods get the rows that they lack.
+"""docs/metrics/<name>.md and docs/debias/<name>.md, which generated.py writes, and the metrics' pictures: `make
+reference` draws, a test compares them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
 docs/property-matrix.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
@@ -661,7 +661,7 @@ def row_of_metric(name: str) -> str:
     template = "({}, {})".format(*metric.template)
     test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
     cells = (summary, template, range_of(metric), f"{metric.neutral:g}", test)
-    return table([f"[`{name}`](metrics/{name}.md)", *cells], [])[0]
+    return table([f"[`{name}`](../{code_of(metrics, name)})", *cells], [])[0]
 
 
 def rows_of_defaults(name: str) -> str:
@@ -676,7 +676,8 @@ def row_of_method(name: str) -> str:
     method = debias.REGISTRY[name]
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
     words, parameters = (", ".join(f"`{key}`" for key in keys) for keys in (method.words, method.parameters))
-    return table((f"[`{name}`](debias/{name}.md)", summary, words, parameters, method.reference), [])[0]
+    cells = (summary, words, parameters, method.reference)
+    return table((f"[`{name}`](../{code_of(debias, name)})", *cells), [])[0]
 
 
 # --- text ---------------------------------------------------------------------------------------------------------
@@ -733,6 +734,12 @@ def _module(package: Any, name: str) -> str:
     return package.REGISTRY.file(name).relative_to(ROOT).as_posix()
 
 
+def code_of(package: Any, name: str) -> str:
+    """The code of an entry as links name it: behind a file of several stands which one."""
+    file = _module(package, name)
+    return file if Path(file).stem == name else f"{file}#{name}"
+
+
 def pages() -> dict[Path, Callable[[], str]]:
     """The pages' files, and what writes them."""
     return {DOCS / "metrics" / f"{name}.md": partial(metric_page, name) for name in _own(metrics)} | {
@@ -757,9 +764,6 @@ def _own(package: Any) -> list[str]:
 if __name__ == "__main__":
     for path, text in overviews().items():
         path.write_text(text, encoding="utf-8")
-    for path, write in pages().items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(write(), encoding="utf-8")
     for path, draw in pictures().items():
         path.parent.mkdir(exist_ok=True)
         draw().save(path, optimize=True)

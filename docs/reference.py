@@ -1,4 +1,4 @@
-"""docs/reference/*.md from what the code declares: `make reference` writes them, a test compares them.
+"""docs/reference/*.md from what the code declares; generated.py writes them.
 
 Configuration: from the models of configs (configuration.py). Tables: from their columns. Command line: from its
 parser. API: the summaries of docstrings; the site shows these whole.
@@ -36,8 +36,7 @@ FOLDER = Path(__file__).with_name("reference")
 
 TABLES = """# Tables
 
-Every column of every table of a study. `make reference` generates this page from the declarations in
-`src/biasgrid/tables`.
+Every column of every table of a study. This page is generated from the declarations in `src/biasgrid/tables`.
 
 - A table is `results/<study>/<table>.csv`: UTF-8, fields separated by commas, the columns' names in the first line.
   `bg.open_study("results/<study>").frame("<table>")` reads it with these types.
@@ -48,15 +47,15 @@ Every column of every table of a study. `make reference` generates this page fro
 """
 COMMANDS = """# Command line
 
-Every command and every option of `biasgrid`. `make reference` generates this page from the parser;
-`biasgrid COMMAND --help` says the same.
+Every command and every option of `biasgrid`. This page is generated from the parser; `biasgrid COMMAND --help` says
+the same.
 
 {about}
 """
 API = """# API
 
-Everything that `import biasgrid as bg` gives. `make reference` generates this page from the docstrings: here are
-their first sentences. The site (`make docs`) shows them whole, and so does `help(bg.load)`.
+Everything that `import biasgrid as bg` gives. This page is generated from the docstrings: here are their first
+sentences. The site (`make docs`) shows them whole, and so does `help(bg.load)`.
 
 Each is imported when it is first asked for, so that `import biasgrid` alone is fast. What is not on this page is the
 package's own, and may change.
@@ -291,8 +290,3 @@ PAGES: dict[str, Callable[[], str]] = {
 def written() -> dict[Path, str]:
     """The files, and what is in them."""
     return {FOLDER / f"{name}.md": page() for name, page in PAGES.items()}
-
-
-if __name__ == "__main__":
-    for path, text in written().items():
-        path.write_text(text, encoding="utf-8")

@@ -17,12 +17,9 @@ COPIED = ["src", "docs", "tests", "config", "plugins", "profiles", "validation",
 COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
 # what `make reference` writes of the three
 REFERENCE = """
-import pages, reference
-for path, text in (reference.written() | pages.overviews()).items():
+import pages
+for path, text in pages.overviews().items():
     path.write_text(text, encoding="utf-8")
-for path, write in pages.pages().items():
-    if path.stem in NAMES:
-        path.write_text(write(), encoding="utf-8")
 for path, draw in pages.pictures().items():
     if path.stem in NAMES:
         draw().save(path, optimize=True)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, biasgrid, make_store
+from snippets import pages
 
 import biasgrid as bg
 from biasgrid import Query, extras, metrics
@@ -226,10 +227,7 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
 
 def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
     """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
-    titles = {
-        path.read_text().partition("\n")[0].removeprefix("# ") for path in (ROOT / "docs").rglob("*.md")
-    }
-    titles.add("Contributing")
+    titles = {text.partition("\n")[0].removeprefix("# ") for text in pages().values()}
     template = (ROOT / "src/biasgrid/cli/study.template.yaml").read_text()
     named = re.findall(r'page\s(?:#\s)?"([^"]+)"', template)
     assert len(named) > 8

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -145,6 +146,25 @@ def test_models_may_be_listed_by_name_and_by_path(root):
 
 def entries(config):
     return (config.get("models", {}) | config.get("benchmarks", {}) | config.get("corpora", {})).values()
+
+
+def test_what_is_downloaded_is_spelt_in_one_file():
+    """A config names a shipped model, or includes the file that has it."""
+    files = {}
+    for path in sorted((ROOT / "config").rglob("*.yaml")):
+        config = yaml.safe_load(path.read_text())
+        listed = config.get("models", [])
+        for part in (config, *(listed if isinstance(listed, list) else [listed])):
+            for entry in part.values() if isinstance(part, dict) else ():
+                source = entry.get("source", {}) if isinstance(entry, dict) else {}
+                if source.get("type") not in (None, "trained", "shuffled", "encoded", "file"):
+                    files.setdefault(json.dumps(source, sort_keys=True), set()).add(
+                        path.relative_to(ROOT / "config")
+                    )
+    assert len(files) > 20
+    # text8 as a model whose words are counted, and as what others are trained on
+    both = {Path("corpora.yaml"), Path("models/corpora.yaml")}
+    assert [places for places in files.values() if len(places) > 1] == [both]
 
 
 def test_sizes_of_downloads_are_known_and_no_part_of_a_study():

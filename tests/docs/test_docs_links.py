@@ -6,11 +6,13 @@ from functools import cache
 from itertools import pairwise
 from urllib.parse import unquote
 
+import generated
 import pytest
 from conftest import ROOT
 from snippets import pages, tokens
 
 PAGES = pages()
+MADE = {path.relative_to(ROOT).as_posix() for path in generated.texts()}
 ANCHOR = re.compile(r"""<a (?:id|name)=["']([^"']+)""")
 
 
@@ -42,9 +44,13 @@ def broken(page, target):
     """What is wrong with a link of a page; nothing where it leads somewhere."""
     path, _, anchor = target.partition("#")
     file = ((ROOT / page).parent / path).resolve() if path else ROOT / page
-    if not file.exists() or not file.is_relative_to(ROOT):
+    name = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else ""
+    if name in MADE and page not in MADE:
+        return "git does not have it: link to the code that it is made of"
+    if not name or not (file.exists() or name in MADE):
         return "no such file"
-    name = file.relative_to(ROOT).as_posix()
+    if to := generated.page_of(f"{name}#{anchor}" if anchor else name):
+        name, _, anchor = to.partition("#")
     if anchor and (name not in PAGES or anchor not in anchors(name)):
         return "no such heading"
     return None
@@ -63,13 +69,20 @@ def test_no_two_pages_have_one_title():
 
 
 def test_a_broken_link_is_found():
-    page = "docs/index.md"
-    assert [broken(page, target) for target in ("none.md", "install.md#none", "../../x")] == [
-        "no such file",
-        "no such heading",
-        "no such file",
-    ]
-    assert broken(page, "install.md#extras") is None
+    page, code = "docs/index.md", "../src/biasgrid"
+    wrong = {
+        "none.md": "no such file",
+        "../../x": "no such file",
+        "install.md#none": "no such heading",
+        f"{code}/metrics/weat.py#none": "no such heading",
+        f"{code}/config#none": "no such heading",
+        "metrics/weat.md": "git does not have it: link to the code that it is made of",
+    }
+    assert {target: broken(page, target) for target in wrong} == wrong
+    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/config#a-study"]
+    assert not any(broken(page, target) for target in good)
+    of_a_metric = next(page for page in MADE if "/metrics/" in page)
+    assert broken(of_a_metric, "weat.md#formula") is None
 
 
 def test_pages_that_code_and_configs_name_are_there():
@@ -89,6 +102,7 @@ def test_pages_that_code_and_configs_name_are_there():
         (file.relative_to(ROOT).as_posix(), page)
         for file in files
         for page in named.findall(file.read_text(encoding="utf-8"))
-        if not (ROOT / page).exists()
+        # what makes a page may name it
+        if (not file.is_relative_to(ROOT / "docs") if page in MADE else not (ROOT / page).exists())
     }
     assert not missing

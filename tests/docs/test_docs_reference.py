@@ -1,4 +1,4 @@
-"""Each column, key, option and public name has its sentence, and the pages of docs/reference are made of these."""
+"""Each column, key, option and public name has its sentence: the pages of docs/reference are made of these."""
 
 import inspect
 import re
@@ -9,7 +9,7 @@ from configuration import models_in
 from conftest import GRID_WORDS, grid_config, write_text_model
 from in_process import make
 
-from biasgrid import cli, tables
+from biasgrid import cli, debias, metrics, tables
 from biasgrid.api import docstrings
 from biasgrid.config import study
 from biasgrid.study import Study
@@ -17,11 +17,89 @@ from validation.calibration.config import SimulationConfig
 from validation.planted_bias.config import FactoryConfig
 
 
-def test_the_pages_are_up_to_date():
-    stale = [
-        path.name for path, text in reference.written().items() if path.read_text(encoding="utf-8") != text
-    ]
-    assert not stale, f"make reference: {stale}"
+def rows(page, heading):
+    """The rows of the table below a heading, without the heads."""
+    text = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)[1]
+    lines = [line.strip("| ") for line in text.splitlines() if line.startswith("| `")]
+    return [tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)) for line in lines]
+
+
+def test_the_page_of_tables_has_each_column_as_it_is_declared():
+    page = reference.tables_page()
+    for name, table in tables.REGISTRY.items():
+        declared = [(f"`{c.name}`", c.dtype, c.unit) for c in (*table.columns, *table.ends)]
+        assert [(row[0], *row[2:4]) for row in rows(page, name)] == declared, name
+    for file, (_, _, columns) in reference.OTHERS.items():
+        assert [row[0] for row in rows(page, file)] == [f"`{column.name}`" for column in columns], file
+    found = {row[0].strip("`"): row[1:] for row in rows(page, "aggregates")}
+    assert found["cells_nan"] == ("how many of them have no value, and are left out", "count", "", "from 0")
+    assert found["value"][1:] == ("number", "the metric's", "any")
+    assert found["p_groups"][-1] == "0 to 1"
+    assert found["aggregation"][-1] == "`avg`, `abs_avg`, `sum`, `abs_sum`"
+    key = "`criterion`, `method`, `metric_a` and `metric_b`"
+    assert f"No two rows have the same {key}." in " ".join(page.split())
+
+
+def test_the_page_of_commands_has_each_option_as_it_is_given():
+    page = reference.command_line_page()
+    for name, command in cli.commands().by_name.items():
+        given = rows(page, f"biasgrid {name}")
+        assert len(given) == len(reference.options(command)), name
+        assert {row[0].split()[0].strip("`[]") for row in given} == {
+            ", ".join(action.option_strings) or action.metavar or action.dest.upper()
+            for action in reference.options(command)
+        }
+    one = {row[0]: row[1] for name in ("init", "list", "measure") for row in rows(page, f"biasgrid {name}")}
+    expected = {
+        "`NAME`": "yes",
+        "`--models MODEL [MODEL ...]`": "",
+        "`[TOPIC]`": "",
+        "`--json`": "",
+        "`--metric METRIC`": "yes",
+        "`--permutation [KEY=VALUE ...]`": "",
+        "`--interval {jackknife,percentile,bca}`": "",
+    }
+    assert {option: one[option] for option in expected} == expected
+
+
+def test_the_page_of_configurations_has_each_key_with_its_type_and_default():
+    page = reference.configuration.page()
+    for config, heading in ((study.StudyConfig, "A study"), (SimulationConfig, "A simulation")):
+        assert {row[0].strip("`") for row in rows(page, heading)} == set(config.model_fields)
+    found = {row[0].strip("`"): row[1:] for row in rows(page, "A study")}
+    expected = {
+        "study": ("key", "required"),
+        "metrics": ("mapping of key to [metric](#metric), not empty", "required"),
+        "seed": ("whole number from 0", "`0`"),
+        "plugins": ("list of text", "optional"),
+        "ranking": ("[ranking](#ranking)", "its defaults"),
+        "query_ranks": ("`true` or `false`", "`false`"),
+        "frequencies": ("`own`, `wordfreq`", "`own`"),
+    }
+    assert {key: found[key][:2] for key in expected} == expected
+    assert found["corpora"][0].endswith("; or a YAML file with it; or a list of these, which are merged")
+    assert found["study"][2] == "the study's name"
+    threshold = next(row for row in rows(page, "Words") if row[0] == "`lost_vocabulary_threshold`")
+    assert threshold[1:3] == ("number from 0 to 1", "optional")
+
+
+def test_the_page_of_the_api_has_each_public_name():
+    page = reference.api_page()
+    named = set(re.findall(r"^\| `(?:bg\.)?([\w.]+)` \|", page, re.MULTILINE))
+    shipped = {
+        name
+        for name in reference.public()
+        if name.partition(".")[0] not in ("metrics", "debias") or not plugin_of(name)
+    }
+    assert named >= shipped - {"__version__", "metrics", "debias"}
+    shown = set(re.findall(r"^\.\. auto\w+:: biasgrid[\w.]*::(\w+)$", page, re.MULTILINE))
+    assert {"load", "Query", "InputError", "Transform", "weat_es", "hard"} <= shown
+    assert "| `bg.measure_grid` | Measure every metric on every query on every model. |" in page
+
+
+def plugin_of(name):
+    kind, _, entry = name.partition(".")
+    return bool(entry) and {"metrics": metrics, "debias": debias}[kind].REGISTRY.plugin_of(entry)
 
 
 def test_every_column_has_its_sentence_and_every_number_its_range():

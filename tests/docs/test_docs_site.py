@@ -26,9 +26,7 @@ def test_the_lock_pins_what_the_site_needs_and_nothing_else():
         assert {name: version for name, version in theirs.items() if lock.get(name, version) != version} == {}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
+def build(source, folder):
     command = (
         "sphinx",
         "-W",
@@ -38,7 +36,7 @@ def site(tmp_path_factory):
         "docs",
         "-d",
         folder / "doctrees",
-        ".",
+        source,
         folder / "html",
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
@@ -47,6 +45,11 @@ def site(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    return build(ROOT, tmp_path_factory.mktemp("site"))
 
 
 @pytest.mark.slow
@@ -80,3 +83,29 @@ def test_what_is_of_the_site_alone_is_shown_there(site):
     assert 'id="biasgrid.load"' in reference
     assert "<!-- site" not in reference
     assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_links_to_code_lead_to_the_pages_that_are_made_of_it(site):
+    said = {
+        "README.html": ["docs/reference/tables.html", "docs/reference/api.html"],
+        "docs/metrics.html": ["metrics/weat.html", "metrics/weat_es.html"],
+        "docs/kinds.html": ["reference/tables.html#query-agreement"],
+        "docs/reference/files.html": ["configuration.html#words"],
+    }
+    for page, links in said.items():
+        text = (site / page).read_text(encoding="utf-8")
+        assert not [link for link in links if f'href="{link}"' not in text], page
+
+
+@pytest.mark.slow
+def test_a_page_that_is_gone_is_no_longer_in_the_site(tmp_path):
+    docs = tmp_path / "source" / "docs"
+    docs.mkdir(parents=True)
+    for name in ("index", "gone"):
+        (docs / f"{name}.md").write_text(f"---\norphan: true\n---\n# Page {name}\n")
+    made = build(docs.parent, tmp_path) / "docs"
+    assert {path.stem for path in made.glob("*.html")} == {"index", "gone"}
+    (docs / "gone.md").unlink()
+    build(docs.parent, tmp_path)
+    assert {path.stem for path in made.glob("*.html")} == {"index"}

@@ -642,4 +642,4 @@ def test_the_documentation_has_every_metric_as_the_registry_has_it():
         assert ("none" in test) == bool(metric.no_test)
         assert ("pair" in test) == (metric.paired and "direction" not in metric.parameters)
         assert ("attribute" in test) == (metric.exchanged == "attributes")
-        assert f"(metrics/{name}.md)" in rows[name][0]
+        assert f"(../{metrics.REGISTRY.file(name).relative_to(ROOT).as_posix()}" in rows[name][0]

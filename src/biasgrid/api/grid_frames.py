@@ -61,7 +61,7 @@ class Grid:
         Parameters
         ----------
         name
-            The table's, as in docs/reference/tables.md.
+            The table's; `biasgrid/tables` declares each, column by column.
 
         Raises
         ------

@@ -1,0 +1,65 @@
+"""The pages that are made of code, which git ignores: docs/reference, and one of each metric and debias method.
+
+`make reference` writes them, and so does the site (conf.py). A page in git links to the code that such a page is made
+of, which is all that a code host has; in the site, the link leads to the page.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pages
+import reference
+
+from biasgrid import debias, metrics, tables
+
+ROOT = Path(__file__).resolve().parents[1]
+# one page of the whole folder or file
+WHOLE = {
+    "src/biasgrid/__init__.py": "docs/reference/api.md",
+    "src/biasgrid/cli": "docs/reference/command-line.md",
+    "src/biasgrid/config": "docs/reference/configuration.md",
+    "src/biasgrid/tables": "docs/reference/tables.md",
+    "validation/calibration/frequency_table.py": "docs/reference/tables.md",
+}
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """The files, and what is in them."""
+    return reference.written() | {path: page() for path, page in pages.pages().items()}
+
+
+@cache
+def linked() -> dict[str, str]:
+    """What a link to code names -> the page that is made of it, and a heading there."""
+    found = dict(WHOLE)
+    for path in pages.pages():
+        package = metrics if path.parent.name == "metrics" else debias
+        found[pages.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
+    return found | {
+        pages.code_of(tables, name): f"docs/reference/tables.md#{name}" for name in tables.REGISTRY
+    }
+
+
+def page_of(code: str) -> str | None:
+    """The page, and the heading there, that a link to code leads to in the site; None where there is none."""
+    path, _, heading = code.partition("#")
+    return linked().get(code) or (f"{WHOLE[path]}#{heading}" if path in WHOLE else None)
+
+
+def write() -> None:
+    """Write what is new, and remove pages of metrics and methods that are gone."""
+    for folder in {path.parent for path in pages.pages()}:
+        for path in set(folder.glob("*.md")) - texts().keys():
+            path.unlink()
+    for path, text in texts().items():
+        path.parent.mkdir(exist_ok=True)
+        # the site reads a file again that is newer
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
