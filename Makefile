@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -109,6 +109,9 @@ snakemake-report: .venv/installed ## Snakemake's own report of a study, as a zip
 # from the results of the commands above, and their tables
 pictures: .venv/installed ## the pictures of README and docs. PICTURES="rankings ...": some
 	$(BIN)/python docs/pictures.py $(PICTURES)
+
+rulegraph: .venv/installed ## the drawing of the workflow's rules in docs/architecture.md
+	$(BIN)/python docs/rulegraph.py
 
 # from the results of `make study`
 readme: .venv/installed ## what README says of the embedded study

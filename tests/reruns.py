@@ -40,7 +40,7 @@ def steps_of(study: Study) -> Iterable[Step]:
     for cell in study.cells.values():
         yield steps.cell_step(study, cell)
     if steps.POOLED & study.config["inference"].keys():
-        for model in study.models:
+        for model in (model for model in study.models if study.kind(model).random_groups):
             yield steps.pool_step(study, model)
     for model, sentences in steps.cells_by_sentences(study):
         yield steps.sentence_scores_step(study, model, sentences)

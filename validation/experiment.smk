@@ -14,7 +14,7 @@ os.environ.update(processes.environment(ROOT))
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.workflow import engine, stores
-from biasgrid.workflow.rules import dependence_of, files_of, one_of
+from biasgrid.workflow.rules import dependence_of, inputs_of, one_of
 from biasgrid.workflow.run import Run
 from validation import experiment
 
@@ -86,7 +86,7 @@ for kind in STUDY.rules.values():
         name:
             kind.name
         input:
-            files_of(kind.step),
+            unpack(inputs_of(kind.step)),
         output:
             [
                 (

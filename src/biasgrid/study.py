@@ -132,7 +132,12 @@ class Study(Folders):
 
     def cell_file(self, cell: Cell) -> Path:
         """Where a cell's results are."""
-        return self.results / "cells" / f"{cell.name}.json"
+        return self._cell_files[cell.name]
+
+    # a plan of thousands of cells asks for each of them dozens of times
+    @cached_property
+    def _cell_files(self) -> dict[str, Path]:
+        return {name: self.results / "cells" / f"{name}.json" for name in self.cells}
 
     def inference_file(self, inference: Inference) -> Path:
         """Where a cell's p-value, intervals and sensitivity are, among those of its metric's other queries."""

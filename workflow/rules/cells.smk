@@ -1,10 +1,12 @@
-# A cell: one metric on one query on one model. A `run:` block in a thread of the engine costs a few milliseconds,
+# A cell: one metric on one query on one model -> its scores (biasgrid.cell.compute_cell). A `run:` block in a thread of the engine costs a few milliseconds,
 # where a process would cost a second (profiles/default: force-use-threads). It must not change process state.
 
 
 rule cell:
     input:
-        files_of(cell_step),
+        # model, or of a language model its scores of sentences; transform, where debiased
+        unpack(model_of),
+        query=f"{RESULTS}/queries/{{query}}.json",
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:

@@ -5,7 +5,7 @@
 
 rule debias:
     input:
-        files_of(fit_step),
+        model=f"{RESULTS}/models/{{model}}.json",
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
@@ -24,7 +24,7 @@ rule debias:
 
 rule evaluation:
     input:
-        files_of(evaluation_step),
+        unpack(inputs_of(evaluation_step)),  # model, transform, files of benchmarks
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:

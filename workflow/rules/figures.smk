@@ -13,7 +13,7 @@ for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.
         name:
             rule_of("figure", batch, batch.steps[0].output.stem)
         input:
-            batch.files,
+            **batch.by_role,
         output:
             [
                 update(
@@ -45,7 +45,7 @@ for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.
 # or where it is asked for by name.
 rule null_distribution:
     input:
-        files_of(null_step),
+        unpack(inputs_of(null_step)),  # query, model, transform, pool
     output:
         f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
     log:
@@ -58,7 +58,7 @@ rule null_distribution:
 
 rule null_figure:
     input:
-        files_of(null_figure_step),
+        unpack(inputs_of(null_figure_step)),
     output:
         f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.pdf",
         report(

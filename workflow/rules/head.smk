@@ -1,5 +1,6 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
+from functools import cache
 
 from biasgrid import comparison, ratings, schema
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
@@ -9,7 +10,7 @@ from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores
-from biasgrid.workflow.rules import dependence_of, files_of, memory_of, minutes_of, one_of
+from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
 from biasgrid.workflow.run import Run
 
@@ -71,8 +72,14 @@ def cell_of(wildcards):
     return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
 
+@cache
 def cell_step(wildcards):
     return steps.cell_step(STUDY, cell_of(wildcards))
+
+
+def model_of(wildcards):
+    """What a cell reads of its model, which may be debiased, or one of language."""
+    return {role: files for role, files in cell_step(wildcards).by_role.items() if role != "query"}
 
 
 def pool_step(wildcards):

@@ -7,7 +7,7 @@
 # The words that random groups of a model are made of, and their neighbours.
 rule pool:
     input:
-        files_of(pool_step),
+        model=f"{RESULTS}/models/{{model}}.json",
     output:
         f"{RESULTS}/pools/{{model}}.npz",
     log:
@@ -28,7 +28,7 @@ for number, (made, models) in enumerate(inference_rules(STUDY), 1):
         name:
             rule_of("inference", None, number)
         input:
-            files_of(inference_of),
+            unpack(inputs_of(inference_of)),  # cells, queries, model, transform, pool
         output:
             [update(f"{RESULTS}/{file}") for file in made],
         log:

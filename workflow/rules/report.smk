@@ -4,7 +4,7 @@ from biasgrid.report.report_step import report_step
 
 rule report:
     input:
-        files_of(lambda w: report_step(STUDY)),
+        unpack(inputs_of(lambda w: report_step(STUDY))),
     output:
         update(
             report(

@@ -5,7 +5,7 @@
 
 rule sentence_scores:
     input:
-        files_of(sentence_scores_step),
+        unpack(inputs_of(sentence_scores_step)),  # queries, model
     output:
         update(f"{RESULTS}/sentence_scores/{{model}}/{{sentences}}.json"),
     log:

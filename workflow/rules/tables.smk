@@ -10,7 +10,7 @@ for batch in batches(STUDY, TABLES):
         name:
             rule_of("table", batch, batch.steps[0].output.stem)
         input:
-            batch.files,
+            **batch.by_role,
         output:
             [
                 update(
@@ -40,7 +40,7 @@ for batch in batches(STUDY, TABLES):
 # How frequent the words of a model's queries are, which the table of frequency is made from.
 rule frequency:
     input:
-        files_of(frequency_step),
+        unpack(inputs_of(frequency_step)),  # queries, model
     output:
         f"{RESULTS}/frequency/{{model}}.json",
     log:

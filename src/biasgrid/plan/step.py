@@ -45,13 +45,19 @@ class Step:
         return [str(self.output), *(str(self.output.with_suffix(extension)) for extension in self.beside)]
 
     @property
-    def files(self) -> list[str]:
-        """The files that it reads, in order; when one of them changes, the step is stale."""
-        files: list[str] = []
-        for value in self.inputs.values():
+    def by_role(self) -> dict[str, list[str]]:
+        """The files that it reads, by role; when one of them changes, the step is stale."""
+        by_role = {}
+        for role, value in self.inputs.items():
             values = value if isinstance(value, list) else [value]
-            files += [str(file) for file in values if isinstance(file, (str, Path))]
-        return files
+            if files := [str(file) for file in values if isinstance(file, (str, Path))]:
+                by_role[role] = files
+        return by_role
+
+    @property
+    def files(self) -> list[str]:
+        """The files that it reads, in order."""
+        return [file for files in self.by_role.values() for file in files]
 
     @property
     def depends_on(self) -> str:

@@ -29,10 +29,16 @@ class Batch:
         return [file for step in self.steps for file in step.outputs]
 
     @cached_property
-    def files(self) -> list[str]:
-        """The files that the steps read and none of them writes."""
-        files = dict.fromkeys(file for step in self.steps for file in step.files)
-        return [file for file in files if file not in set(self.outputs)]
+    def by_role(self) -> dict[str, list[str]]:
+        """The files that the steps read and none of them writes, each by the first role that it has."""
+        by_role: dict[str, list[str]] = {}
+        known = set(self.outputs)
+        for step in self.steps:
+            for role, files in step.by_role.items():
+                new = [file for file in dict.fromkeys(files) if file not in known]
+                known.update(new)
+                by_role.setdefault(role, []).extend(new)
+        return {role: files for role, files in by_role.items() if files}
 
     @cached_property
     def depends_on(self) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..plan.step import Step
+from .batches import Batch
 
 
-def files_of(step: Callable[[Any], Step]) -> Callable[[Any], list[str]]:
-    """An input function: the files of a job's step, from a function of the job's wildcards."""
-    return lambda wildcards: step(wildcards).files
+def inputs_of(step: Callable[[Any], Step | Batch]) -> Callable[[Any], dict[str, list[str]]]:
+    """An input function for `unpack`: what a job's step reads, by role, from a function of the job's wildcards."""
+    return lambda wildcards: step(wildcards).by_role
 
 
-def dependence_of(step: Callable[[Any], Step]) -> Callable[[Any], str]:
+def dependence_of(step: Callable[[Any], Step | Batch]) -> Callable[[Any], str]:
     """A function for params: what a job's step depends on besides its files. One text, as Snakemake compares params
     as a set of values."""
     return lambda wildcards: step(wildcards).depends_on

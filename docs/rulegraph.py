@@ -1,0 +1,103 @@
+"""The drawing of docs/architecture.md: which rule of the workflow reads what which rule makes.
+
+    python docs/rulegraph.py        # `make rulegraph`
+
+The engine says what depends on what, for the embedded study. Rules of one kind (the tables of several batches) are one
+box. An arrow that others imply is left out: a table reads cells, too, but through their inference all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from biasgrid.figures.layout import blank, save, styled
+
+ROOT = Path(__file__).resolve().parents[1]
+EDGES = ROOT / "docs" / "images" / "workflow" / "rulegraph.json"
+KINDS = ("table", "figure", "inference")  # of which a study has several rules, kind_<what is in it>
+OPTIONAL = {"debias"}  # a path through it does not stand for one without
+# each rule's column and row, and the files that it makes
+BOXES = {
+    "archive": (0, 1.5, "raw/*/manifest.json"),
+    "query": (0, 3.1, "queries/*.json"),
+    "store": (1, 1.5, "models/*.json"),
+    "debias": (2, 0, "debias/*/*.npz"),
+    "frequency": (3, 3.1, "frequency/*.json"),
+    "evaluation": (3, 0, "evaluation/**/*.json"),
+    "pool": (3, 2.1, "pools/*.npz"),
+    "cell": (3, 1.05, "cells/**/*.json"),
+    "inference": (4, 1.55, "inference/**/*.json"),
+    "table": (5, 1.5, "*.csv"),
+    "study": (5, 3.1, "study.json"),
+    "figure": (6, 0.9, "figures/**/*.pdf"),
+    "report": (6, 2.1, "report.html"),
+}
+Edge = tuple[str, str]
+
+
+def edges_of(config: str = "config/embedded.yaml") -> list[Edge]:
+    """Rule and rule that reads from it, of a study's workflow, without the rule `all`."""
+    command = ["snakemake", "--cores", "1", "--configfile", config, "--rulegraph", "mermaid-js"]
+    text = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    names = {
+        number: next((kind for kind in KINDS if name.startswith(f"{kind}_")), name)
+        for number, name in re.findall(r"^\s*(id\d+)\[(\w+)\]$", text, re.M)
+    }
+    edges = {(names[a], names[b]) for a, b in re.findall(r"^\s*(id\d+) --> (id\d+)$", text, re.M)}
+    return sorted((a, b) for a, b in edges if a != b and b != "all")
+
+
+def direct(edges: Iterable[Edge]) -> list[Edge]:
+    """The edges that no path over other rules stands for."""
+    edges = set(edges)
+
+    def reaches(a: str, b: str) -> bool:
+        return any(
+            (c, b) in edges or reaches(c, b) for start, c in edges if start == a and c not in OPTIONAL | {b}
+        )
+
+    return sorted(edge for edge in edges if not reaches(*edge))
+
+
+@styled
+def draw(edges: list[Edge]) -> Figure:
+    """A box for each rule, and an arrow for each edge that no others stand for."""
+    width, height, step, line = 1.36, 0.5, 1.72, 0.72  # of boxes, and from one to the next; inches
+    size = 6 * step + width + 0.2, 3.1 * line + height + 0.2
+    figure = blank(*size)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(-0.1, size[0] - 0.1), ylim=(size[1] - 0.1, -0.1))
+    axes.set_axis_off()
+    boxes, centres = {}, {}
+    for rule, (column, row, files) in BOXES.items():
+        x, y = step * column, line * row
+        look = {"facecolor": "#F3F5F7", "edgecolor": "#1F6F9F", "zorder": 2}
+        boxes[rule] = FancyBboxPatch((x, y), width, height, "round,pad=0,rounding_size=.06", **look)
+        axes.add_patch(boxes[rule])
+        centres[rule] = x + width / 2, y + height / 2
+        axes.text(centres[rule][0], y + 0.17, rule, ha="center", va="center", weight="bold", size=10)
+        axes.text(centres[rule][0], y + 0.36, files, ha="center", va="center", size=7.5, color="#555555")
+    for a, b in direct(edges):
+        look = {"arrowstyle": "-|>", "mutation_scale": 10, "color": "#666666", "shrinkA": 0, "shrinkB": 1}
+        axes.add_patch(FancyArrowPatch(centres[a], centres[b], patchA=boxes[a], patchB=boxes[b], **look))
+    return figure
+
+
+def main() -> None:
+    edges = edges_of()
+    EDGES.write_text(json.dumps(edges) + "\n", encoding="utf-8")
+    save(draw(edges), EDGES.with_suffix(""), ["png"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The graph that the rules spell is the one that the plan has, and that docs draw."""
+
+import json
+import re
+
+import numpy as np
+import rulegraph
+from finished_study import finished
+from PIL import Image
+from reruns import steps_of
+
+from biasgrid.figures.layout import style
+from biasgrid.study import Study
+
+
+def test_a_job_reads_what_its_steps_read(monkeypatch):
+    project = finished()
+    monkeypatch.chdir(project.folder)
+    study = Study.read("config/config.yaml")
+    done = project.run("--dry-run", "--forceall")
+    jobs = []
+    for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
+        files = {
+            role: set(re.sub(r" \([^)]*\)", "", found[1]).split(", "))
+            for role in ("input", "output")
+            if (found := re.search(rf"^ {{4}}{role}: (.+)$", block, re.M))
+        }
+        if "output" in files:
+            jobs.append((files["output"], files.get("input", set())))
+    steps = list(steps_of(study))
+    assert len(steps) > 50
+    for step in steps:
+        found = [job for job in jobs if str(step.output) in job[0]]
+        assert len(found) == 1, step.name
+        ((outputs, inputs),) = found
+        members = [other for other in steps if set(other.outputs) & outputs]
+        assert inputs == {file for member in members for file in member.files} - outputs, step.name
+        assert outputs == {file for member in members for file in member.outputs}
+
+
+def test_docs_draw_the_rules_as_they_are():
+    edges = [tuple(edge) for edge in json.loads(rulegraph.EDGES.read_text(encoding="utf-8"))]
+    assert rulegraph.edges_of() == edges, "make rulegraph"
+    assert {rule for edge in edges for rule in edge} == set(rulegraph.BOXES)
+    # what others stand for is not drawn, but for a path over a step that a study may lack
+    arrows = rulegraph.direct(edges)
+    assert {("query", "cell"), ("store", "cell"), ("debias", "cell"), ("cell", "inference")} <= set(arrows)
+    assert not {("query", "inference"), ("cell", "table"), ("cell", "report")} & set(arrows)
+    with style():
+        figure = rulegraph.draw(edges)
+        figure.set_dpi(220)
+        figure.canvas.draw()
+    drawn = np.asarray(figure.canvas.buffer_rgba()).astype(int)
+    committed = np.asarray(Image.open(rulegraph.EDGES.with_suffix(".png")).convert("RGBA")).astype(int)
+    assert drawn.shape == committed.shape, "make rulegraph"
+    assert (np.abs(drawn - committed) > 16).any(axis=-1).sum() <= 20, "make rulegraph"
