@@ -2,8 +2,8 @@
 
     python docs/rulegraph.py        # `make rulegraph`
 
-The engine says what depends on what, for the embedded study. Rules of one kind (tables of several batches) are one box.
-An arrow that others imply is left out: a table reads cells, too, but through their inference all the same.
+The engine says what depends on what, for the embedded study. Rules of one kind (tables of several batches) are one
+box. An arrow that others imply is left out: a table reads cells, too, but through their inference all the same.
 """
 
 from __future__ import annotations
