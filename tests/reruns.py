@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,11 +11,9 @@ from pathlib import Path
 from conftest import ROOT
 
 from biasgrid import tables
-from biasgrid.figures import null
-from biasgrid.plan import code, steps
-from biasgrid.plan.step import Step
-from biasgrid.report.report_step import report_step
+from biasgrid.plan import code
 from biasgrid.study import Study
+from biasgrid.workflow.plan import Plan
 
 # the tables that tests say of when they are made; a newer one has tests of its own
 KNOWN_TABLES = """
@@ -35,44 +33,12 @@ class Node:
     depends_on: str
 
 
-def steps_of(study: Study) -> Iterable[Step]:
-    """The steps of a study's plan."""
-    for cell in study.cells.values():
-        yield steps.cell_step(study, cell)
-    if steps.POOLED & study.config["inference"].keys():
-        for model in (model for model in study.models if study.kind(model).random_groups):
-            yield steps.pool_step(study, model)
-    for model, sentences in steps.cells_by_sentences(study):
-        yield steps.sentence_scores_step(study, model, sentences)
-    for model in study.models_with_frequencies:
-        yield steps.frequency_step(study, model)
-    for group in study.inference_groups.values():
-        yield steps.inference_step(study, group)
-    for name in study.aggregate_criteria:
-        yield steps.aggregates_step(study, study.inference_groups[name])
-    if "bootstrap" in study.config["inference"]:
-        yield steps.rank_samples_step(study)
-    for model, key in study.fits:
-        yield steps.fit_step(study, model, key)
-    for evaluation in (study.evaluations | study.quality).values():
-        yield steps.evaluation_step(study, evaluation)
-    for name in study.tables:
-        yield steps.table_step(study, name)
-    drawings = list(study.figures.values())
-    for name in study.config["null_distributions"]:
-        yield steps.null_step(study, study.cells[name])
-        drawings.append(null.drawing(study, study.cells[name]))
-    for drawing in drawings:
-        yield steps.figure_step(study, drawing)
-    yield report_step(study)
-
-
 def plan_of(study: Study) -> dict[str, Node]:
     """What there is to make, by the output's path below the study's results.
 
     By hand, what is no step of the plan: the study's own file, its queries, and the records of models.
     """
-    nodes = {step.output: Node(frozenset(step.files), step.depends_on) for step in steps_of(study)}
+    nodes = {step.output: Node(frozenset(step.files), step.depends_on) for step in Plan(study).values()}
     nodes[study.results / "study.json"] = Node(frozenset(), study.digest)
     nodes |= {study.query_file(key): Node(frozenset(), study.query_digest(key)) for key in study.queries}
     for key, model in study.models.items():
@@ -125,7 +91,7 @@ def made_with(study, module):
     """The outputs of steps whose code a module of biasgrid is."""
     return {
         str(step.output.relative_to(study.results))
-        for step in steps_of(study)
+        for step in Plan(study).values()
         if f"biasgrid.{module}" in code.closure(step.function.partition(":")[0], *step.modules)
     }
 

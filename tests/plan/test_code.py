@@ -16,10 +16,11 @@ import pytest
 from conftest import ROOT, SHIPPED_PLUGINS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reruns import SHIPPED, shipped, steps_of
+from reruns import SHIPPED, shipped
 
 from biasgrid import registry
 from biasgrid.plan import code
+from biasgrid.workflow.plan import Plan
 
 pytestmark = pytest.mark.slow
 
@@ -440,7 +441,7 @@ def roots():
     return {
         (step.name.split()[0], (step.function.partition(":")[0], *step.modules))
         for name in SHIPPED
-        for step in steps_of(shipped(name))
+        for step in Plan(shipped(name)).values()
     }
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import rulegraph
 from finished_study import finished
 from PIL import Image
-from reruns import steps_of
 
 from biasgrid.figures.layout import style
 from biasgrid.study import Study
+from biasgrid.workflow.plan import Plan
 
 
 def test_a_job_reads_what_its_steps_read(monkeypatch):
@@ -27,7 +27,9 @@ def test_a_job_reads_what_its_steps_read(monkeypatch):
         }
         if "output" in files:
             jobs.append((files["output"], files.get("input", set())))
-    steps = list(steps_of(study))
+    plan = Plan(study)
+    assert {name: step.name for name, step in plan.items()} == {name: name for name in plan}
+    steps = list(plan.values())
     assert len(steps) > 50
     for step in steps:
         found = [job for job in jobs if str(step.output) in job[0]]

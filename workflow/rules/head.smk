@@ -9,7 +9,7 @@ from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
 from biasgrid.study import UNTOUCHED, Study
-from biasgrid.workflow import captions, engine, stores
+from biasgrid.workflow import captions, engine, stores, why
 from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
 from biasgrid.workflow.run import Run
@@ -119,6 +119,8 @@ def null_figure_step(wildcards):
 
 
 RUN.plan(workflow)
+if why.NAME in os.environ:  # biasgrid run --why
+    RUN.explain(workflow, STUDY, os.environ[why.NAME])
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)

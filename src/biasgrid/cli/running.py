@@ -82,13 +82,26 @@ def run(args: argparse.Namespace) -> None:
 
     biasgrid run my-study.yaml --cores 4
     biasgrid run my-study.yaml --dry-run
+    biasgrid run my-study.yaml --why "table scores"
     """
     command = _command(args)
+    if args.why is not None:
+        command += _asking(args)
     sys.stdout.flush()
     # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
+
+
+def _asking(args: argparse.Namespace) -> list[str]:
+    """Options of a run that makes nothing, and says why it would make a step."""
+    from ..study import Study
+    from ..workflow import why
+
+    why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
+    os.environ[why.NAME] = args.why
+    return ["--dry-run"]
 
 
 def read_config(paths: list[Path]) -> dict[str, Any]:
@@ -189,6 +202,12 @@ def add(commands: Commands) -> None:
         default="all",
         metavar="N",
         help="how many steps at a time (default: all cores)",
+    )
+    command.add_argument(
+        "--why",
+        metavar="STEP",
+        help="make nothing, but say why a step would be made: which word, parameter or module changed; such as "
+        '"table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"',
     )
     command.add_argument(
         "--replace", action="store_true", help="write over the results that another config file has made"

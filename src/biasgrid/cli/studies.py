@@ -20,7 +20,26 @@ MORE = {
     "cell": f"they are named {CELLS}",
     "group": "they are named model/debias/metric",
     "query": "biasgrid list queries --study ...",
+    "step": f"such as 'table scores', or cell and {CELLS}",
 }
+
+
+def step(args: argparse.Namespace) -> dict[str, Any]:
+    """Make one step of a study from the files that it reads, also where nothing changed.
+
+    biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
+    biasgrid step "table scores" --study my-study.yaml
+    """
+    from ..files import write_text
+    from ..workflow.plan import Plan
+
+    study = read_study(args.study)
+    step = _find("step", args.name, Plan(study), args)
+    files = {str(study.query_file(key)): key for key in study.queries}
+    for file in files.keys() & set(step.files):
+        write_text(Path(file), study.queries[files[file]].to_json())
+    step.run()
+    return {"step": step.name, "files": step.outputs}
 
 
 def query(args: argparse.Namespace) -> dict[str, Any]:
@@ -249,6 +268,10 @@ def _find_inference(study: Any, args: argparse.Namespace) -> Any:
 
 
 def add(commands: Commands) -> None:
+    command = commands.add(step, study=STUDY)
+    command.add_argument(
+        "name", metavar="STEP", help='such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"'
+    )
     cell_name = {"required": True, "help": CELLS}
     commands.add(query, study=STUDY, query={"required": True, "help": "the query's id"})
     commands.add(cell, study=STUDY, cell=cell_name)

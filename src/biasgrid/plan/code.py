@@ -47,9 +47,19 @@ TEXT_OR_END = re.compile(
 def digest(*modules: str) -> str:
     """A digest of the import closure of these modules, 16 hex digits."""
     hasher = hashlib.sha256()
-    for module in sorted(closure(*modules)):
-        hasher.update(f"{module} {_read(module)[0]}\n".encode())
-    return hasher.hexdigest()[:16]
+    members = {module: _read(module)[0] for module in sorted(closure(*modules))}
+    for module, of_module in members.items():
+        hasher.update(f"{module} {of_module}\n".encode())
+    _MEMBERS[of_all := hasher.hexdigest()[:16]] = members
+    return of_all
+
+
+_MEMBERS: dict[str, dict[str, str]] = {}
+
+
+def members() -> dict[str, dict[str, str]]:
+    """Of the digests that this process has made: module -> the digest of its own code."""
+    return dict(_MEMBERS)
 
 
 def closure(*modules: str) -> frozenset[str]:

@@ -6,11 +6,13 @@ These names are Snakemake's own and may change: pyproject.toml bounds the versio
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,58 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
     if workflow.is_main_process:
         workflow.execute = execute_then
+
+
+def after_planning(workflow: Any, function: Callable[[], object]) -> None:
+    """Have a function called when a dry run has planned, of which nothing else is shown."""
+    execute = workflow.execute
+    logging.disable()
+
+    def execute_then(*arguments: Any, **options: Any) -> Any:
+        result = execute(*arguments, **options)
+        function()
+        return result
+
+    workflow.execute = execute_then
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why the engine makes a job.
+
+    missing  outputs that are not there
+    updated  inputs that are newer than the outputs
+    made     inputs that other jobs are about to make
+    before   what the job's params were, as they are written in Python, where they are others now
+    other    further reasons, as the engine calls them
+    """
+
+    missing: list[str]
+    updated: list[str]
+    made: list[str]
+    before: list[str]
+    other: list[str]
+
+
+def reason_of(workflow: Any, file: str) -> Reason | None:
+    """Why a planned run makes a file; None where it does not."""
+    dag = workflow.dag
+    job = next((job for job in dag.jobs if file in map(str, job.output)), None)
+    if job is None or not dag.needrun(job):
+        return None
+    reason = dag.reason(job)
+    flags = {
+        "its rule changed": "code_changed",
+        "it reads other files": "input_changed",
+        "it is forced": "forced",
+    }
+    return Reason(
+        sorted(map(str, reason.missing_output)),
+        sorted(map(str, reason.updated_input)),
+        sorted(map(str, reason.updated_input_run)),
+        sorted(reason.params_changed.only_old) if reason.params_changed else [],
+        [text for text, flag in flags.items() if getattr(reason, flag)],
+    )
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:

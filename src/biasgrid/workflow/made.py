@@ -35,7 +35,8 @@ class Made:
 
     def note(self, step: Step, log: str, digest: str, warnings: list[str]) -> None:
         """Note what a step was made of, what it wrote, and what it warned of."""
-        record = {"made_of": digest, "outputs": list(map(self._hash, step.outputs)), "warnings": warnings}
+        outputs = list(map(self._hash, step.outputs))
+        record = {"made_of": digest, "outputs": outputs, "warnings": warnings, "depends_on": step.depends_on}
         write_text(self._note(log), json.dumps(record, ensure_ascii=False))
 
     def warnings(self, step: Step, log: str, digest: str) -> list[str] | None:
@@ -47,6 +48,13 @@ class Made:
             return None
         same = made_of == digest and outputs == list(map(self._hash, step.outputs))
         return warnings if same else None
+
+    def former_dependence(self, log: str) -> str:
+        """What a step depended on besides its files when it was made (`Step.depends_on`); "" without a note."""
+        try:
+            return str(json.loads(self._note(log).read_text(encoding="utf-8"))["depends_on"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return ""
 
     def forget(self, log: str) -> None:
         """Forget what the step of a log was made of."""

@@ -21,7 +21,7 @@ from ..plan.step import Step
 from ..plan.steps import NO_MODEL
 from ..study import Study
 from ..workers import Workers
-from . import conclusions, disk, engine, notices, stores
+from . import conclusions, disk, engine, notices, stores, why
 from .batches import Batch, log_of
 from .made import Made
 from .progress import Progress
@@ -75,6 +75,14 @@ class Run:
         """Have what is damaged of the results planned to be made again."""
         engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
+    def explain(self, workflow: Any, study: Study, step: str) -> None:
+        """Have a dry run say why it would make a step."""
+
+        def say() -> None:
+            print("\n".join(why.Why(workflow, study, self.logs).lines(step)), flush=True)
+
+        engine.after_planning(workflow, say)
+
     def begin(self, workflow: Any, study: Folders | None = None) -> None:
         """Take the lock: one run of a study at a time. Ends the process where another run holds it.
 
@@ -101,6 +109,7 @@ class Run:
             )
         if self._study:
             write_text(self.study_file, self._study)
+            why.record(self.logs)
         if self._warning_log is not None:
             self._warning_log.begin(self._warnings, partial(engine.keeps, workflow))
         engine.start_at_once(workflow)

@@ -1,0 +1,69 @@
+"""The steps of a study by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from ..figures.null import drawing
+from ..options import POOLED
+from ..plan import steps
+from ..plan.step import Step
+from ..report.report_step import report_step
+from ..study import Study
+
+
+class Plan(Mapping[str, Step]):
+    """The steps of a study by name, such as "cell glove-6b-50d/none/weat/gender_1", "table scores" or "report".
+
+    A step is planned when it is asked for: a study has thousands of cells. Steps come in an order in which they can
+    be made.
+
+    Parameters
+    ----------
+    study
+        A study, or results that are there.
+    """
+
+    def __init__(self, study: Study):
+        self._makers = dict(_makers(study))
+
+    def __getitem__(self, name: str) -> Step:
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
+    for model, key in study.fits:
+        yield f"debias {model}/{key}", partial(steps.fit_step, study, model, key)
+    for model, asked in steps.cells_by_sentences(study):
+        yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
+    for name, cell in study.cells.items():
+        yield f"cell {name}", partial(steps.cell_step, study, cell)
+    if POOLED & study.config["inference"].keys():
+        for model in (model for model in study.models if study.kind(model).random_groups):
+            yield f"pool {model}", partial(steps.pool_step, study, model)
+    for name, group in study.inference_groups.items():
+        yield f"inference {name}", partial(steps.inference_step, study, group)
+    for name in study.aggregate_criteria:
+        yield f"aggregates {name}", partial(steps.aggregates_step, study, study.inference_groups[name])
+    for name, evaluation in (study.evaluations | study.quality).items():
+        yield f"evaluation {name}", partial(steps.evaluation_step, study, evaluation)
+    for model in study.models_with_frequencies:
+        yield f"frequency {model}", partial(steps.frequency_step, study, model)
+    if "bootstrap" in study.config["inference"]:
+        yield "rank_samples", partial(steps.rank_samples_step, study)
+    for name in study.tables:
+        yield f"table {name}", partial(steps.table_step, study, name)
+    for name in study.config["null_distributions"]:
+        cell = study.cells[name]
+        yield f"null {name}", partial(steps.null_step, study, cell)
+        yield f"figure null/{name}", partial(steps.figure_step, study, drawing(study, cell))
+    for name, drawn in study.figures.items():
+        yield f"figure {name}", partial(steps.figure_step, study, drawn)
+    yield "report", partial(report_step, study)

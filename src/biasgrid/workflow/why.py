@@ -1,0 +1,183 @@
+"""Why a run would make a step, in words: which word, parameter or module changed.
+
+Whether it would is the engine's to say, from a plan that is made and not run. What changed is found in what is there:
+the query's file, the step's former spec, and the modules of the code that it was made by (`record`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, join_names, quote, unknown_name
+from ..files import write_text
+from ..plan import code
+from ..query import Query
+from ..study import Study
+from . import engine
+from .batches import log_of
+from .made import Made
+from .plan import Plan
+
+NAME = "BIASGRID_WHY"  # environment variable: the step that is asked after
+KEPT = 500  # digests of code, of which the oldest are forgotten
+MODULES = ".modules.json"  # in the folder of logs
+SHOWN = 5  # of many changes
+
+
+def check(study: Study, name: str) -> None:
+    """Raises BiasgridError for a name that no step of the study has."""
+    plan = Plan(study)
+    if name not in plan:
+        kinds = dict.fromkeys(other.partition(" ")[0] for other in plan)
+        raise BiasgridError(f"--why: {unknown_name('step', name, plan, f'of the kinds {join_names(kinds)}')}")
+
+
+def record(logs: Path) -> None:
+    """Note which modules the digests of code are of that this process has planned with."""
+    known = _modules(logs)
+    known = {
+        digest: members for digest, members in known.items() if digest not in code.members()
+    } | code.members()
+    write_text(logs / MODULES, json.dumps(dict(list(known.items())[-KEPT:])))
+
+
+def _modules(logs: Path) -> dict[str, dict[str, str]]:
+    try:
+        return dict(json.loads((logs / MODULES).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+class Why:
+    """What changed since the steps of a study were made.
+
+    Parameters
+    ----------
+    workflow
+        The engine's, with a plan.
+    study
+        The study as it is now.
+    logs
+        The folder of the run's logs and notes.
+    """
+
+    def __init__(self, workflow: Any, study: Study, logs: Path):
+        self._workflow, self._study, self._logs = workflow, study, logs
+        self._made, self._plan = Made(logs), Plan(study)
+        self._causes: dict[str, dict[str, None]] = {}
+
+    def lines(self, name: str) -> list[str]:
+        """Why a run would make a step, a line each; one line that says that it would not."""
+        step = self._plan[name]
+        causes = list(self._causes_of(str(step.output)))
+        if not causes:
+            return [f"{name}: nothing changed, it is not made again"]
+        is_there = step.output.exists()
+        lines = [f"{name} is made{' again' * is_there}:", *(f"  {cause}" for cause in causes[:SHOWN])]
+        return lines + ([f"  and {len(causes) - SHOWN} more changes"] if len(causes) > SHOWN else [])
+
+    @cached_property
+    def _makers(self) -> dict[str, str]:
+        """File -> the step that makes it."""
+        return {file: name for name, step in self._plan.items() for file in step.outputs}
+
+    def _causes_of(self, file: str) -> dict[str, None]:
+        """What a file is made again for, its own reasons and those of what it is made from."""
+        if file not in self._causes:
+            self._causes[file] = {}
+            self._causes[file] = dict.fromkeys(self._find_causes(file))
+        return self._causes[file]
+
+    def _find_causes(self, file: str) -> Iterator[str]:
+        reason = engine.reason_of(self._workflow, file)
+        if reason is None:
+            return
+        if not Path(file).exists():
+            yield f"{file} is not there"
+            return
+        if file not in self._makers:
+            yield from self._source_changes(file, reason)
+            return
+        step = self._plan[self._makers[file]]
+        before = next((text for text in map(_text, reason.before) if text.startswith("[")), "")
+        before = before or self._made.former_dependence(log_of(step, self._logs))
+        if before and before != step.depends_on:
+            yield from self._dependence_changes(self._makers[file], before, step.depends_on)
+        for other in step.files:
+            if other in reason.updated and engine.reason_of(self._workflow, other) is None:
+                yield f"{other} is newer than {file}"
+            yield from self._causes_of(other)
+        yield from (f"{file}: {text}" for text in reason.other)
+
+    def _source_changes(self, file: str, reason: engine.Reason) -> Iterator[str]:
+        """Of a file that is no step's: a query, the record of a model's store, the study's own."""
+        key = Path(file).stem
+        if file == str(self._study.query_file(key)) and key in self._study.queries:
+            yield from _query_changes(key, Path(file), self._study.queries[key])
+        elif reason.before or reason.updated:
+            what = f"the source, format or store of the model {key}" if "/models/" in file else file
+            yield f"{what} changed"
+        else:
+            yield f"{file} is made again: {join_names(reason.other or reason.made)}"
+
+    def _dependence_changes(self, name: str, before: str, now: str) -> Iterator[str]:
+        (old_spec, old_code), (new_spec, new_code) = json.loads(before), json.loads(now)
+        # of steps that keep parts of their output
+        old_spec, new_spec = ({k: v for k, v in spec.items() if k != "code"} for spec in (old_spec, new_spec))
+        if changes := list(_differences(old_spec, new_spec)):
+            shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
+            yield f"{name}: {shown}"
+        if old_code != new_code:
+            old, new = _modules(self._logs).get(old_code), code.members().get(new_code)
+            changed = [m for m in sorted({*old, *new}) if old.get(m) != new.get(m)] if old and new else []
+            yield f"code changed: {join_names(changed)}" if changed else f"the code of {name} changed"
+
+
+def _text(param: str) -> str:
+    """A param as the engine has it, written in Python."""
+    try:
+        return str(ast.literal_eval(param))
+    except (ValueError, SyntaxError):
+        return ""
+
+
+def _query_changes(key: str, file: Path, query: Query) -> Iterator[str]:
+    """Which words of a query changed since its file was written."""
+    try:
+        former = Query.read(file)
+    except BiasgridError:
+        yield f"{file} is damaged"
+        return
+    sets = {s.name: s.words for s in (*query.target_sets, *query.attribute_sets)}
+    old_sets = {s.name: s.words for s in (*former.target_sets, *former.attribute_sets)}
+    for name in dict.fromkeys([*old_sets, *sets]):
+        old, new = old_sets.get(name, ()), sets.get(name, ())
+        if old == new:
+            continue
+        gone, come = ([w for w in a if w not in b] for a, b in ((old, new), (new, old)))
+        words = [f"{join_names(map(quote, come))} came"] if come else []
+        words += [f"{join_names(map(quote, gone))} went"] if gone else []
+        yield f"query {key}, set {quote(name)}: {', '.join(words) or 'the order of its words'}"
+    if old_sets == sets:
+        yield f"query {key}: its name or the order of its sets changed"
+
+
+def _differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Where two specs differ, and in what."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys([*old, *new]):
+            yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from _differences(*pair, f"{place}[{number}]")
+    elif old != new:
+        yield f"{place}: {_shown(old)} -> {_shown(new)}"
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else f"{json.dumps(value, ensure_ascii=False):.60}"
