@@ -260,6 +260,18 @@ class Project:
     def environment(self) -> dict[str, str]:
         return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
+    def start(self, cores: int = 2, **options) -> subprocess.Popen:
+        """A run to be killed, in a group of processes of its own: temporary files that it leaves lie in the project."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            self.command("--cores", str(cores)),
+            cwd=self.folder,
+            env=self.environment | {"TMPDIR": str(temporary)},
+            start_new_session=True,
+            **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options,
+        )
+
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
         return snakemake_process.run(arguments, self.folder, self.environment)
 
