@@ -261,7 +261,7 @@ class Project:
         return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def start(self, cores: int = 2, **options) -> subprocess.Popen:
-        """A run to be killed, in a group of processes of its own: temporary files that it leaves lie in the project."""
+        """A run to be killed, in its own group of processes: temporary files that it leaves lie in the project."""
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
