@@ -129,9 +129,9 @@ CONFIG = {
         }
     },
     "inference": {
-        "permutation": {"draws": 1999, "exact": 100},
+        "permutation": {"draws": 499, "exact": 100},
         "random_groups": {"draws": 499},
-        "frequency_bands": {},
+        "frequency_bands": {"draws": 199, "exact": 100},
         "bootstrap": {"draws": 50},
         "sensitivity": {"halves": 4},
         "adjust": "benjamini-hochberg",
