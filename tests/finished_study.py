@@ -23,7 +23,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from biasgrid.study import Study
 
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")
-KEPT = 3  # studies of other states of the sources, for as many worktrees
+KEPT = 6  # studies of other states of the sources, for as many worktrees
 NULL = "one/none/weat/q1"
 LETTERS = "abcdef"
 WORDS = [f"{letter}{i}" for letter in LETTERS for i in range(8)] + [f"x{i}" for i in range(352)]
@@ -136,7 +135,7 @@ CONFIG = {
         "sensitivity": {"halves": 4},
         "adjust": "benjamini-hochberg",
     },
-    "figures": ["scores", "bars-by-query", "rankings"],
+    "figures": ["scores", "bars-by-query", "rankings", "correlations"],
     "null_distributions": [NULL],
 }
 
@@ -176,7 +175,6 @@ def write_inputs(folder: Path) -> None:
     (folder / "sentence_scores.csv").write_text("text,score\n" + "".join(scores), encoding="utf-8")
 
 
-@cache
 def finished() -> Project:
     """The study, to be read only."""
     folder = Path(tempfile.gettempdir()) / f"biasgrid-studies-{os.getuid()}"
