@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items):
     """What starts the workflow is slow; what reads real vectors fetches them from a package registry."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if {"project", "finished_project"} & fixtures:
+        if {"project", "finished_project", "page_study"} & fixtures:
             item.add_marker("slow")
         if "word2vec" in fixtures:
             item.add_marker("network")

@@ -11,6 +11,8 @@ from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.record import read_evaluation
 from biasgrid.study import Study
 
+pytestmark = pytest.mark.slow  # a study is run first
+
 
 @pytest.fixture
 def study(tmp_path) -> Iterator[Study]:

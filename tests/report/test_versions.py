@@ -13,6 +13,8 @@ from biasgrid import __version__, versions
 from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.report.report_step import report_step
 
+pytestmark = pytest.mark.slow  # a study is run first
+
 HERE = {
     "biasgrid": __version__,
     "python": platform.python_version(),
