@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items):
     """What starts the workflow is slow; what reads real vectors fetches them from a package registry."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if {"project", "finished_project"} & fixtures:
+        if {"project", "finished_project", "page_study"} & fixtures:
             item.add_marker("slow")
         if "word2vec" in fixtures:
             item.add_marker("network")
@@ -259,6 +259,18 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def start(self, cores: int = 2, **options) -> subprocess.Popen:
+        """A run to be killed, in its own group of processes: temporary files that it leaves lie in the project."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            self.command("--cores", str(cores)),
+            cwd=self.folder,
+            env=self.environment | {"TMPDIR": str(temporary)},
+            start_new_session=True,
+            **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options,
+        )
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
         return snakemake_process.run(arguments, self.folder, self.environment)

@@ -2,31 +2,38 @@
 
     python tests/finished_study.py        # writes what tests/golden/finished_study is compared with, anew
 
-Two models of 400 words, of which one has a strong bias and one a weak one, a corpus, and a language model that is a
-table of scores; three queries, one of a word that a model lacks; four metrics of vectors, one of text, one of
-sentences; a debias method; all inference. It lies in the system's folder of temporary files under the digest of what
-makes it, and is made again when that changes. Whoever changes it works on a copy (`Project.copy`).
+Three models of 400 words, of which one has a strong bias, one a weak one, and one none and no word of F; a corpus,
+and a language model that is a table of scores. Four queries, with words that models lack, and names that would be
+markup; five metrics of vectors, one of text, one of sentences; a debias method; inference; a published number. It
+lies in the system's folder of temporary files under the digest of what makes it, and is made again when that changes.
+Whoever changes it works on a copy (`copied`, `Project.copy`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import random
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 from conftest import ROOT, Project
 
+from biasgrid.study import Study
+
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")
-KEPT = 3  # studies of other states of the sources, for as many worktrees
+KEPT = 6  # studies of other states of the sources, for as many worktrees
 NULL = "one/none/weat/q1"
 LETTERS = "abcdef"
 WORDS = [f"{letter}{i}" for letter in LETTERS for i in range(8)] + [f"x{i}" for i in range(352)]
@@ -36,14 +43,19 @@ def words(letter: str) -> list[str]:
     return [f"{letter}{i}" for i in range(8)]
 
 
+# words that would be markup, were they not escaped; no model has them
+HOSTILE = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
 GROUPS = {"A": words("a"), "B": words("b")}
 PAIRS = [[f"a{i}", f"b{i}"] for i in range(4)]
 CONFIG = {
     "study": "small",
     "seed": 7,
+    "published": ["published.csv"],
+    "words": {"preprocessors": [{}, {"lowercase": True}]},
     "models": {
-        "one": {"label": "Model one", "source": {"type": "file", "path": "one.txt"}},
-        "two": {"label": "Model two", "source": {"type": "file", "path": "two.txt"}},
+        "one": {"label": "Model <one>", "sorted": True, "source": {"type": "file", "path": "one.txt"}},
+        "two": {"label": "Model <two>", "source": {"type": "file", "path": "two.txt"}},
+        "three": {"label": "Model <three>", "source": {"type": "file", "path": "three.txt"}},
         "corpus": {"label": "A corpus", "kind": "corpus", "source": {"type": "file", "path": "corpus.txt"}},
         "table": {
             "label": "A table of scores",
@@ -55,8 +67,22 @@ CONFIG = {
     "criteria": {
         "First": {
             "queries": {
-                "q1": {"targets": GROUPS, "attributes": {"C": words("c"), "D": words("d")}},
-                "q2": {"targets": GROUPS, "attributes": {"E": words("e"), "F": words("f")}},
+                "q1": {
+                    "targets": {
+                        "A<i>": ["a1", *HOSTILE, "a2", "a3", "a4", "a5", "a6", "a7", "a0"],
+                        "B": words("b"),
+                    },
+                    "attributes": {"C": words("c"), "D": words("d")},
+                },
+                "q2": {
+                    "targets": GROUPS | {"A": ["A0", *words("a")[1:]]},
+                    "attributes": {"E": "toy.e", "F": "toy.f"},
+                },
+                # "wrt E" is a sub-query of both
+                "q5": {
+                    "targets": GROUPS | {"A": ["A0", *words("a")[1:]]},
+                    "attributes": {"E": words("e"), "D": words("d")},
+                },
             }
         },
         "Second": {
@@ -87,8 +113,9 @@ CONFIG = {
     "metrics": {
         "weat": {},
         "mac": {},
-        "rnd": {"params": {"distance": "cos"}},
-        "rnsb": {"params": {"n_iterations": 5}},
+        "rnd": {"inference": {"permutation": {"draws": 99, "exact": 50}}},
+        "rnsb": {"params": {"n_iterations": 5, "holdout": True}, "words": {"normalize": True}},
+        "cosine": {"metric": "rnd", "params": {"distance": "cos"}, "label": "RND (cosine)"},
     },
     "debias": {
         "First": {
@@ -96,25 +123,28 @@ CONFIG = {
                 "method": "hard",
                 "words": {"definitional_pairs": PAIRS},
                 "criteria": ["First", "Second"],
+                "models": ["one", "two"],
             }
         }
     },
     "inference": {
-        "permutation": {"draws": 1999, "exact": 100},
+        "permutation": {"draws": 499, "exact": 100},
         "random_groups": {"draws": 499},
+        "frequency_bands": {"draws": 199, "exact": 100},
         "bootstrap": {"draws": 50},
         "sensitivity": {"halves": 4},
         "adjust": "benjamini-hochberg",
     },
-    "figures": ["scores", "bars-by-query", "rankings"],
+    "figures": ["scores", "bars-by-query", "rankings", "correlations"],
     "null_distributions": [NULL],
 }
 
 
 def write_inputs(folder: Path) -> None:
     """The study's models and files, from seeded generators."""
-    for seed, (name, lean) in enumerate({"one": 2.0, "two": 0.5}.items()):
-        present = [word for word in WORDS if (name, word) != ("two", "d3")]
+    lacks = {"one": (), "two": ("d3",), "three": words("f")}
+    for seed, (name, lean) in enumerate({"one": 2.0, "two": 0.5, "three": 0.0}.items()):
+        present = [word for word in WORDS if word not in lacks[name]]
         vectors = np.random.default_rng(seed).normal(size=(len(present), 16))
         vectors[:, 0] += [lean * {"a": 1, "c": 1, "b": -1, "d": -1}.get(word[0], 0) for word in present]
         rows = (
@@ -122,6 +152,15 @@ def write_inputs(folder: Path) -> None:
             for word, row in zip(present, vectors, strict=True)
         )
         (folder / f"{name}.txt").write_text(f"{len(present)} 16\n" + "".join(rows), encoding="utf-8")
+    toy = {"title": "toy", "paper": "A paper <b>of words</b>", "licence": "CC0"}
+    toy |= {"sets": {letter: words(letter) for letter in "ef"}}
+    (folder / "data" / "word_sets").mkdir(parents=True, exist_ok=True)
+    (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps(toy), encoding="utf-8")
+    (folder / "published.csv").write_text(
+        "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
+        "A <b>paper</b>,table 1,First,q1,weat,one,value,99.5,1,,,,\n",
+        encoding="utf-8",
+    )
     draw = random.Random(3)
     lines = (" ".join(draw.choice(LETTERS) + str(draw.randrange(8)) for _ in range(7)) for _ in range(300))
     (folder / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -154,6 +193,21 @@ def finished() -> Project:
         for path in others[: -KEPT - 1]:
             shutil.rmtree(path, ignore_errors=True)
     return Project(place)
+
+
+@contextmanager
+def copied(folder: Path) -> Iterator[Study]:
+    """A copy to write to, without the workflow that made it; this folder is the working directory meanwhile."""
+    left_out = shutil.ignore_patterns("src", "workflow", "profiles", ".snakemake")
+    shutil.copytree(finished().folder, folder, ignore=left_out, symlinks=True, dirs_exist_ok=True)
+    with contextlib.chdir(folder):
+        yield Study.read("config/config.yaml")
+
+
+def other(folder: Path, **changes: object) -> Study:
+    """Another study of the same models, to be made in this folder, which is the working directory."""
+    write_inputs(folder)
+    return Study.of(CONFIG | {"published": [], "figures": [], "null_distributions": []} | changes)
 
 
 def make(folder: Path) -> Project:

@@ -36,7 +36,9 @@ def run(
     with tempfile.TemporaryDirectory() as made:
         output, errors = Path(made, "stdout"), Path(made, "stderr")
         server = _server()
-        request = (list(arguments), str(folder), dict(environment), str(output), str(errors))
+        # where a run ends at once, Snakemake's temporary folder is left
+        variables = {"TMPDIR": made} | dict(environment)
+        request = (list(arguments), str(folder), variables, str(output), str(errors))
         print(json.dumps(request), file=server.stdin, flush=True)
         code = int(server.stdout.readline())
         return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
@@ -76,6 +78,7 @@ def _snakemake(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    tempfile.tempdir = None
     sys.path[:1] = ["", environment["PYTHONPATH"]]
     # modules are edited within a second
     sys.dont_write_bytecode = True

@@ -1,44 +1,23 @@
 """The version that files of results carry, and what is said of results of another."""
 
 import json
-import shutil
-from pathlib import Path
+from collections.abc import Iterator
 
+import finished_study
 import pytest
-from conftest import GRID_WORDS, grid_config, write_text_model
-from in_process import make
 
 from biasgrid import BiasgridError, results, schema
 from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.record import read_evaluation
 from biasgrid.study import Study
 
-CONFIG = grid_config() | {
-    "metrics": {"weat": {}},
-    "inference": {"permutation": {"draws": 20}},
-}
-
-
-@pytest.fixture(scope="module")
-def computed(tmp_path_factory) -> Path:
-    """A folder with a small study, computed."""
-    folder = tmp_path_factory.mktemp("study")
-    (folder / "data" / "word_sets").mkdir(parents=True)
-    toys = {"e": GRID_WORDS[32:40], "f": GRID_WORDS[40:48]}
-    (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps({"sets": toys}))
-    for seed, name in enumerate(("one", "two")):
-        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        make(Study.of(CONFIG))
-    return folder
+pytestmark = pytest.mark.slow  # a study is run first
 
 
 @pytest.fixture
-def study(computed, tmp_path, monkeypatch) -> Study:
-    shutil.copytree(computed, tmp_path / "study")
-    monkeypatch.chdir(tmp_path / "study")
-    return Study.of(CONFIG)
+def study(tmp_path) -> Iterator[Study]:
+    with finished_study.copied(tmp_path) as study:
+        yield study
 
 
 def rewritten(path, **changes):

@@ -1,13 +1,11 @@
 """A finished study as a grid: its tables, and what follows from them."""
 
-import os
 import shutil
 import warnings
-from pathlib import Path
 
+import finished_study
 import pandas as pd
 import pytest
-import small_study
 
 from biasgrid import BiasgridError
 from biasgrid.api.opening import open_study
@@ -17,14 +15,9 @@ pytestmark = pytest.mark.slow  # a study is run first
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The results of the small study; the folder that it ran in is gone from the working directory."""
-    place, before = tmp_path_factory.mktemp("study"), Path.cwd()
-    os.chdir(place)
-    try:
-        return place / small_study.finished(place).results
-    finally:
-        os.chdir(before)
+def folder():
+    """The results of the finished study, whose folder is not the working directory."""
+    return finished_study.finished().folder / "results" / "small"
 
 
 @pytest.fixture(scope="module")
@@ -33,26 +26,32 @@ def grid(folder):
 
 
 def long(wide: pd.DataFrame) -> dict:
-    return {(*column, model): wide.loc[model, column] for column in wide.columns for model in wide.index}
+    """(criterion, metric, state) -> value; a metric has none on a model of another kind."""
+    values = {(*column, state): wide.loc[state, column] for column in wide.columns for state in wide.index}
+    return {place: value for place, value in values.items() if value == value}
+
+
+def long_of_file(table: pd.DataFrame, column: str) -> dict:
+    states = table["model"] + table["debias"].map({"none": "", "hard": " under hard"})
+    places = zip(table["criterion"], table["metric"], states, strict=True)
+    return {place: value for place, value in zip(places, table[column], strict=True) if value == value}
 
 
 def test_scores_are_the_files(folder, grid):
     assert grid.scores.to_csv(index=False, lineterminator="\n") == (folder / "scores.csv").read_text()
-    assert repr(grid) == "<Grid 6 metrics, 4 queries, 3 models: 147 scores (6 without a value)>"
-    assert grid.models == ["one", "two", "three"]
+    assert repr(grid) == "<Grid 7 metrics, 6 queries, 7 models: 132 scores (5 without a value)>"
+    assert grid.models == ["one", "one under hard", "two", "two under hard", "three", "corpus", "table"]
 
 
 @pytest.mark.parametrize("how", ["avg", "abs_avg", "sum", "abs_sum"])
 def test_aggregates_are_the_files(folder, grid, how):
     table = read(folder / "aggregates.csv")
-    table = table[table["aggregation"] == how]
-    expected = {(row.criterion, row.metric, row.model): row.value for row in table.itertuples()}
-    assert long(grid.aggregate(how)) == pytest.approx(expected, abs=0, rel=0, nan_ok=True)
+    expected = long_of_file(table[table["aggregation"] == how], "value")
+    assert long(grid.aggregate(how)) == pytest.approx(expected, abs=0, rel=0)
 
 
 def test_ranks_are_the_files(folder, grid):
-    expected = {(r.criterion, r.metric, r.model): r.rank for r in read(folder / "rankings.csv").itertuples()}
-    assert long(grid.rank()) == expected
+    assert long(grid.rank()) == long_of_file(read(folder / "rankings.csv"), "rank")
 
 
 @pytest.mark.parametrize("method", ["spearman", "kendall", "pearson"])
@@ -72,7 +71,10 @@ def test_figures_are_drawn_from_the_files(grid, kind):
 
 def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder, grid):
     found = grid.least_biased().set_index(["criterion", "metric"])
-    rankings, pairs = grid.frame("rankings"), grid.frame("pairs")
+    rankings, pairs = (
+        grid.frame(name).query(rows)
+        for name, rows in (("rankings", "debias == 'none'"), ("pairs", "family == 'models'"))
+    )
     assert set(found.index) == set(grid.rank().columns)
     for place, row in found.iterrows():
         part, tests = (
@@ -94,10 +96,10 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
         assert row["holds_for"] == ("these queries" if "these queries" in set(rivals["holds_for"]) else "")
         assert row["p_adjusted"] == pytest.approx(rivals["p_adjusted"].max(), nan_ok=True)
         undecided = {text.partition(":")[0] for text in row["undecided"].split("; ") if text}
-        assert undecided == {f"Model {name}" for name in rivals.loc[~decided, "model_b"]}
+        assert undecided == {f"Model <{name}>" for name in rivals.loc[~decided, "model_b"]}
         not_ranked = {text.partition(":")[0] for text in row["not_ranked"].split("; ") if text}
-        assert not_ranked == {f"Model {name}" for name in part.index[part["rank_shared"].isna()]}
-    assert list(grid.least_biased("Awe")["criterion"].unique()) == ["Awe"]
+        assert not_ranked == {f"Model <{name}>" for name in part.index[part["rank_shared"].isna()]}
+    assert list(grid.least_biased("Second")["criterion"].unique()) == ["Second"]
     columns = [
         "metric",
         "model_label",
@@ -112,10 +114,10 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
 
 
 def test_the_least_biased_models_are_printed_in_80_columns(grid):
-    lines = str(grid.least_biased("Zeal")).splitlines()
+    lines = str(grid.least_biased("First")).splitlines()
     assert lines[0].split() == ["metric", "model_label", "decided", "p_adjusted", "queries"]
     # and a line on what holds for two queries, and one on what grows with the length of vectors
-    assert len(lines) == 4 + len(grid.metrics)
+    assert len(lines) == 4 + len(grid.rank(criterion="First").columns)
     assert [line.split()[0] for line in lines if "these queries" in line] == ["*"]
     assert [line.split()[0] for line in lines if "‡" in line] == ["rnd‡", "‡"]
     assert max(map(len, lines)) <= 80
@@ -124,19 +126,20 @@ def test_the_least_biased_models_are_printed_in_80_columns(grid):
 def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
     panels = {axes.get_title(loc="left") for axes in grid.plot("order", metric=["weat", "cosine"]).axes}
     assert panels == {"WEAT", "RND (cosine)"}
-    assert "ECT" in grid.plot("influence", criterion="Awe", metric="ect").texts[0].get_text()
-    (legend,) = grid.plot("rankings", metric=["weat", "ect"]).legends
-    assert [text.get_text() for text in legend.texts] == ["ECT", "WEAT"]
-    # three models are too few to correlate
-    said = " ".join(text.get_text() for text in grid.plot("correlations", metric=["weat", "ect"]).texts)
-    assert "fewer than 4 models" in " ".join(said.split())
+    assert "MAC" in grid.plot("influence", criterion="Second", metric="mac").texts[0].get_text()
+    (legend,) = grid.plot("rankings", metric=["weat", "mac"]).legends
+    assert [text.get_text() for text in legend.texts] == ["MAC", "WEAT"]
+    *panels, _ = grid.plot("correlations", metric=["weat", "mac"]).axes
+    assert [[label.get_text() for label in axes.get_xticklabels()] for axes in panels] == [
+        ["MAC", "WEAT"]
+    ] * 3
     with pytest.raises(BiasgridError, match="unknown metric 'weta'; did you mean 'weat'"):
         grid.plot("order", metric="weta")
 
 
 @pytest.mark.parametrize("kind", ["order", "rank-intervals"])
 def test_ranks_of_one_criterion_are_drawn(grid, kind):
-    assert grid.plot(kind, criterion="Zeal").texts[0].get_text().endswith(": Zeal")
+    assert grid.plot(kind, criterion="First").texts[0].get_text().endswith(": First")
     assert grid.plot(kind).texts[0].get_text().endswith(": Overall")
     with pytest.raises(BiasgridError, match="has criterion='Fear'; there are criterion='Overall'"):
         grid.plot(kind, criterion="Fear")
@@ -144,7 +147,9 @@ def test_ranks_of_one_criterion_are_drawn(grid, kind):
 
 def test_the_lost_words_and_other_tables_are_there(grid):
     lost = grid.lost_words
-    assert set(lost.loc[lost["model"] == "three", "word"]) == {"g0", "g1", "g2", "a3"}
+    there = {"d3"} | {f"f{i}" for i in range(8)}
+    of_models = {model: set(rows["word"]) & there for model, rows in lost.groupby("model")}
+    assert of_models == {"one": set(), "two": {"d3"}, "three": there - {"d3"}}
     assert len(grid.frame("inference")) == len(grid.scores)
     with pytest.raises(BiasgridError, match="study small has no table mitigation"):
         grid.frame("mitigation")
@@ -152,12 +157,12 @@ def test_the_lost_words_and_other_tables_are_there(grid):
         grid.frame("score")
 
 
-def test_a_study_is_found_by_its_config_too(folder, grid, monkeypatch):
+def test_a_study_is_found_by_its_config_too(folder, grid, tmp_path, monkeypatch):
     monkeypatch.chdir(folder.parents[1])
-    assert open_study("small.yaml").scores.equals(grid.scores)
+    assert open_study("config/config.yaml").scores.equals(grid.scores)
     assert open_study("results/small/study.json").scores.equals(grid.scores)
-    shutil.copytree("results/small", "elsewhere")
-    assert open_study("elsewhere").rank().equals(grid.rank())
+    shutil.copytree("results/small", tmp_path / "elsewhere")
+    assert open_study(tmp_path / "elsewhere").rank().equals(grid.rank())
 
 
 def test_what_is_no_finished_study_is_said_in_a_sentence(folder, tmp_path):

@@ -3,16 +3,14 @@
 import inspect
 import re
 
+import finished_study
 import pytest
 import reference
 from configuration import models_in
-from conftest import GRID_WORDS, grid_config, write_text_model
-from in_process import make
 
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api import docstrings
 from biasgrid.config import study
-from biasgrid.study import Study
 from validation.calibration.config import SimulationConfig
 from validation.planted_bias.config import FactoryConfig
 
@@ -152,27 +150,9 @@ def test_every_public_name_has_its_sentence_and_its_parameters_theirs(name):
     assert not [p for p in given if not said.get(p) and not re.search(rf"`{p}\b", whole)]
 
 
-@pytest.fixture(scope="module")
-def small_study(tmp_path_factory):
-    """A small study with all that is computed of groups of words, and its folder of results."""
-    folder = tmp_path_factory.mktemp("study")
-    (folder / "data" / "word_sets").mkdir(parents=True)
-    (folder / "data" / "word_sets" / "toy.json").write_text(
-        '{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}'
-    )
-    for seed, name in enumerate(("one", "two")):
-        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
-    parts = {"permutation": {"draws": 50}, "bootstrap": {"draws": 20}, "sensitivity": {"halves": 5}}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        computed = Study.of(grid_config() | {"inference": parts, "figures": []})
-        make(computed)
-        return folder / computed.results
-
-
 @pytest.mark.slow
-def test_tables_hold_what_their_columns_declare(small_study):
-    files = sorted(small_study.glob("*.csv"))
+def test_tables_hold_what_their_columns_declare():
+    files = sorted((finished_study.finished().folder / "results" / "small").glob("*.csv"))
     assert len(files) >= 8
     for file in files:
         table = tables.read(file)

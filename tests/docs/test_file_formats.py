@@ -65,11 +65,11 @@ def read(files):
     return [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
 
 
-def config(model, **changes):
-    """The study of one model and criterion, so far as a file of it is made here."""
-    whole = finished_study.CONFIG | {"null_distributions": [], "figures": [], "debias": {}}
-    whole["models"] = {"one": whole["models"]["one"] | model}
-    return whole | {"criteria": {"First": whole["criteria"]["First"]}} | changes
+def small_study(folder, **changes):
+    """Of one model and criterion, so far as a file of it is made here."""
+    first = {"First": finished_study.CONFIG["criteria"]["First"]}
+    one = {"one": finished_study.CONFIG["models"]["one"]}
+    return finished_study.other(folder, criteria=first, models=one, debias={}, **changes)
 
 
 def test_queries_cells_and_inference(study):
@@ -101,14 +101,14 @@ def test_null_distributions_and_pools(study):
     arrays = np.load(study.null_file(study.cells[finished_study.NULL]))
     assert {re.sub(r"_\d+_", "_<i>_", name) for name in arrays} == documented("Null distributions").keys()
     (result,) = json.loads(arrays["results"].tobytes())
-    assert result.keys() == {"query", "status", "value", "permutation", "random_groups", "bootstrap"}
+    parts = {"permutation", "random_groups", "frequency_bands", "bootstrap"}
+    assert result.keys() == {"query", "status", "value", *parts}
     assert set(np.load(study.pool_file("one"))) == documented("A pool").keys()
 
 
 def test_frequencies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_text_model(Path("one.txt"), finished_study.WORDS)
-    study = Study.of(config({"sorted": True}))
+    study = small_study(tmp_path)
     make_inputs(study)
     frequency_step(study, "one").run()
     check("Frequencies", *read([study.frequency_file("one")]))
@@ -134,13 +134,12 @@ def test_a_transform(tmp_path):
 def test_evaluations(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = finished_study.WORDS[:40]
-    write_text_model(Path("one.txt"), words)
     pairs = [f"{a}\t{b}\t{i % 7}" for i, (a, b) in enumerate(pairwise(words))]
     Path("pairs.tsv").write_text("\n".join([*pairs, "gone\ta0\t1"]))
     questions = [" ".join(words[i : i + 4]) for i in range(12)]
     Path("questions.txt").write_text("\n".join([": some", *questions]))
     quality = {"similarity": {"toy": "pairs.tsv"}, "analogies": {"asked": "questions.txt"}}
-    study = Study.of(config({}, quality=quality))
+    study = small_study(tmp_path, quality=quality)
     make_inputs(study)
     (evaluation,) = study.quality.values()
     evaluation_step(study, evaluation).run()

@@ -154,7 +154,7 @@ class Worker:
         result["seconds"] = time.monotonic() - start
         if not line:
             code = self.process.wait()
-            self.process = None
+            self.close()
             return result | {"why": f"the process ended with {code}"}
         result |= json.loads(line)
         if result["peak"] > MOST:
@@ -163,12 +163,14 @@ class Worker:
 
     def start(self) -> None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BIASGRID_")}
+        # what the process leaves when it is killed
+        self.temporary = tempfile.TemporaryDirectory(prefix="fuzz-", dir=SCRATCH)
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # what commands print
-            env=environment | {"OMP_NUM_THREADS": "1"},
+            env=environment | {"OMP_NUM_THREADS": "1", "TMPDIR": self.temporary.name},
             text=True,
         )
         self.tried = 0
@@ -181,6 +183,7 @@ class Worker:
             self.process.wait()
             self.process.stdin.close()
             self.process.stdout.close()
+            self.temporary.cleanup()
         self.process = None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 from conftest import write_text_model
-from in_process import make_cells, make_inputs, make_tables
+from in_process import make, make_cells, make_inputs, make_tables
 
 from biasgrid import comparison
 from biasgrid.plan import steps
@@ -101,3 +101,21 @@ def measured(folder: Path, lean: Mapping[str, float] | None = None, draws: int =
     make_tables(study)
     report_step(study).run()
     return study
+
+
+def plain(folder: Path) -> Study:
+    """Without inference, ranked criteria, published numbers: one model, one metric, one query."""
+    model = write_text_model(folder / "one.txt", [word for letter in "abcd" for word in words(letter)])
+    return make(
+        Study.of(
+            {
+                "study": "plain",
+                "models": {"one": {"label": "Model one", "source": {"type": "file", "path": str(model)}}},
+                "criteria": {"First": {"ranked": False, "queries": {"abcd": query("abcd")}}},
+                "metrics": {"weat": {}},
+                "figures": [],
+                "results": str(folder / "results"),
+                "embeddings": str(folder / "embeddings"),
+            }
+        )
+    )

@@ -5,7 +5,6 @@ import random
 from pathlib import Path
 
 import numpy as np
-import page_studies
 import pandas as pd
 import pytest
 import small_page
@@ -512,7 +511,7 @@ def test_a_phone_scrolls_the_page_down_only(page, browser):
 def test_a_study_that_ranks_nothing(browser, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        study = page_studies.plain_study(tmp_path)
+        study = small_page.plain(tmp_path)
     browser.open(study.report_file)
     assert "ranks no models" in browser.one("#ranking").text
     assert not browser.all("#ranking form")

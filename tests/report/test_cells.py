@@ -5,16 +5,16 @@ import re
 import shlex
 from html.parser import HTMLParser
 
+import finished_study
 import in_process
 import jinja2
 import pandas as pd
 import pytest
 from conftest import biasgrid
-from page_studies import HOSTILE, small_config
+from finished_study import HOSTILE, words
 
 from biasgrid.inference import step
 from biasgrid.report import cell_html, cells
-from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 KEYS = ["criterion", "query", "metric", "model", "debias"]
@@ -22,25 +22,9 @@ KEYS = ["criterion", "query", "metric", "model", "debias"]
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A study with lost words, words in capitals, sub-queries, all tests, and a metric without a permutation test."""
-    folder = tmp_path_factory.mktemp("cells")
-    config = small_config(folder)
-    config["metrics"] = {
-        "weat": {},
-        "rnd": {},
-        "ripa": {},
-        "mac": {},
-        "rnsb": {"params": {"n_iterations": 5}},
-    }
-    config["words"] = {"lost_vocabulary_threshold": 0.3, "preprocessors": [{}, {"lowercase": True}]}
-    config["criteria"]["First"]["queries"]["q2"]["targets"]["A"][0] = "A0"
-    config["inference"] |= {
-        "random_groups": {"draws": 19},
-        "frequency_bands": {},
-        "control_words": {"draws": 19},
-    }
-    config["models"]["one"]["sorted"] = True
-    return in_process.make(Study.of(config))
+    """It has lost words, words in capitals, sub-queries, all tests, and a metric without a permutation test."""
+    with finished_study.copied(tmp_path_factory.mktemp("cells")) as study:
+        yield study
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +67,8 @@ def test_every_score_has_a_record_with_its_numbers(study, read):
     assert [key(read, r) for r in read.records] == list(scores[KEYS].itertuples(index=False, name=None))
     assert [r.number for r in read.records] == list(range(len(scores)))
     assert scores["value"].isna().any()
-    # of the model that is sorted by frequency
-    assert set(scores.loc[scores["p_bands"].notna(), "model"]) == {"one"}
+    # of the model that is sorted by frequency, and of a corpus
+    assert set(scores.loc[scores["p_bands"].notna(), "model"]) == {"one", "corpus"}
     for record, row in zip(read.records, scores.itertuples(), strict=True):
         assert same(record.value, row.value)
         assert record.status == row.status
@@ -149,9 +133,9 @@ def test_words_are_found_as_what_and_lost(read, of_key):
 
 
 def test_a_missing_value_has_its_reason(read, of_key):
-    """Model three has no word of F, 4 of 4."""
+    """Model three has no word of F."""
     record = of_key["First", "A and B wrt E and F", "weat", "three", "none"]
-    assert record.reason == "too many words are lost: F lacks 4 of 4 words; the study allows 30 %"
+    assert record.reason == "too many words are lost: F lacks 8 of 8 words; the study allows 20 %"
     assert (record.value, record.tests, record.interval) == (None, {}, None)
     sub = of_key["First", "A and B wrt E", "rnd", "three", "none"]  # without F it has one
     assert (sub.reason, sub.value is None) == ("", False)
@@ -281,24 +265,28 @@ def shown(read, model=None):
     return str.join("", [*parts, macros.word_sets(read)])
 
 
-def test_what_limits_a_score_stands_beside_it(tmp_path):
+def test_what_limits_a_score_stands_beside_it(tmp_path, monkeypatch):
     """Of one word per set a permutation test has p = 1, and the words cannot be left out."""
-    config = small_config(tmp_path)
-    query = config["criteria"]["First"]["queries"]["q1"]
-    query["targets"] = {name: words[:1] for name, words in query["targets"].items()}
-    query["attributes"]["D"].append(query["targets"]["B"][0])
-    config["criteria"] = {"First": {"queries": {"q1": query}}}
-    config["metrics"] = {"weat_es": {"params": {"one_word": "keep"}}, "sc_weat": {}}
-    config["inference"] = {"permutation": {}, "bootstrap": {"draws": 20}}
-    made = in_process.make(Study.of(config))
+    monkeypatch.chdir(tmp_path)
+    query = {"targets": {"A": ["a0"], "B": ["b0"]}, "attributes": {"C": words("c"), "D": [*words("d"), "b0"]}}
+    made = in_process.make(
+        finished_study.other(
+            tmp_path,
+            criteria={"First": {"queries": {"q1": query}}},
+            metrics={"weat_es": {"params": {"one_word": "keep"}}, "sc_weat": {}},
+            inference={"permutation": {}, "bootstrap": {"draws": 20}},
+            models={name: finished_study.CONFIG["models"][name] for name in ("one", "two", "three")},
+            debias={},
+        )
+    )
     read = cells.read(cells.inputs(made), cells.spec(made))
     parts = Parts(shown(read)).text
-    models = len(config["models"])
+    models = len(made.models)
     assert parts.count("(two sets of one word each fix its size by construction)") == models
     assert parts.count("two sets of one word each fix its size by construction") == 2 * models
     assert parts.count("p = 1, lowest possible p 1") == models
     assert parts.count("none: a set has one word, which cannot be left out") == models
-    assert parts.count(f"'{query['targets']['B'][0]}' in 'B' and 'D'") == 2
+    assert parts.count("'b0' in 'B' and 'D'") == 2
 
 
 def test_as_html_every_score_is_there_once_and_words_are_no_markup(read):
@@ -327,7 +315,7 @@ def test_as_html_every_score_is_there_once_and_words_are_no_markup(read):
         svg["role"] == "img" and svg["aria-label"].startswith("Histogram from ") for svg in parts.tags["svg"]
     )
     assert "style" not in html
-    assert "none: the relation vector" in parts.text
+    assert "none: MAC is a mean" in parts.text
 
 
 def test_a_histogram_is_drawn_to_scale(read):

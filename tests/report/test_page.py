@@ -6,8 +6,9 @@ import shutil
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
-import page_studies
+import finished_study
 import pytest
+import small_page
 
 from biasgrid import open_study, tables
 from biasgrid.numbers import typeset
@@ -67,12 +68,13 @@ def text_of(study):
 
 @pytest.fixture(scope="module")
 def page_study(tmp_path_factory):
-    return page_studies.page_study(tmp_path_factory.mktemp("page"))
+    with finished_study.copied(tmp_path_factory.mktemp("page")) as study:
+        yield study
 
 
 @pytest.fixture(scope="module")
 def plain_study(tmp_path_factory):
-    return page_studies.plain_study(tmp_path_factory.mktemp("plain"))
+    return small_page.plain(tmp_path_factory.mktemp("plain"))
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +97,11 @@ def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study
     cell = max(path.stat().st_mtime for path in page_study.results.glob("cells/**/*.json"))
     day = datetime.fromtimestamp(cell, UTC)
     assert f"measured {day.day} {day:%B} {day.year}" in head
-    assert "Model &lt;one&gt;; Model &lt;two&gt;; Model &lt;three&gt;" in head
-    assert "3 queries (First 2, Second 1) by 4 metrics (" in head
+    states = ", also under Hard debias; ".join(
+        ("Model &lt;one&gt;", "Model &lt;two&gt;", "Model &lt;three&gt;")
+    )
+    assert f"{states}; A corpus; A table of scores" in head
+    assert "6 queries (First 3, Second 1, Text 1, Sentences 1) by 7 metrics (" in head
     # then the verdict, all criteria but the first folded
     verdict = text[text.index('<section id="verdict"') : text.index("</section>")]
     assert re.findall(r'<details class="criterion" id="[^"]*"( open)?', verdict) == [" open", "", ""]
@@ -210,7 +215,10 @@ def test_the_ranking_has_each_rank_and_value(page_study, page):
     for row in rankings[rankings["criterion"] == "First"].itertuples():
         wanted = f"{row.rank:g}", typeset(row.value)
         cells = [
-            cell for model in by_model if model[0].strip() == f"Model <{row.model}>" for cell in model[1:]
+            cell
+            for model in by_model
+            if model[0].strip() == f"Model <{row.model}>" + ", Hard debias" * (row.debias == "hard")
+            for cell in model[1:]
         ]
         assert (
             any(cell.startswith(wanted[0]) and wanted[1] in cell for cell in cells) or row.rank != row.rank
@@ -219,7 +227,7 @@ def test_the_ranking_has_each_rank_and_value(page_study, page):
 
 def test_published_numbers_have_their_verdict(page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "differs"]
-    assert row[1:6] == ["First", "WEAT", "Model <one>", "q1: value", "9.5"]
+    assert row[1:6] == ["First", "WEAT", "Model <one>", "q1: value", "99.5"]
     assert row[7] == "A <b>paper</b>: table 1"
 
 
@@ -243,18 +251,22 @@ def test_misspellings_of_print_are_marked_where_people_read_them():
 def test_models_say_how_many_words_they_have(page_study):
     words = {
         w
-        for query in page_study.queries.values()
+        for key, query in page_study.queries.items()
+        if key != "pairs"
         for s in (*query.target_sets, *query.attribute_sets)
         for w in s
     }
-    lost = {w for w in words if w[0] == "f" or w in page_studies.HOSTILE}
+    lost = {w for w in words if w[0] == "f" or w in finished_study.HOSTILE}
     shown = re.findall(r"coverage of the queries</dt><dd>(.*?)</dd>", text_of(page_study))
-    assert shown[-1].startswith(f"{len(words) - len(lost)} of {len(words)} words")
+    three = shown[list(page_study.models).index("three")]
+    assert three.startswith(f"{len(words) - len(lost)} of {len(words)} words")
 
 
 def test_lost_words_are_named(page_study, page):
     (row,) = [row for row in page.rows if row and row[0].strip() == "F" and "toy.f" in row[2]]
-    assert "f0, f1, f2, f3" in row[-1]
+    of_models = dict(zip(page_study.models, map(str.strip, row[4:]), strict=True))
+    lost = "8: f0, f1, f2, f3, f4, f5, f6, f7"
+    assert of_models == dict.fromkeys(page_study.models, "none") | {"three": lost}
 
 
 def test_a_study_without_inference_ranks_or_publications_says_so(plain_study):

@@ -4,15 +4,16 @@ import json
 import platform
 import re
 from importlib import metadata
-from pathlib import Path
 
+import finished_study
 import numpy as np
-import page_studies
 import pytest
 
 from biasgrid import __version__, versions
 from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.report.report_step import report_step
+
+pytestmark = pytest.mark.slow  # a study is run first
 
 HERE = {
     "biasgrid": __version__,
@@ -23,9 +24,9 @@ HERE = {
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return page_studies.made(page_studies.small_config(Path()))
+def study(tmp_path):
+    with finished_study.copied(tmp_path) as study:
+        yield study
 
 
 def text_of_page(study):

@@ -4,18 +4,15 @@ import math
 import re
 from dataclasses import replace
 
+import finished_study
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from conftest import GRID_WORDS, grid_config, write_text_model
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from in_process import make
 
 from biasgrid import BiasgridError, tables
 from biasgrid.cli import main
-from biasgrid.study import Study
 from biasgrid.tables import REGISTRY, Column, Table
 
 pytestmark = pytest.mark.slow
@@ -206,21 +203,10 @@ def read_or_refused(path):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The small study with its tables, and the folder that it is in."""
+    """The folder of the finished study, which is the working directory."""
     folder = tmp_path_factory.mktemp("made")
-    (folder / "data" / "word_sets").mkdir(parents=True)
-    (folder / "data" / "word_sets" / "toy.json").write_text(
-        '{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}'
-    )
-    for seed, name in enumerate(("one", "two")):
-        write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
-    config = grid_config() | {"figures": ["rankings", "scores", "correlations"]}
-    del config["metrics"]["rnsb"]
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        make(Study.read("config.yaml"))
-    return folder
+    with finished_study.copied(folder):
+        yield folder
 
 
 DAMAGES = {
@@ -242,14 +228,13 @@ MADE_FROM = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("table", MADE_FROM)
-def test_what_is_made_from_a_damaged_table_is_one_line(made, monkeypatch, capsys, table, damage):
-    monkeypatch.chdir(made)
+def test_what_is_made_from_a_damaged_table_is_one_line(made, capsys, table, damage):
     path = made / "results" / "small" / f"{table}.csv"
     before = path.read_bytes()
     path.write_bytes(DAMAGES[damage](before))
     try:
         for what, name in MADE_FROM[table]:
-            assert main([what, "--study", "config.yaml", f"--{what}", name]) == 2
+            assert main([what, "--study", "config/config.yaml", f"--{what}", name]) == 2
             output, errors = capsys.readouterr()
             assert output == ""
             (line,) = errors.splitlines()
@@ -259,17 +244,16 @@ def test_what_is_made_from_a_damaged_table_is_one_line(made, monkeypatch, capsys
         path.write_bytes(before)
 
 
-@pytest.mark.parametrize(("ours", "other"), [("rnd", "sc_weat"), ("one", "three"), ("First", "Third")])
-def test_another_studys_table_is_one_line_or_taken(made, monkeypatch, capsys, ours, other):
+@pytest.mark.parametrize(("ours", "other"), [("rnd", "sc_weat"), ("one", "four"), ("First", "Third")])
+def test_another_studys_table_is_one_line_or_taken(made, capsys, ours, other):
     """Well formed, with a metric, a model or a criterion that this study has not."""
-    monkeypatch.chdir(made)
     for table, made_from in MADE_FROM.items():
         path = made / "results" / "small" / f"{table}.csv"
         before = path.read_text()
         path.write_text(re.sub(rf"\b{ours}\b", other, before))
         try:
             for name in (name for what, name in made_from if what == "table"):
-                code = main(["table", "--study", "config.yaml", "--table", name])
+                code = main(["table", "--study", "config/config.yaml", "--table", name])
                 errors = capsys.readouterr().err
                 assert (code, len(errors.splitlines())) in ((0, 0), (2, 1)), (name, errors)
                 assert ("unknown metric 'sc_weat'" in errors) == (ours == "rnd" and name == "rankings")

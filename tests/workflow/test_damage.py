@@ -265,13 +265,7 @@ def test_a_killed_run_leaves_nothing_that_looks_damaged(project, whole):
     for seed, files in ((1, 2), (2, 40)):
         project.configure(CONFIG | {"seed": seed})
         began = time.time_ns()
-        run = subprocess.Popen(
-            project.command("--cores", "2"),
-            env=project.environment,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        run = project.start(stderr=subprocess.PIPE)
         while sum(made_after(path, began) for path in RESULTS.rglob("*")) < files:
             assert run.poll() is None
             time.sleep(0.01)

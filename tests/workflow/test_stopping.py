@@ -78,8 +78,10 @@ class Study:
 def start(folder, *arguments) -> subprocess.Popen:
     """A command of biasgrid at work in a group of processes of its own, as a shell starts it. It gets SIGINT also
     where these tests ignore that, as under nohup."""
+    (folder / "tmp").mkdir(exist_ok=True)
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
+        "TMPDIR": str(folder / "tmp"),  # Snakemake leaves a folder there when it is stopped
         "BIASGRID_EMBEDDINGS": str(folder / "embeddings"),
         "COLUMNS": "80",
     }

@@ -536,10 +536,7 @@ def test_two_runs_at_once_are_refused(project):
     text = slow.read_text()
     wait = f"    open({str(at_work)!r}, 'w'); __import__('time').sleep(60)\n"
     slow.write_text(text.replace("    first, second =", f"{wait}    first, second =", 1))
-    running = subprocess.Popen(
-        project.command("--cores", "1"), cwd=project.folder, env=project.environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    running = project.start(cores=1)
     try:
         while not at_work.exists():
             assert running.poll() is None
@@ -562,10 +559,7 @@ def test_killed_at_any_moment_the_next_run_completes_with_the_same_bytes(project
     process: it is gone when the process is, however it ended."""
     files = len(finished_project.results())
     for count in sorted(random.Random(3).sample(range(files), 2)):
-        running = subprocess.Popen(
-            project.command("--cores", "2"), cwd=project.folder, env=project.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        running = project.start()
         while running.poll() is None and len(project.results()) <= count:
             time.sleep(0.01)
         os.killpg(running.pid, signal.SIGKILL)
