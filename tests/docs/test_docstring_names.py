@@ -18,7 +18,7 @@ ELSEWHERE = re.findall(
     r"\S+",
     """
     angle_pca_pair classes_ cls.predictions evaluate_word_analogies evaluate_word_pairs fold generate_subqueries l
-    onstart Path predict_proba python sha256sum strip_accents warnings.simplefilter warnings.warn
+    onstart Path predict_proba python sha256sum strip_accents unpack warnings.simplefilter warnings.warn
     one_word.py strings.json career weat.career fashion_designer female_terms file.set male_terms
     direction_cosine_i_j package.name package.other_name units_first_words
     """,
