@@ -17,9 +17,10 @@ from validation.properties.pictures import verdicts
 
 def shown(picture, found):
     """What a picture must show of its tables."""
-    of_kind = SHOWN.get(picture.stem) or SHOWN.get(picture.kind)
-    if of_kind:
-        return of_kind(found)
+    numbers = SHOWN.get(picture.stem) or SHOWN.get(picture.kind)
+    if numbers:
+        return numbers(found)
+    assert picture.kind, f"{picture.stem}: SHOWN of picture_numbers.py says which numbers a picture must show"
     columns = picture.example.shown
     says = f"{picture.kind}: Example.shown names columns whose numbers stand in the figure, by table"
     assert columns, says
