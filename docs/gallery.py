@@ -25,17 +25,22 @@ A list replaces the default, so name all that you want. Some kinds need somethin
 Listing a figure whose data are missing is an error that says what is missing.
 
 """
-# pictures that other pages show, too
-SHOWN = {
-    "correlations": "correlations",
-    "hidden-bias": "hidden-bias",
-    "quality-ranks": "quality-ranks",
-    "query-ranks": "query-ranks",
-    "rank-intervals": "rank-intervals",
-    "rankings": "rankings",
-    "shuffled": "shuffled",
-    "trade-off": "trade-off",
-}
+# kinds whose pictures other pages show, too, and larger
+LARGE = (
+    "rankings",
+    "correlations",
+    "rank-intervals",
+    "shuffled",
+    "quality-ranks",
+    "query-ranks",
+    "trade-off",
+    "hidden-bias",
+)
+
+
+def stem(kind: str) -> str:
+    """A kind's picture below images/, without extension."""
+    return kind if kind in LARGE else f"gallery-{kind}"
 
 
 def page() -> str:
@@ -52,18 +57,16 @@ def wrapped(text: str) -> str:
 
 def section(kind: Figure) -> str:
     """What the page says of a kind."""
-    stem = SHOWN.get(kind.name, f"gallery-{kind.name}")
     listed = (
         f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
     )
+    picture = f"![{kind.meaning.removesuffix('.')}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     needs = f" It needs {kind.needs}." if kind.needs else ""
     return f"""## {kind.name}
 
 {kind.meaning}
 
-![{kind.meaning.removesuffix(".")}](images/{stem}.png)
-
-{wrapped(f"**How to read it.** {kind.reading}")}
+{picture}{wrapped(f"**How to read it.** {kind.reading}")}
 
 {wrapped(f"In a config: {listed}.{needs}{plugin_note(figures, kind.name)}")}
 """

@@ -1,5 +1,5 @@
 """Adding one file is enough: the files of the how-to pages, put into a copy of the package, pass the tests that all
-metrics, debias methods and tables pass."""
+metrics, debias methods, tables and figures pass."""
 
 import os
 import re
@@ -10,12 +10,16 @@ import sys
 import pytest
 from conftest import ROOT
 
-# page -> where its first file goes
-FOLDERS = {"add-a-metric": "metrics", "add-a-debias-method": "debias", "add-a-table-or-figure": "tables"}
-NAMES = ["spread", "remove_pair", "lost_shares"]
+# page -> where its files go
+FOLDERS = {
+    "add-a-metric": ["metrics"],
+    "add-a-debias-method": ["debias"],
+    "add-a-table-or-figure": ["tables", "figures"],
+}
+NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars"]
 COPIED = ["src", "docs", "tests", "config", "plugins", "profiles", "validation", "workflow"]
 COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
-# what `make reference` writes of the three
+# what `make reference` writes of the four
 REFERENCE = """
 import pages
 for path, text in pages.overviews().items():
@@ -30,6 +34,9 @@ COMMON = {
     "docs/test_docs_reference.py": "not test_tables_hold",
     "docs/test_pages.py": "NAMES or page_of_each or overviews or notes or no_other_pictures",
     "docs/test_readme.py": "it_counts",
+    "figures/test_figure_kinds.py": "every_kind or drawn_from_are_files",
+    "figures/test_odd_texts.py": "NAMES or every_kind",
+    "figures/test_pictures.py": "NAMES or docs_show or every_kind or are_small or rows_of_its_declaration",
     "evaluation/test_mitigation.py": "study_of_all_methods or refits_only or fits_nothing",
     "inference/test_inference.py": "every_metric or registry",
     "inference/test_resampling.py": "NAMES or every_metric_is_here",
@@ -41,11 +48,11 @@ COMMON = {
 }
 
 
-def first_file(page):
-    """The name and the code of a how-to page's first file."""
+def files_of(page):
+    """The names and the code of a how-to page's files."""
     text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    code = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
-    return re.search(r"`plugins/(\w+\.py)`", text)[1], code
+    codes = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return list(zip(re.findall(r"`plugins/(\w+\.py)`", text), codes, strict=True))
 
 
 @pytest.fixture
@@ -77,23 +84,49 @@ def common_tests(folder, *files):
     return run(folder, "-m", "pytest", *options, "-k", asked, *(f"tests/{file}" for file in files))
 
 
+def sentences(done):
+    """What tests that failed say, each in a sentence."""
+    said = re.findall(r"^E +AssertionError: (.*)$", done.stdout, re.MULTILINE)
+    assert len(said) == int(re.search(r"(\d+) failed", done.stdout)[1]), done.stdout
+    assert " error" not in done.stdout.splitlines()[-1], done.stdout
+    return said
+
+
 @pytest.mark.slow
 def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     package = copy / "src" / "biasgrid"
-    for page, folder in FOLDERS.items():
-        name, code = first_file(page)
-        (package / folder / name).write_text(code, encoding="utf-8")
+    for page, folders in FOLDERS.items():
+        for folder, (name, code) in zip(folders, files_of(page), strict=True):
+            (package / folder / name).write_text(code, encoding="utf-8")
     made = run(copy, "-c", f"NAMES = {NAMES}{REFERENCE}")
     assert made.returncode == 0, made.stderr
+    # as `make pictures` draws it after `make study`, of whose scores these are a part
+    (copy / "results" / "embedded").mkdir(parents=True)
+    shutil.copy2(copy / "docs/images/gallery-scores.csv", copy / "results/embedded/scores.csv")
+    drawn = run(copy, "docs/pictures.py", "gallery-lost-bars")
+    assert drawn.returncode == 0, drawn.stderr
     done = common_tests(copy, *COMMON)
     assert done.returncode == 0, done.stdout
 
     # and what a file lacks is said in a sentence each
-    name, code = first_file("add-a-metric")
+    ((name, code),) = files_of("add-a-metric")
     bare = re.sub(r"\n    Parameters\n.*?(?=    \"\"\")", "", code, flags=re.DOTALL)
     bare = re.sub(r"        (scaled|asks|above)=.*\n", "", bare)
     (package / "metrics" / name).write_text(bare, encoding="utf-8")
     done = common_tests(copy, "api/test_functions.py", "metrics/test_metric_sentences.py")
-    said = set(re.findall(r"^E +AssertionError: (.*)$", done.stdout, re.MULTILINE))
-    assert len(said) == int(re.search(r"(\d+) failed", done.stdout)[1]) == 5, done.stdout
+    said = sentences(done)
+    assert len(set(said)) == len(said) == 5, done.stdout
     assert all(line.startswith("spread: ") for line in said)
+
+    (_, (name, code)) = files_of("add-a-table-or-figure")
+    bare = re.sub(r" +shown=.*\n", "", code)
+    (package / "figures" / name).write_text(bare, encoding="utf-8")
+    said = sentences(common_tests(copy, "figures/test_pictures.py"))
+    assert said == ["lost-bars: Example.shown names columns whose numbers stand in the figure, by table"]
+    bare = re.sub(r"        example=Example\(.*?\n        \),\n", "", code, flags=re.DOTALL)
+    (package / "figures" / name).write_text(bare, encoding="utf-8")
+    for file in (copy / "docs" / "images").glob("gallery-lost-bars*"):
+        file.unlink()
+    run(copy, "docs/gallery.py")
+    said = sentences(common_tests(copy, *(file for file in COMMON if file.startswith("figures/"))))
+    assert set(said) == {"lost-bars: Figure.example says which figure of which study the gallery shows"}

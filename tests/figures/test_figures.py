@@ -691,22 +691,6 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
     assert_readable(correlations(correlation_table(metrics, criteria, seed), models))
 
 
-def all_figures():
-    """What draws a figure of each kind of this file, with everything in it that has its own drawing code."""
-    few = dict(list(PUBLISHED.items())[:4])
-    ranks = ranking_table(few, ["Gender", "Overall"])
-    ranks.loc[::9, "rank"] = np.nan
-    of_metrics = correlation_table(METRICS, ["Overall"])
-    of_metrics.loc[1, "correlation"] = np.nan
-    of_queries = lose(score_table({"weat": PAIRED, "rnd": SINGLE}, list(few)), [3])
-    return {
-        "rankings": lambda: rankings(ranks, LABELS),
-        "rankings.by-criterion": lambda: rankings_by_criterion(ranks, LABELS),
-        "correlations": lambda: correlations(of_metrics, LABELS),
-        "scores": lambda: scores(of_queries, LABELS, "Gender", {"weat": 0.0, "rnd": 0.0}),
-    }
-
-
 def test_the_same_figure_saved_twice_and_a_save_that_fails(tmp_path):
     few = {"a": (1, 2, 2, 1), "b": (2, 1, 1, 2)}
     figure = rankings(ranking_table(few), LABELS)

@@ -1,7 +1,6 @@
 """What is drawn of mitigation is what the table says, all of it, where it can be read."""
 
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -480,15 +479,6 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed):
         found = {text.replace(" ", "") for text in unwrapped(figure)}
         assert {" ".join(label.split()).replace(" ", "") for label in labels} <= found
         assert_readable(figure)
-
-
-def all_figures():
-    """What draws a figure of each kind of this file."""
-    few = {"Gender": {key: GENDER[key] for key in ("gender-hard", "gender-ran", "gender-inlp")}}
-    table = mitigation(list(MODELS)[:2], few, {"weat": 0.8, "rnsb": 0.05, "mac": 0.2})
-    lose(table, debias="gender-ran", measure="weat")
-    drawn = {f.__name__: partial(f, table, LABELS, "Gender") for f in (before_after, hidden_bias, trade_off)}
-    return drawn | {"word_map": lambda: word_map(maps(list(GENDER)[:2]), LABELS, "Gender")}
 
 
 def changed(i=0, model="spacy-en-core-web-md-3.7.1", method="gender-hard", **entries):

@@ -27,14 +27,15 @@ IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "docs"))
 import gallery  # noqa: E402
 import pictures  # noqa: E402
+from picture_numbers import shown as numbers_shown  # noqa: E402
 
 
 @pytest.fixture(scope="module", params=list(pictures.PICTURES))
 def picture(request):
-    """A picture: its stem, its entry, its tables, and the figure as they are drawn today."""
+    """A picture: its entry, its tables, and the figure as they are drawn today."""
     entry = pictures.PICTURES[request.param]
-    found = entry.read(request.param)
-    return request.param, entry, found, entry.draw(found)
+    found = entry.read()
+    return entry, found, entry.draw(found)
 
 
 def rounded(number) -> float:
@@ -60,9 +61,11 @@ def numbers_of(figure) -> Counter:
 
 
 def test_a_picture_shows_the_numbers_of_its_tables(picture):
-    _, entry, found, figure = picture
+    entry, found, figure = picture
     expected = Counter(
-        value if isinstance(value, str) else rounded(value) for value in entry.shows(found) if value == value
+        value if isinstance(value, str) else rounded(value)
+        for value in numbers_shown(entry, found)
+        if value == value
     )
     assert expected
     shown = numbers_of(figure)
@@ -71,7 +74,7 @@ def test_a_picture_shows_the_numbers_of_its_tables(picture):
 
 
 def test_a_picture_is_the_one_that_is_drawn_today(picture):
-    stem, entry, _, figure = picture
+    entry, _, figure = picture
     if entry.small:
         drawn = np.asarray(Image.open(io.BytesIO(pictures.small(figure))).convert("RGBA"))
     else:
@@ -79,8 +82,8 @@ def test_a_picture_is_the_one_that_is_drawn_today(picture):
             figure.set_dpi(220)  # as `save` does, without a file
             figure.canvas.draw()
         drawn = np.asarray(figure.canvas.buffer_rgba())
-    committed = np.asarray(Image.open(IMAGES / f"{stem}.png").convert("RGBA"))
-    again = f"{stem}.png is older than what draws it, or than its tables: make pictures"
+    committed = np.asarray(Image.open(IMAGES / f"{entry.stem}.png").convert("RGBA"))
+    again = f"{entry.stem}.png is older than what draws it, or than its tables: make pictures"
     assert drawn.shape == committed.shape, again
     # another processor may round a shade otherwise; a digit that changes is some hundred pixels
     apart = np.maximum(drawn, committed) - np.minimum(drawn, committed)
@@ -88,16 +91,26 @@ def test_a_picture_is_the_one_that_is_drawn_today(picture):
     assert other <= 20, again
 
 
+def test_a_picture_has_the_rows_of_its_declaration_and_no_others():
+    """What an Example leaves out is not beside its picture: taken again from these files, they are the same bytes."""
+    for entry in pictures.PICTURES.values():
+        if entry.kind:
+            taken = entry.shown(entry.read())
+            for name, file in entry.files.items():
+                made = pictures.FORMATS[entry.suffix][1](taken[name])
+                assert made == file.read_bytes(), f"{entry.kind}: {file.name} is not what its Example shows"
+
+
 def test_a_number_that_changes_is_seen():
     """What the first test rests on: it does not pass where a figure has one other number."""
     entry = pictures.PICTURES["rankings"]
-    found = entry.read("rankings")
+    found = entry.read()
     changed = found | {
         "rankings": found["rankings"].assign(rank=lambda t: t["rank"].where(t.index > t.index[0], 99.0))
     }
     figure = entry.draw(changed)
     assert 99.0 in numbers_of(figure)
-    assert (Counter(map(rounded, entry.shows(found))) - numbers_of(figure)).total() == 1
+    assert (Counter(map(rounded, numbers_shown(entry, found))) - numbers_of(figure)).total() == 1
 
 
 def test_docs_show_pictures_of_the_list_and_all_of_them():
@@ -111,7 +124,7 @@ def test_docs_show_pictures_of_the_list_and_all_of_them():
     # those of metrics and debias methods: tests/docs/test_pages.py; of the workflow: tests/workflow/test_graph.py
     shown = {file for file in shown if file.parent.name not in ("metrics", "debias", "workflow")}
     assert shown == {(IMAGES / f"{stem}.png").resolve() for stem in pictures.PICTURES}
-    tables = {file for stem, entry in pictures.PICTURES.items() for file in entry.files(stem).values()}
+    tables = {file for entry in pictures.PICTURES.values() for file in entry.files.values()}
     # and there is nothing beside them
     assert {file.resolve() for file in IMAGES.iterdir() if file.is_file()} == shown | {
         file.resolve() for file in tables
@@ -125,10 +138,8 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     assert sections.keys() == figures.REGISTRY.keys()
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
+        assert kind.example, f"{name}: Figure.example says which figure of which study the gallery shows"
         (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
-        assert stem in pictures.PICTURES, (
-            f"PICTURES of docs/pictures.py lacks {stem}, a picture of `of_study(...)`"
-        )
         # the picture is one of this kind
         assert pictures.PICTURES[stem].kind == name
         assert kind.reading in " ".join(sections[name].split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, labels, pages, tables
+from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, series_mark
 from biasgrid.figures.rows import from_tables
@@ -119,5 +119,11 @@ FIGURES = (
         reading="A line is a query. Agreement grows towards 1 with a wide interval whatever the versions say, as the "
         "dotted lines show, which are for the same versions in random order. kappa is how much of the way from "
         "there to 1 the agreement has come: of a control of random pairs it stays near 0.",
+        example=Example(
+            "thesis4",
+            "agreement-widths-robustness",
+            {"criterion": "Robustness"},
+            shown={"agreement_widths": ["agreement", "chance"]},
+        ),
     ),
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, Files, labels, pages
+from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pages
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, NO_FILL
 from biasgrid.files import slug
@@ -16,7 +17,7 @@ from biasgrid.tables.inputs import cell_files
 
 from ..cells import interval_agreement_cells
 from ..metrics.agreement import THESIS
-from .score_distributions import read_results
+from .score_distributions import numbers_of_sentences, read_results
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -127,5 +128,11 @@ FIGURES = (
         "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "
         "paraphrases, pairs in the grey interval count as without bias: the more of them are in it, the more "
         "versions agree, whatever they say.",
+        example=Example(
+            "thesis4",
+            "pair-differences-robustness",
+            {"metric": "interval_cp"},
+            partial(numbers_of_sentences, detail="difference", digits=2),
+        ),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, labels, pages, tables
+from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
 from biasgrid.figures.rows import from_tables
@@ -132,5 +132,10 @@ FIGURES = (
         "their mean, the dashed one the metric's neutral value. The further apart the two are, in widths of "
         "the histogram, the clearer is a bias of all phenomena together. Of a metric such as Direct Bias, whose "
         "neutral value is its lowest, the mean is always above it.",
+        example=Example(
+            "thesis",
+            "phenomena-gender-of-30-phenomena",
+            {"criterion": "Gender of 30 phenomena", "metric": ["pmi", "direct_bias", "rnd"]},
+        ),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, Files, pages
+from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
 from biasgrid.figures.layout import (
     PAGE,
     add_panels,
@@ -238,6 +238,14 @@ def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
     return [corpus] if corpus in corpora else corpora
 
 
+def _sets_of_phenomena(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The sets of phenomena, without those of the groups."""
+    return {
+        name: table[~table["set"].str.endswith(" terms")] if "set" in table else table
+        for name, table in contents.items()
+    }
+
+
 FIGURES = (
     Figure(
         "phenomenon-correlations",
@@ -249,5 +257,11 @@ FIGURES = (
         "its bias in a corpus; upwards, the metric's value. Dashed lines are neutral values. Named are the highest "
         "and the lowest values. If r or ρ is far from 0, and its interval does not hold 0, the metric's values go "
         "with frequency, or with the corpus.",
+        example=Example(
+            "thesis",
+            "phenomena-gender-of-30-phenomena-and-frequency",
+            {"criterion": "Gender of 30 phenomena", "metric": ["pmi", "direct_bias", "rnd"]},
+            _sets_of_phenomena,
+        ),
     ),
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, Files, labels, pages
+from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pages
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, MORE
 from biasgrid.files import slug
@@ -120,6 +121,33 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
 
 
+def numbers_of_sentences(
+    contents: dict[str, Any], spec: Mapping[str, Any], detail: str, digits: int
+) -> dict[str, Any]:
+    """What a metric of pairs says of each sentence, numbered and to a few digits, and what was fitted to it."""
+    keys = ("criterion", "query", "metric", "model", "debias", "function", "params")
+    cells = [
+        {name: cell[name] for name in keys}
+        | {
+            "results": [
+                {name: result[name] for name in ("query", "status", "value")}
+                | {"scalars": {k: v for k, v in result["scalars"].items() if "genextreme" in k}}
+                | {
+                    "detail": {
+                        detail: {
+                            name: {str(i): round(v, digits) for i, v in enumerate(of_set.values())}
+                            for name, of_set in result["detail"][detail].items()
+                        }
+                    }
+                }
+                for result in cell["results"]
+            ]
+        }
+        for cell in contents["cells"]
+    ]
+    return {"cells": cells}
+
+
 FIGURES = (
     Figure(
         "score-distributions",
@@ -131,5 +159,11 @@ FIGURES = (
         "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "
         "the normal distribution of their mean and standard deviation, which KLDivS takes them for. A small p says "
         "that the scores do not follow the solid curve.",
+        example=Example(
+            "thesis4",
+            "score-distributions-spanish-crows-pairs",
+            {"metric": "distributions_cp"},
+            partial(numbers_of_sentences, detail="score", digits=1),
+        ),
     ),
 )

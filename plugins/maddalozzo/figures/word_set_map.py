@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Figure, Files, evaluations_of, pages
+from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations_of, pages
 from biasgrid.figures.layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
 from biasgrid.figures.palette import GREY, NO_FILL, series_mark
 from biasgrid.figures.text import SMALL, unit_label
@@ -127,6 +127,15 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return word_set_map(maps, **{key: spec[key] for key in ("labels", "criterion", "model", "sets")})
 
 
+def _map_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The map, and nothing else of an evaluation."""
+    names = ("criterion", "model", "debias", "set_map")
+    records = [
+        {name: record[name] for name in names} | {"measures": []} for record in contents["evaluations"]
+    ]
+    return {"evaluations": records}
+
+
 FIGURES = (
     Figure(
         "word-set-map",
@@ -137,5 +146,6 @@ FIGURES = (
         reading="A mark is a word, its colour and shape the set that it is in, and grey words are of no set. "
         "Words that are near each other have similar vectors; distances between far groups, "
         "directions and axes mean nothing. It is a picture to look at, and no measurement.",
+        example=Example("thesis", "word-set-map-religion-word2vec-google-news-300-subset", keep=_map_alone),
     ),
 )

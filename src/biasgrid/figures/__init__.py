@@ -8,7 +8,7 @@ matplotlib and no pandas: a plan stays cheap.
 from __future__ import annotations
 
 from .drawing import draw, draw_file, order_of, plan_figures
-from .figure import Drawing, Figure
+from .figure import Drawing, Example, Figure
 from .registry import REGISTRY
 
-__all__ = ["REGISTRY", "Drawing", "Figure", "draw", "draw_file", "order_of", "plan_figures"]
+__all__ = ["REGISTRY", "Drawing", "Example", "Figure", "draw", "draw_file", "order_of", "plan_figures"]

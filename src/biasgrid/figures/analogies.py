@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Figure, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
@@ -240,6 +240,14 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 yield Drawing(drawing_name, inputs, spec | {"questions": page_questions})
 
 
+def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers for the first ten words of each question."""
+    words = {name: asked[:10] for name, _, asked in spec["questions"]}
+    table = contents["analogies"]
+    is_first = [word in words.get(of, ()) for of, word in zip(table["questions"], table["word"], strict=True)]
+    return contents | {"analogies": table[is_first]}
+
+
 FIGURES = (
     Figure(
         "analogies",
@@ -252,5 +260,12 @@ FIGURES = (
         "may not. Orange: the answer is the word itself; blue: it is a word of the pairs. Where a "
         "column is nearly all orange, the answers on its right are what the method is forced to say, "
         "and no evidence of bias.",
+        example=Example(
+            "thesis",
+            "analogies-gender-bolukbasi-w2v-gnews-small",
+            # of methods of one pair, the answers of the first
+            {"rank": 1, "pair": ["", "he:she", "she:he"]},
+            _first_words,
+        ),
     ),
 )

@@ -15,6 +15,7 @@ from ..files import slug
 from ..labels import sic
 from .figure import (
     Drawing,
+    Example,
     Figure,
     cells_of,
     labels,
@@ -258,6 +259,12 @@ FIGURES = (
         "the model; a white bar with an edge is the model under a debias method. What a bar to the right says "
         "stands below, metric by metric. A cross on the right margin is a score that has no value. Lengths "
         "compare within a panel only. A criterion that needs several pages goes on in files -2 and so on.",
+        example=Example(
+            "embedded",
+            "bars-by-query-gender",
+            {"criterion": "Gender", "metric": ["weat", "weat_es"]},
+            shown={"scores": ["value"]},
+        ),
     ),
     Figure(
         "bars-by-model",
@@ -266,5 +273,11 @@ FIGURES = (
         from_tables(bars, "scores"),
         reading="As bars-by-query, turned round: one group of bars per model, and a colour is a query. It "
         "shows whether one query drives a model's bias.",
+        example=Example(
+            "embedded",
+            "bars-by-model-gender",
+            {"criterion": "Gender", "metric": ["weat", "weat_es"]},
+            shown={"scores": ["value"]},
+        ),
     ),
 )

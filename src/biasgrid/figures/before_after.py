@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Figure, cells_of, count_range, group_by_size, labels, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages, tables
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -157,5 +157,10 @@ FIGURES = (
         "of the untouched one, which the black line marks: blue ends before it (less bias), orange "
         "goes beyond it (more). A dagger marks a method that lost queries and is compared on the "
         "others.",
+        example=Example(
+            "debias",
+            "before-after-gender",
+            {"criterion": "Gender", "group": "metric", "model": "word2vec-google-news-300-subset"},
+        ),
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..comparison.verdict import AGREEING, NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
 from ..numbers import plain, typographic
-from .figure import Drawing, Figure, tables
+from .figure import Drawing, Example, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
 from .rows import from_tables, rows_of
@@ -376,5 +376,6 @@ FIGURES = (
         "code), a filled mark is ours, and its colour the model. The mark's shape is the verdict, as the legend "
         "has it; a grey mark on the right margin has no value. Behind a row of several numbers stands how many of "
         "those that are judged are reproduced or compatible.",
+        example=Example("same", "comparison-same", {"metric": "same"}, shown={"comparison": ["ours"]}),
     ),
 )

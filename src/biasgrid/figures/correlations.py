@@ -10,7 +10,7 @@ import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
-from .figure import Drawing, Figure, Files, cells_of, level, pages, tables
+from .figure import Drawing, Example, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
@@ -267,5 +267,6 @@ FIGURES = (
         "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
         "none is drawn. A hatched cell has no value. Where a page has no room for all criteria, there are "
         "correlations-2 and so on.",
+        example=Example("embedded", "correlations", {"method": "spearman"}),
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, cells_of, labels, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, labels, pages, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
 from .rows import from_tables
@@ -207,6 +207,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(name, tables(grid, "covariates"), spec)
 
 
+def _own_corpora(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Of rows beside a corpus, those of the corpus that a model is trained on."""
+    table = contents["covariates"]
+    own = table["corpus"] == table["model"].map(spec["corpora"])
+    return {"covariates": table[own | (table["corpus"] == "")]}
+
+
 FIGURES = (
     Figure(
         "covariates",
@@ -218,5 +225,12 @@ FIGURES = (
         "higher numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
         "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "
         "frequency rather than with what stands together in a text.",
+        example=Example(
+            "thesis",
+            "covariates-gender-of-30-phenomena",
+            {"criterion": "Gender of 30 phenomena", "method": "spearman"},
+            _own_corpora,
+            shown={"covariates": ["correlation", "ci_low", "ci_high"]},
+        ),
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Figure, group_by_size, labels, pages, tables
+from .figure import Drawing, Example, Figure, group_by_size, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
@@ -138,5 +138,6 @@ FIGURES = (
         "degrees: white is the same direction, full orange (90) has nothing in common with it. The "
         "larger the angle, the more a Direct Bias depends on which definition one takes. A grey cell "
         "has no value.",
+        example=Example("same", "directions-occupations"),
     ),
 )

@@ -44,6 +44,33 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Example:
+    """What the gallery shows of a kind: a figure of a study that ships, drawn from some rows of its tables.
+
+    Parameters
+    ----------
+    config
+        The study's file below config/, without extension.
+    figure
+        The name of the study's `Drawing`, such as "scores-gender". The config need not list its kind.
+    rows
+        Column -> the value, or values, of the rows that are shown, in every table that has the column (of files of
+        JSON: key -> the values of the files that are shown).
+    keep
+        (the tables by role, the drawing's spec) -> the part of them that is shown, where `rows` is not enough.
+    shown
+        Table -> columns. All of their numbers stand in the picture as places of marks, ends of lines or lengths of
+        bars; a test looks for them.
+    """
+
+    config: str
+    figure: str
+    rows: Mapping[str, Any] = field(default_factory=dict)
+    keep: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] | None = None
+    shown: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Figure:
     """A kind of figure: one file of this package, or of a plugin. Importing it imports no matplotlib and no pandas.
 
@@ -63,6 +90,8 @@ class Figure:
         The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
     reading
         How to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md).
+    example
+        What its picture in the gallery shows; a kind of a user's plugin needs none.
     """
 
     name: str
@@ -72,6 +101,7 @@ class Figure:
     needs: str = ""
     group: str | None = ""
     reading: str = ""
+    example: Example | None = None
 
     @property
     def config_name(self) -> str | None:

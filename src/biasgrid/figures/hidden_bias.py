@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import coefficient, plain, typeset, typographic
-from .figure import Drawing, Figure, count_range, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages, tables
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -121,5 +121,6 @@ FIGURES = (
         reading="A diamond is the untouched model, a dot the model after debiasing, with its value. The "
         "dashed line is chance: a dot on it says that this test recovers nothing any more. A dot that "
         "stays far to its right says that the bias is hidden and not gone.",
+        example=Example("debias", "hidden-bias-gender", {"criterion": "Gender"}),
     ),
 )

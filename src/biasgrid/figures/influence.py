@@ -10,7 +10,7 @@ import numpy as np
 from ..files import slug
 from ..labels import sic
 from ..numbers import typeset
-from .figure import Drawing, Figure, cells_of, labels, tables
+from .figure import Drawing, Example, Figure, cells_of, labels, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
@@ -138,6 +138,16 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 yield Drawing(name, tables(grid, "influence", "inference"), spec)
 
 
+def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows of the ten words that the figure names."""
+    errors = contents["inference"][[*KEYS, "standard_error"]].drop_duplicates()
+    table = contents["influence"].merge(errors, on=KEYS, how="left")
+    moved = (table["influence"] / table["standard_error"]).abs()
+    farthest = moved.groupby([table[name] for name in ("query", "set", "word")]).max().nlargest(WORDS)
+    is_named = contents["influence"].set_index(["query", "set", "word"]).index.isin(farthest.index)
+    return contents | {"influence": contents["influence"][is_named]}
+
+
 FIGURES = (
     Figure(
         "influence",
@@ -148,5 +158,11 @@ FIGURES = (
         reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
         "score moves when this word is left out, in standard errors of the score. To the right, the score "
         "rises. A mark beyond 1 or -1 is a score that hangs on a single word.",
+        example=Example(
+            "embedded",
+            "influence-gender-weat_es",
+            {"criterion": "Gender", "metric": "weat_es"},
+            _words_named,
+        ),
     ),
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
-from .figure import Drawing, Figure, Files, level
+from .figure import Drawing, Example, Figure, Files, level
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
 from .text import NORMAL, SMALL, fit_text, line_count, unit_label
@@ -309,6 +309,14 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return null_distribution(Null.load(inputs["null"]), **spec)
 
 
+def _three_digits(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Three digits of each value do for a histogram."""
+    return {
+        role: {name: a.astype(np.float16) if a.dtype == np.float64 else a for name, a in arrays.items()}
+        for role, arrays in contents.items()
+    }
+
+
 FIGURES = (
     Figure(
         "null",
@@ -320,5 +328,6 @@ FIGURES = (
         "or control words, as the text above a panel says, orange the part that the p-value counts: little "
         "orange is a small p-value. Blue are bootstrap resamples, with the 95 % interval as a bar; the "
         "dashed line is no bias.",
+        example=Example("embedded", "null/glove-6b-50d/none/weat/gender_1", keep=_three_digits),
     ),
 )

@@ -13,7 +13,7 @@ from ..files import slug
 from ..numbers import plain, share
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
-from .figure import Drawing, Figure, cells_of, labels, level, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, labels, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
@@ -183,5 +183,8 @@ FIGURES = (
         "difference, over all pairs of models, is at most 5 %. All that is not bold is no basis to call one model "
         "less biased, however high its percentage. Letters name the models; they are no ranks. Models are compared "
         "on the queries that all ranked models have; n/a is a model that is not ranked.",
+        example=Example(
+            "embedded", "order", {"criterion": OVERALL, "resampled": "both", "metric": ["rnd", "weat"]}
+        ),
     ),
 )

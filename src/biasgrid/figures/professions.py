@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import share, typeset
-from .figure import Drawing, Figure, Files, evaluations_of
+from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .layout import MARGIN, PAGE, add_axes, legend_area, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
 from .text import LARGE, SMALL, text_width
@@ -151,6 +151,13 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return professions(read_evaluation(inputs["evaluation"], "direct")["direct"], **spec)
 
 
+def _direct(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What an evaluation says of the direction, and nothing else."""
+    names = ("criterion", "model", "debias", "direct")
+    records = [{name: record[name] for name in names} | {"measures": []} for record in contents["evaluation"]]
+    return {"evaluation": records}
+
+
 FIGURES = (
     Figure(
         "professions",
@@ -162,5 +169,6 @@ FIGURES = (
         "those that the original paper prints, grey are others. Bottom: how much of the variance of "
         "the definitional pairs each principal component holds, beside random pairs (white). One high "
         "bar on the left says that the pairs share one direction.",
+        example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import typeset
-from .figure import Drawing, Figure, Files, state_label, tables
+from .figure import Drawing, Example, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
@@ -162,6 +162,22 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return projections(words, **{key: spec[key] for key in ("poles", "title", "note", "measure")})
 
 
+CELL = "bolukbasi-w2v-gnews-small/none/same/occupations"
+PLACE = {
+    "criterion": "Occupations",
+    "query": "Male terms and Female terms wrt Occupations",
+    "metric": "same",
+    "model": "bolukbasi-w2v-gnews-small",
+    "debias": "none",
+    "detail": "bias",
+}
+
+
+def each_word_once(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of words without those that stand in them twice."""
+    return {name: t.drop_duplicates("word") if "word" in t else t for name, t in contents.items()}
+
+
 FIGURES = (
     Figure(
         "projections",
@@ -174,5 +190,6 @@ FIGURES = (
         "set and orange towards the first; how many words lean to which group stands above them. "
         "Below is how all words are spread: positive values lean to the first target set, and a black "
         "tick (the mean) away from the dashed line says that words lean to one side on the whole.",
+        example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),
 )

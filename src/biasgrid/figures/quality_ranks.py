@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numbers import coefficient, decimal, plain, share, typeset
 from .correlations import FEWEST
-from .figure import Drawing, Figure, cells_of, tables
+from .figure import Drawing, Example, Figure, cells_of, tables
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
@@ -224,5 +224,6 @@ FIGURES = (
         "darkest at 1, with the same models in the same order. A dagger is a rank without some scores "
         "that other models have; n/a is no rank. Spearman's rho of the mean ranks describes these few "
         "models and is no test.",
+        example=Example("embedded", "quality-ranks", {"criterion": OVERALL}),
     ),
 )

@@ -13,7 +13,7 @@ from ..files import slug
 from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .correlations import readable_on, strength_of
-from .figure import Drawing, Figure, labels, level, page_name, pages, tables
+from .figure import Drawing, Example, Figure, labels, level, page_name, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
@@ -289,5 +289,6 @@ FIGURES = (
         "correlation below .65 is not significant. A metric whose sign has no direction has no strip. Where a "
         "criterion has several templates, or too many queries or models for a page, there are query-ranks-gender-2 "
         "and so on.",
+        example=Example("kinds", "query-ranks-gender", {"criterion": "Gender", "method": "spearman"}),
     ),
 )

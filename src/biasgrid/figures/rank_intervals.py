@@ -15,7 +15,7 @@ from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import RankedState
-from .figure import Drawing, Figure, Files, cells_of, labels, level, pages, tables
+from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -242,5 +242,6 @@ FIGURES = (
         "overlap and their order be decided all the same: the two move together from resample to resample. A model "
         "with values on too few queries is not ranked; a dagger marks a ranked model that lost some. By a metric "
         "with a double dagger models do not compare: its values grow with the length of vectors, which differs.",
+        example=Example("embedded", "rank-intervals", {"criterion": OVERALL}),
     ),
 )

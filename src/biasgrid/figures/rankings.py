@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import plain
-from .figure import Drawing, Figure, Files, cells_of, labels, level, pages, tables
+from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -382,6 +382,7 @@ FIGURES = (
         "and their sums, in brackets, compare with no other. A dagger marks a model that was ranked without "
         "some scores that others have. A sum hides how sure its ranks are: look at rank-intervals. The subtitle says "
         "which metrics do not compare across these models, and whether their order is undecided.",
+        example=Example("embedded", "rankings", {"criterion": OVERALL}, shown={"rankings": ["rank"]}),
     ),
     Figure(
         "rankings-by-criterion",
@@ -391,5 +392,6 @@ FIGURES = (
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
         "model that is least biased in one criterion need not be in another. Where a page has no room for all "
         "criteria, the others are in rankings-by-criterion-2 and so on.",
+        example=Example("embedded", "rankings-by-criterion", shown={"rankings": ["rank"]}),
     ),
 )

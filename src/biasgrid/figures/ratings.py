@@ -9,9 +9,10 @@ import numpy as np
 
 from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
-from .figure import Drawing, Figure, Files, state_label, tables
+from .figure import Drawing, Example, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
+from .projections import CELL, PLACE, each_word_once
 from .rows import read_table
 
 if TYPE_CHECKING:
@@ -155,5 +156,6 @@ FIGURES = (
         reading="A dot is a word: how people rated it (across, with the ends that the axis names), and its "
         "bias by the metric (upwards: towards the first target set). Dots along the line agree with "
         "the ratings; named are the most extreme words and those furthest from the line.",
+        example=Example("same", f"ratings/{CELL}", PLACE, each_word_once),
     ),
 )

@@ -15,6 +15,7 @@ from ..numbers import typeset
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from .figure import (
     Drawing,
+    Example,
     Figure,
     cells_of,
     labels,
@@ -428,5 +429,11 @@ FIGURES = (
         "right margin has no value. An arrow is a score of a model whose scores lie so far out that the "
         "others could not be seen; its value is written. What a sign says stands below, metric by metric. "
         "Metrics have scales of their own. A criterion that needs several pages goes on in scores-...-2 and so on.",
+        example=Example(
+            "embedded",
+            "scores-gender",
+            {"criterion": "Gender", "metric": ["mac", "weat", "weat_es"]},
+            shown={"scores": ["value"]},
+        ),
     ),
 )

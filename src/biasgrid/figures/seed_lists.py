@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import decimal, typeset
-from .figure import Drawing, Figure, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, group_by_size, pages, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -201,6 +201,12 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             yield Drawing(drawing_name, tables(grid, "seed_lists", "scores"), spec | {"panels": page_panels})
 
 
+def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Of scores the queries with career and family."""
+    scores = contents["scores"]
+    return contents | {"scores": scores[scores["query"].str.contains("Career|Family")]}
+
+
 FIGURES = (
     Figure(
         "seed-lists",
@@ -211,5 +217,12 @@ FIGURES = (
         reading="One panel per metric, one row per model, one mark per list. Marks on both sides of "
         "the dashed line are lists that disagree about which way the bias goes. The numbers on the right are the "
         "standard deviation of the marks, and the same in standard errors of a single value.",
+        example=Example(
+            "seed_lists",
+            "seed-lists-seed-lists-gender-words-with-career-and-family",
+            {"metric": ["mac", "rnd", "weat_es"], "concept": "gender words with career and family"},
+            _of_career_and_family,
+            shown={"scores": ["value"]},
+        ),
     ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import coefficient
-from .figure import Drawing, Figure, evaluations_of, pages, tables
+from .figure import Drawing, Example, Figure, evaluations_of, pages, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -144,5 +144,11 @@ FIGURES = (
         "that the other pairs make: near 1, it stands for the direction; near 0, it has little to do with it. The "
         "open dot counts the pair itself among those that make the direction, and flatters it. On the right, a "
         "diamond beyond the dashed line is a pair without which the others agree better.",
+        example=Example(
+            "seed_lists",
+            "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",
+            {"list": "pairs of Bolukbasi et al."},
+            shown={"seed_pairs": ["cosine", "cosine_others", "share_others"]},
+        ),
     ),
 )

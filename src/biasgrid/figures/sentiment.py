@@ -11,7 +11,7 @@ import numpy as np
 from ..files import slug
 from ..numbers import coefficient, typeset
 from ..results import results
-from .figure import Drawing, Figure, Files, cells_of, group_by_size, labels, pages
+from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
@@ -187,6 +187,24 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return sentiment(distributions(inputs["cells"]), spec["labels"], spec["criterion"])
 
 
+def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What RNSB's classifier says of each name, and how well it knows words."""
+    keys, shares = ("criterion", "query", "metric", "model", "debias"), "negative_sentiment_distribution"
+    cells = [
+        {name: cell[name] for name in keys}
+        | {
+            "results": [
+                {name: result[name] for name in ("query", "status", "value")}
+                | {"scalars": {"accuracy": result["scalars"]["accuracy"]}}
+                | {"detail": {shares: result["detail"][shares]}}
+                for result in cell["results"]
+            ]
+        }
+        for cell in contents["cells"]
+    ]
+    return {"cells": cells}
+
+
 FIGURES = (
     Figure(
         "sentiment",
@@ -198,5 +216,8 @@ FIGURES = (
         "line an equal share: orange names get more of it, blue ones less. Bars of one height would "
         "be RNSB 0. The accuracy says how well the classifier knows words that it was not trained on; "
         "where it is no better than chance, its shares mean nothing.",
+        example=Example(
+            "sweeney", "sentiment-sweeney-and-najafian-2019", {"model": "glove-6b-50d"}, _shares_alone
+        ),
     ),
 )

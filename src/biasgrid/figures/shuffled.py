@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, distinct_sets, tables
+from .figure import Drawing, Example, Figure, distinct_sets, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
@@ -192,5 +192,6 @@ FIGURES = (
         "to another, gives as much as real text. A line is a 95 % interval over models. Marks without an interval "
         "are open: there is one model, or the value of real text does not differ from the neutral one. There is no "
         "mark where the value of real text is exactly neutral, as nothing can be a share of 0.",
+        example=Example("frequency", "shuffled-gender-career", {"query_id": "career"}),
     ),
 )

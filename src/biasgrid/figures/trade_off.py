@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from .figure import Drawing, Figure, tables
+from .figure import Drawing, Example, Figure, tables
 from .layout import (
     MARGIN,
     PAGE,
@@ -233,5 +233,6 @@ FIGURES = (
         "left, quality kept; in the shaded part above it the benchmarks find the vectors better than the "
         "untouched ones. The darker a mark, the more of the bias can still be recovered. To the left of 0 "
         "a method added bias.",
+        example=Example("debias", "trade-off-gender", {"criterion": "Gender"}),
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Figure, distinct_sets, pages, tables
+from .figure import Drawing, Example, Figure, distinct_sets, pages, tables
 from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -187,6 +187,12 @@ def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list
         yield [metric, name, sets]
 
 
+def _models_of_training(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Of scores those of the training's models."""
+    models = {model for _, of_parameter in spec["models"] for model, _ in of_parameter}
+    return contents | {"scores": contents["scores"][contents["scores"]["model"].isin(models)]}
+
+
 FIGURES = (
     Figure(
         "trainings",
@@ -198,5 +204,12 @@ FIGURES = (
         "left. The first row has models that differ in the seed of training alone. The grey band is what chance "
         "does: one more seed lies in it in 95 of 100 cases. A blue dot is not distinguishable from another seed; an "
         "orange diamond lies beyond the band, as one of twenty models does by chance. The dashed line means no bias.",
+        example=Example(
+            "trainings",
+            "trainings-gender-career-word2vec",
+            {"metric": ["rnd", "weat", "weat_es"], "query_id": "career", "training": "word2vec"},
+            _models_of_training,
+            shown={"scores": ["value"]},
+        ),
     ),
 )

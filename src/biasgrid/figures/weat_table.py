@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import slug
 from ..numbers import decimal, plain, typographic
-from .figure import Drawing, Figure, tables
+from .figure import Drawing, Example, Figure, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
 from .palette import GREY
 from .rows import from_tables
@@ -333,5 +333,6 @@ FIGURES = (
         "a tick is reproduced as printed, a cross not as printed. A dash has no value or was not measured "
         "(comparison.csv says why), and in an empty cell nothing was printed; neither has a verdict or a "
         "colour.",
+        example=Example("caliskan", "weat-table-caliskan-et-al-2017", {"criterion": "Caliskan et al. 2017"}),
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import coefficient
-from .figure import Drawing, Figure, Files, evaluations_of, pages
+from .figure import Drawing, Example, Figure, Files, evaluations_of, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
 from .palette import LESS, MORE
@@ -108,6 +108,17 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return word_map(word_maps(inputs["evaluations"]), spec["labels"], spec["criterion"])
 
 
+def _map_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The map, to two digits, and the accuracy that stands above it."""
+    records = [
+        {name: record[name] for name in ("criterion", "model", "debias")}
+        | {"measures": [m for m in record["measures"] if m["measure"] == "cluster_accuracy"]}
+        | {"map": record["map"] | {"xy": np.round(record["map"]["xy"], 2).tolist()}}
+        for record in contents["evaluations"]
+    ]
+    return {"evaluations": records}
+
+
 FIGURES = (
     Figure(
         "word-map",
@@ -119,5 +130,11 @@ FIGURES = (
         "untouched model. Two clouds that stay apart after debiasing can still be told from each "
         "other. The accuracy above each panel says how well: .5 is chance. Distances mean something, "
         "directions and axes do not.",
+        example=Example(
+            "debias",
+            "word-map-gender-word2vec-google-news-300-subset",
+            {"debias": ["none", "gender-hard"]},
+            _map_alone,
+        ),
     ),
 )

@@ -1,0 +1,324 @@
+"""Which numbers a picture must show, where a kind's `Example.shown` does not name columns: as places of marks, or, if
+text, written."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from biasgrid import properties
+from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
+from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
+from validation.calibration.pictures import p_values_of
+from validation.planted_bias import pictures as factory
+from validation.planted_bias.pictures import metrics_of
+from validation.properties.pictures import verdicts
+
+
+def shown(picture, found):
+    """What a picture must show of its tables."""
+    numbers = SHOWN.get(picture.stem) or SHOWN.get(picture.kind)
+    if numbers:
+        return numbers(found)
+    assert picture.kind, f"{picture.stem}: SHOWN of picture_numbers.py says which numbers a picture must show"
+    columns = picture.example.shown
+    says = f"{picture.kind}: Example.shown names columns whose numbers stand in the figure, by table"
+    assert columns, says
+    return [x for name, of_table in columns.items() for x in found[name][list(of_table)].to_numpy().ravel()]
+
+
+def ranks_shown(found):
+    ranks = found["rank_intervals"]
+    both = ranks[ranks["resampled"] == "both"]
+    return [*both["rank"], *both[["low", "high"]].to_numpy().ravel()]
+
+
+def query_ranks_shown(found):
+    ranks, correlations = found["query_ranks"], found["query_correlations"]["correlation"]
+    return [*ranks[["rank", "rank_low", "rank_high"]].to_numpy().ravel(), *map(correlation, correlations)]
+
+
+def quality_shown(found):
+    ranks = pd.concat([found["rankings"]["rank"], found["quality"]["common_rank"]])
+    return [f"{rank:g}" for rank in ranks.dropna()]
+
+
+def correlation(value):
+    return typeset(value, form=coefficient)
+
+
+def correlations_shown(found):
+    return [correlation(value) for value in found["correlations"]["correlation"].dropna()]
+
+
+def means_shown(found):
+    return list(found["scores"].groupby(["metric", "model"])["value"].mean())
+
+
+def frequency_shown(found):
+    """The correlations with frequency, and their intervals, as they are written."""
+    table = found["phenomenon_correlations"]
+    table = table[table["quantity"] == "frequency"]
+    pairs = zip(
+        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
+        strict=True,
+    )
+    return [
+        " ".join(
+            typographic(
+                f"{sign} = {coefficient(row['correlation'])} "
+                f"{interval(row['ci_low'], row['ci_high'], form=coefficient)}"
+            )
+            for sign, row in zip("rρ", both, strict=True)
+        )
+        for both in pairs
+    ]
+
+
+def shares_shown(found):
+    """The shares that are within the axis; others are marked at its edge."""
+    shares = found["shuffled"]["share"]
+    return list(shares[shares.between(*SHARES_DRAWN)])
+
+
+def trade_off_shown(found):
+    """Of each method: how much bias it removes, and how much quality it keeps."""
+    table = found["mitigation"][found["mitigation"]["before"] > 0]
+    table = table.assign(kept=table["after"] / table["before"])
+    shown = []
+    for _, part in table.groupby(["model", "debias"]):
+        removed = (1 - part.loc[part["group"] == "metric", "kept"]).clip(lower=-1).mean()
+        kept = part.loc[part["group"] == "similarity", "kept"].mean()
+        shown += [removed, kept] if np.isfinite([removed, kept]).all() else []
+    return shown
+
+
+def hidden_shown(found):
+    hidden = found["mitigation"][found["mitigation"]["group"] == "hidden"]
+    return [*hidden[["before", "after"]].to_numpy().ravel(), *map(correlation, hidden["after"].dropna())]
+
+
+def influence_shown(found):
+    """How far scores move without a word, in standard errors."""
+    keys = ["query", "metric", "model", "debias"]
+    errors = found["inference"][[*keys, "standard_error"]].drop_duplicates()
+    table = found["influence"].merge(errors, on=keys, how="left")
+    return list((table["influence"] / table["standard_error"]).dropna())
+
+
+def order_shown(found):
+    table = found["order"]["share_of_resamples"]
+    return [f"{share * 100:.0f}" for share in table if 0.005 <= share < 0.995]
+
+
+def before_after_shown(found):
+    """How long bars are: what is left of a metric's bias."""
+    table = found["mitigation"]
+    return list((table["after"] / table["before"])[table["after"] < table["before"]])
+
+
+def word_maps_shown(found):
+    return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
+
+
+def set_map_shown(found):
+    """Names of words; some have no room."""
+    return found["evaluations"][0]["set_map"]["words"][:5]
+
+
+def extremes_shown(found):
+    direct = found["evaluation"][0]["direct"]
+    return [typeset(value) for words in direct["projections"].values() for _, value in words[:5]]
+
+
+def sentiments_shown(found):
+    return [coefficient(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
+
+
+def differences_shown(found):
+    """The means of each version, which are lines."""
+    sets = {
+        name: of_set
+        for cell in found["cells"]
+        for result in cell["results"]
+        for name, of_set in list(result["detail"]["difference"].items())[::2]
+    }
+    return [float(np.mean([*of_set.values()])) for of_set in sets.values()]
+
+
+def distributions_shown(found):
+    """Ends of the curves: the smallest and the largest score."""
+    sets = [
+        of_set for cell in found["cells"] for r in cell["results"] for of_set in r["detail"]["score"].values()
+    ]
+    return [float(end([*of_set.values()])) for of_set in sets for end in (min, max)]
+
+
+def null_shown(found):
+    (result,) = json.loads(found["null"]["results"].tobytes())
+    return [result["value"], *result["bootstrap"]["jackknife"]]
+
+
+def projections_shown(found):
+    """The values of the five words furthest to either side."""
+    values = found["words"]["value"].sort_values()
+    return [typeset(abs(value)) for value in [*values[:5], *values[-5:]]]
+
+
+def ratings_shown(found):
+    """The places of the words that have a rating and a value."""
+    rated = found["rated"].set_index("word")["rating"]
+    value = found["words"].set_index("word")["value"].dropna()
+    return [float(x) for word in value.index.intersection(rated.index) for x in (rated[word], value[word])]
+
+
+def weat_shown(found):
+    """Effect sizes, as they are printed and ours."""
+    table = found["comparison"][found["comparison"]["quantity"].str.endswith(": value")]
+    return [
+        typeset(value, form=decimal)
+        for value in table[["published", "ours"]].to_numpy().ravel()
+        if value == value
+    ]
+
+
+def concepts_shown(found):
+    table = found["scores"]
+    ends = table[["ci_low", "ci_high"]].to_numpy().ravel()
+    return [*table["value"], *ends, typeset(table["value"].iloc[0])]
+
+
+def p_values_shown(found):
+    values = p_values_of(found["p_values"]).values()
+    return [float(p) for of_cell in values if of_cell is not None for p in of_cell]
+
+
+def coverage_shown(found):
+    values = found["simulation"]["value"]
+    return list(values[values >= 0.7])  # lower ones are marked at the edge
+
+
+def calibration_shown(found):
+    table = found["calibration"]
+    return list(table["rejected_0.05"][table["kind"].isin(["random", "coherent"])].dropna())
+
+
+def frequency_tests_shown(of):
+    """Of tests on shuffled corpora, by training or by metric."""
+
+    def numbers(found):
+        table = found["frequency_tests"]
+        is_drawn = (table[list(of)] == of).all(axis=1) & ~table["width"].isin([2, 3, 6, 8])
+        return list(table["rejected_0.05"][is_drawn].dropna())
+
+    return numbers
+
+
+def planted_shown(study, truth=""):
+    """Each metric's numbers, and what is true of the same models."""
+
+    def numbers(found):
+        (table,) = found.values()
+        names = factory.study(study).config["metrics"] if not truth else metrics_of(study, truth)
+        values = []
+        for metric in table.columns.intersection(list(names)):
+            rows = table[table[metric].notna()]
+            values += [*rows[metric], *(rows[f"true_{truth}"] if truth else [])]
+        return values
+
+    return numbers
+
+
+def directions_shown(found):
+    table = found["directions"]
+    known = table[(table["same"] - table["direct_bias"]).notna()]
+    return [*known["angle"], *(known["same"] - known["direct_bias"])]
+
+
+def example_shown(found):
+    table = found["example"]
+    ways = table[[f"example_{i}" for i in range(1, 11)]]
+    return [*ways.to_numpy().ravel(), *table["example_same"]]
+
+
+def verdicts_shown(found):
+    return [
+        {properties.UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
+        for verdict in verdicts(found["properties"])
+        # what was not examined has no row in the figure
+        if not verdict.condition and verdict.holds != properties.NOT_EXAMINED
+    ]
+
+
+def examples_shown(found):
+    """The words of the settings in which a metric does not see skew or stereotype."""
+    settings = {
+        verdict.example.settings[0].name: verdict.example.settings[0]
+        for verdict in verdicts(found["properties"])
+        if verdict.property in ("skew", "stereotype") and not verdict.condition
+    }
+    places = [
+        np.unique(np.concatenate(setting.words)[:, :2].round(9), axis=0) for setting in settings.values()
+    ]
+    return [float(x) for rows in places for x in rows.ravel()]
+
+
+def ranges_shown(found):
+    """Settings in which the same metric has another range."""
+    examples = [v.example for v in verdicts(found["properties"]) if v.property == "comparable" and v.example]
+    return [word for example in examples for s in example.settings for word in s.name.split()]
+
+
+def numbers_of(table, *columns):
+    """All numbers of these columns."""
+    return lambda found: list(found[table][list(columns)].to_numpy().ravel())
+
+
+# stem, or kind of figure -> what it shows, from its tables
+SHOWN = {
+    "correlations": correlations_shown,
+    "rank-intervals": ranks_shown,
+    "shuffled": shares_shown,
+    "quality-ranks": quality_shown,
+    "query-ranks": query_ranks_shown,
+    "trade-off": trade_off_shown,
+    "hidden-bias": hidden_shown,
+    "properties": verdicts_shown,
+    "counterexamples": examples_shown,
+    "ranges": ranges_shown,
+    "simulation-p-values": p_values_shown,
+    "simulation-coverage-expected": coverage_shown,
+    "simulation-calibration": calibration_shown,
+    "simulation-frequency-tests": frequency_tests_shown({"metric": "weat"}),
+    "simulation-frequency-metrics": frequency_tests_shown({"training": "all"}),
+    **{f"factory-truth-{truth}": planted_shown("factory", truth) for truth in ("mean", "sd", "absolute")},
+    "factory-words": planted_shown("factory"),
+    "planted-gate": numbers_of("gate", "gate"),
+    "planted-words": planted_shown("planted_bert"),
+    "planted-words-unmasking": planted_shown("planted_bert"),
+    **{
+        f"planted-truth-{truth}": planted_shown("planted_bert", truth) for truth in ("mean", "sd", "absolute")
+    },
+    "planted-directions": directions_shown,
+    "planted-example": example_shown,
+    "planted-claims": lambda found: [typeset(value) for value in found["claims"]["value"].dropna()],
+    "planted-downstream": numbers_of("downstream", "value", "low", "high"),
+    "concepts": concepts_shown,
+    "analogies": lambda found: [answer.replace("_", " ") for answer in found["analogies"]["answer"][:9]],
+    "before-after": before_after_shown,
+    "directions": lambda found: [f"{angle:.1f}°" for angle in found["directions"]["angle"]],
+    "influence": influence_shown,
+    "null": null_shown,
+    "order": order_shown,
+    "pair-differences": differences_shown,
+    "phenomena": means_shown,
+    "phenomenon-correlations": frequency_shown,
+    "professions": extremes_shown,
+    "projections": projections_shown,
+    "ratings": ratings_shown,
+    "score-distributions": distributions_shown,
+    "sentiment": sentiments_shown,
+    "weat-table": weat_shown,
+    "word-map": word_maps_shown,
+    "word-set-map": set_map_shown,
+}

@@ -1,0 +1,41 @@
+"""Pictures of the docs that show an experiment: each experiment declares its own (`PICTURES` of its pictures.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an experiment, which is drawn from one table that lies beside it.
+
+    command  what makes the results that the table is taken from
+    table    its name
+    take     the folder of all results -> the table
+    draw     the figure, from the table
+    """
+
+    command: str
+    table: str
+    take: Callable[[Path], pd.DataFrame]
+    draw: Callable[[pd.DataFrame], Figure]
+
+
+def read(file: Path) -> pd.DataFrame:
+    """A table by what stands in it: a text is never missing."""
+    table = pd.read_csv(file, keep_default_na=False, na_values=[""], float_precision="round_trip")
+    texts: list[Any] = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
+    return table.fillna(dict.fromkeys(texts, ""))
+
+
+def table_of(path: str) -> Callable[[Path], pd.DataFrame]:
+    """A `Picture.take`: a whole table, at a path below the folder of all results."""
+    return lambda results: read(results / path)

@@ -1,0 +1,1 @@
+"""What metrics can see and what not: validation/properties/README.md"""
