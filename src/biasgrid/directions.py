@@ -16,11 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from .errors import BiasgridError, unknown_name
 from .geometry import BLOCK, FLAT, means_of_groups, unit
 
 PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS = ("pca", "pair", "mean", "sum", "all_pairs")
@@ -317,9 +316,3 @@ def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: boo
         projection = np.vecdot(sums @ word_products, to_first[start : start + block][:, None])
         components[start : start + block] = sums * np.where(projection < 0, -1.0, 1.0)[:, :, None]
     return components
-
-
-def check(direction: Any) -> None:
-    """Raises BiasgridError for an unknown direction."""
-    if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {unknown_name('value', direction, DIRECTIONS)}")

@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_limits
 
 from .embeddings.model import remember
 from .embeddings.store import DebiasedModel, EmbeddingStore
-from .errors import BiasgridError, not_allowed
 from .geometry import unit
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
@@ -65,10 +64,3 @@ def _nearest(
     has_vector = np.isfinite(word_vectors).all(axis=1)
     fewest = int((cosines[has_vector] > -np.inf).sum(axis=1).min(initial=count))
     return places[:, :fewest], entries, rows
-
-
-def check(neighbours: int, vocabulary: int, least: int = 1) -> None:
-    """Raises BiasgridError for a value that is not a whole number, or too small."""
-    for name, value, smallest in (("neighbours", neighbours, least), ("vocabulary", vocabulary, 2)):
-        if type(value) is not int or value < smallest:
-            raise BiasgridError(not_allowed(name, value, f"whole numbers from {smallest} on"))

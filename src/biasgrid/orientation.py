@@ -11,10 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-from .errors import BiasgridError, unknown_name
-
 PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
-ORIENTATIONS = (PAPER, WEFE_BENCHMARK)
 Orientation = Literal["paper", "wefe_benchmark"]
 
 Sets = TypeVar("Sets", bound=Sequence)
@@ -44,9 +41,3 @@ def fields_of_orientation(orientation: str, template: tuple[Any, Any]) -> dict[s
         "exchanged": "attributes",
         "regrouped": "attributes",
     }
-
-
-def check(orientation: str) -> None:
-    """Raises BiasgridError for an unknown orientation."""
-    if orientation not in ORIENTATIONS:
-        raise BiasgridError(f"orientation: {unknown_name('value', orientation, ORIENTATIONS)}")

@@ -294,7 +294,7 @@ BAD = [
     ({"learning_rate": 0}, "learning_rate: 0 is not allowed; allowed: numbers above 0"),
     ({"learning_rate": float("inf")}, "learning_rate: "),
     ({"epochs": 0}, "epochs: 0 is not allowed"),
-    ({"variant": "authors"}, "variant: 'authors' is not allowed; allowed: paper, original, wefe"),
+    ({"variant": "authors"}, "variant: unknown value 'authors'; allowed: paper, original, wefe"),
     ({"lr": 0.1}, "parameter 'lr'"),
 ]
 

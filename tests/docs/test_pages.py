@@ -141,12 +141,13 @@ def test_a_metrics_facts_are_the_registrys(name):
         == {"greater": "above", "less": "below", "two-sided": "far"}[metric.bias]
     )
     assert facts["groups"].startswith(f"the {metric.groups.removesuffix('s')} sets;")
-    # its rows of the property matrix, which `make properties` writes
+    # its rows of the property matrix, which `make properties` writes; a test of validation/ says whether it has them
     matrix = (ROOT / "docs" / "property-matrix.md").read_text(encoding="utf-8")
     answers = re.findall(
         r"^\| .* \|$", page.partition("Its answers in the property matrix")[2].partition("## ")[0], re.M
     )
-    assert not [row for row in answers[2:] if row not in matrix]
+    if f"| {metric.label} |" in matrix:
+        assert not [row for row in answers[2:] if row not in matrix]
 
 
 @pytest.mark.parametrize("name", [name for name in debias.REGISTRY if pages.is_measured(name)])

@@ -91,7 +91,7 @@ def test_what_is_inferred_has_the_same_status(random_model):
 
 def test_an_unknown_choice_is_refused(random_model):
     for name in ("weat", "weat_es", "sc_weat", "nas"):
-        with pytest.raises(BiasgridError, match="one_word: 'NaN' is not allowed; allowed: nan, keep"):
+        with pytest.raises(BiasgridError, match="one_word: unknown value 'NaN'; allowed: nan, keep"):
             getattr(metrics, name)(ONE, random_model(0), one_word="NaN")
 
 

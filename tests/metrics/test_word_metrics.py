@@ -528,7 +528,7 @@ def test_hard_debias_takes_bias_off_the_words_and_less_of_it_from_their_neighbou
         ("semaxis", {"vocabulary": 1}, "vocabulary: 1 is not allowed; allowed: whole numbers from 2 on"),
         ("indirect_bias", {"direction": "pc"}, "unknown value 'pc'"),
         ("gipe", {"direction": None}, "direction: unknown value None"),
-        ("gipe", {"threshold": 1}, "threshold: 1 is not allowed; allowed: numbers from 0 on, below 1"),
+        ("gipe", {"threshold": 1}, "threshold: 1 is not allowed; allowed: numbers from 0 to less than 1"),
         ("gipe", {"threshold": "x"}, "threshold: 'x' is not allowed; allowed: numbers"),
         ("gipe", {"legacy_weights": 1}, "legacy_weights: 1 is not allowed; allowed: true, false"),
         ("gipe", {"neighbourhood": 1}, "unknown gipe parameter 'neighbourhood'"),

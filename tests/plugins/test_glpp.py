@@ -137,7 +137,7 @@ def test_the_words_of_the_graph(model):
         ({"n_components": 9}, "n_components: 9 is not from 1 to the 8 dimensions"),
         ({"n_components": 0}, "n_components: 0 is not allowed"),
         ({"n_neighbours": 60}, "n_neighbours: 60 is not fewer than the 60 words"),
-        ({"n_words": 5001}, "n_words: 5001 is not allowed; allowed: whole numbers up to 5,000"),
+        ({"n_words": 5001}, "n_words: 5001 is not allowed; allowed: whole numbers from 1 to 5000"),
         ({"sigma": 0}, "sigma: 0 is not allowed; allowed: numbers above 0"),
         ({"eta": -1}, "eta: -1 is not allowed; allowed: numbers from 0 on"),
         ({"ridge": float("nan")}, "ridge: nan is not allowed"),

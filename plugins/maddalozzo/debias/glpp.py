@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 
-from biasgrid.debias.lookup import check_count, choose_words, find_words
+from biasgrid.debias.lookup import choose_words, find_words
 from biasgrid.debias.registry import Method
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.errors import BiasgridError
 from biasgrid.geometry import unit_or_zero
+from biasgrid.limits import Count
 from biasgrid.words import Preprocessor
 
-ORDERS = ("smallest", "largest")
 MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
 
 
@@ -25,13 +26,13 @@ def glpp(
     graph_words: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_words: int = 3000,
-    n_components: int | None = None,
-    n_neighbours: int = 10,
-    sigma: float = 1.0,
-    eta: float = 0.0,
+    n_words: Annotated[int, Ge(1), Le(MOST_WORDS)] = 3000,
+    n_components: Count | None = None,
+    n_neighbours: Count = 10,
+    sigma: Annotated[float, Gt(0)] = 1.0,
+    eta: Annotated[float, Ge(0)] = 0.0,
     order: Literal["smallest", "largest"] = "smallest",
-    ridge: float = 1e-6,
+    ridge: Annotated[float, Ge(0)] = 1e-6,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """GLPP: keep the directions along which neighbours stay together, and drop the others.
@@ -200,23 +201,6 @@ def heat_weights(x: np.ndarray, n_neighbours: int, sigma: float) -> np.ndarray:
     return np.where(adjacency, np.exp(-distances.clip(min=0) / sigma**2), 0.0)
 
 
-def _check(n_words, n_components, n_neighbours, sigma, eta, order, ridge, preprocessors) -> None:
-    for name, value in (("n_words", n_words), ("n_neighbours", n_neighbours)):
-        check_count(name, value)
-    if n_words > MOST_WORDS:
-        raise BiasgridError(not_allowed("n_words", n_words, f"whole numbers up to {MOST_WORDS:,}"))
-    if n_components is not None:
-        check_count("n_components", n_components)
-    for name, value, bound in (("sigma", sigma, "above"), ("eta", eta, "from"), ("ridge", ridge, "from")):
-        number = not isinstance(value, bool) and isinstance(value, (int, float)) and np.isfinite(value)
-        if not number or value < 0 or (bound == "above" and value == 0):
-            raise BiasgridError(
-                not_allowed(name, value, "numbers above 0" if bound == "above" else "numbers from 0 on")
-            )
-    if order not in ORDERS:
-        raise BiasgridError(f"order: {unknown_name('value', order, ORDERS)}")
-
-
 METHODS = (
     Method(
         name="glpp",
@@ -224,7 +208,6 @@ METHODS = (
         function=glpp,
         words={"graph_words": "words", "ignore": "words", "target": "words"},
         imports=("scipy.linalg",),
-        check=_check,
         reference="Maddalozzo. Methods and Measures for bias detection in natural language processing. Thesis, "
         "Politecnico di Torino 2023, chapter 3; He, Niyogi. Locality preserving projections. NeurIPS 2003",
     ),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Gt, Lt
 
-from biasgrid.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.errors import BiasgridError, not_allowed
 from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Detail, Metric, Score
 from biasgrid.metrics.sentences import ScoreKind
 
-RULES = ("interval", "sign")
 # chosen by hand in the thesis, so that most differences of its pairs lie in the interval
 THESIS = 3.5
 
@@ -26,7 +26,7 @@ def agreement(
     rule: Literal["interval", "sign"] = "interval",
     lower: float = -THESIS,
     upper: float = THESIS,
-    robust: float = 0.8,
+    robust: Annotated[float, Gt(0), Lt(1)] = 0.8,
     scores: np.ndarray,
 ) -> Score:
     """In how many pairs of sentences a language model has the same bias as in another version of the pair.
@@ -180,17 +180,12 @@ def resampled_of_sets(
     return lambda *args, **options: _resampled(*args, **options, sets=sets)
 
 
-def _check(*, score: str, rule: str, lower: float, upper: float, robust: float) -> None:
-    sentences.check_score(score)
-    if rule not in RULES:
-        raise BiasgridError(f"rule: {unknown_name('value', rule, RULES)}")
+def _check(*, lower: float, upper: float, **_: object) -> None:
     for name, value in (("lower", lower), ("upper", upper)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise BiasgridError(not_allowed(name, value, "numbers"))
     if lower > upper:
         raise BiasgridError(not_allowed("lower", lower, f"numbers up to upper, {upper:g}"))
-    if isinstance(robust, bool) or not isinstance(robust, int | float) or not 0 < robust < 1:
-        raise BiasgridError(not_allowed("robust", robust, "numbers between 0 and 1"))
 
 
 SHARED: dict[str, Any] = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Gt, Lt
 
 from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Metric, Score
@@ -22,7 +23,7 @@ def agreement_above_control(
     rule: Literal["interval", "sign"] = "interval",
     lower: float = -THESIS,
     upper: float = THESIS,
-    robust: float = 0.8,
+    robust: Annotated[float, Gt(0), Lt(1)] = 0.8,
     scores: np.ndarray,
 ) -> Score:
     """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Le
 
-from biasgrid.errors import BiasgridError, not_allowed
 from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Detail, Metric, Score
 from biasgrid.metrics.sentences import ScoreKind
@@ -29,7 +29,7 @@ def score_distributions(
     *,
     score: ScoreKind = "sz",
     fits: bool = False,
-    draws: int = 199,
+    draws: Annotated[int, Ge(0), Le(100_000)] = 199,
     scores: np.ndarray,
     seed: int = 0,
 ) -> Score:
@@ -188,14 +188,6 @@ def _resampled(
     return statistic
 
 
-def _check(*, score: str, fits: bool, draws: int) -> None:
-    sentences.check_score(score)
-    if not isinstance(fits, bool):
-        raise BiasgridError(not_allowed("fits", fits, "true, false"))
-    if isinstance(draws, bool) or not isinstance(draws, int) or not 0 <= draws <= 100_000:
-        raise BiasgridError(not_allowed("draws", draws, "whole numbers from 0 to 100000"))
-
-
 def fit_of(scalars: Mapping[str, Any], place: str, name: str, quantity: str) -> float:
     """A number of a fit in a cell's scalars: of the "first" or "second" set, a distribution. NaN if it has none."""
     value = scalars.get(f"{place}_{name}_{quantity}")
@@ -215,7 +207,6 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         of_model=sentences.of_model,
-        check=_check,
         asks="How unlike are the distributions of the log-likelihoods of {T1} and {T2}?",
         above="the log-likelihoods of the two sets are distributed otherwise",
         details={"score": "log-likelihood of the sentence"},

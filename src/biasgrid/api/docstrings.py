@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..limits import range_of
+
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 TITLE = re.compile(r"^\*\*([\w ]+)\.\*\* ", re.MULTILINE)
 PARAMETER = re.compile(r"^(\w+(?:, \w+)*)(?: :.*)?$", re.MULTILINE)
@@ -73,12 +75,13 @@ def wrap(text: str, width: int = 112) -> str:
 
 
 def name_of(annotation: Any) -> str:
-    """An annotation as one writes it."""
+    """An annotation as one writes it, without limits (`limits.range_of`)."""
     if annotation is inspect.Parameter.empty:
         return "Any"
     if isinstance(annotation, str):
         return annotation
-    text = inspect.formatannotation(annotation)
+    text = re.sub(r"Annotated\[(\w+), [^]]*\]", r"\1", inspect.formatannotation(annotation))
+    text = re.sub(r"Optional\[([\w.]+)\]", r"\1 | None", text)
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text).replace("'", '"')
 
 
@@ -86,6 +89,8 @@ def _kind(parameter: inspect.Parameter) -> str:
     kind = name_of(parameter.annotation)
     if kind.startswith("Literal[") and kind.endswith("]"):
         kind = f"{{{kind[8:-1]}}}"
+    elif limits := range_of(parameter.annotation):
+        kind = f"{kind}, {limits}"
     return kind if parameter.default is parameter.empty else f"{kind}, default {parameter.default!r}"
 
 

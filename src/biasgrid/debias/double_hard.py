@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown_name
+from ..errors import BiasgridError
+from ..limits import Count
 from ..words import Preprocessor
-from .lookup import check_count, check_pairs, choose_words, find_sets, find_words, subspace
+from .lookup import check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, find_bias_words, measure_leanings
 from .transform import Transform, fitted
 
-VARIANTS = ("paper", "wefe")
 INCREMENTAL = 10  # components of WEFE's incremental PCA
 
 
@@ -26,9 +27,9 @@ def double_hard(
     bias_representation: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_words: int = 1000,
-    n_components: int = 4,
-    component: int | None = None,
+    n_words: Count = 1000,
+    n_components: Count = 4,
+    component: Annotated[int, Ge(0)] | None = None,
     variant: Literal["paper", "wefe"] = "paper",
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = ({},),
@@ -215,15 +216,6 @@ def _accuracy(vectors: np.ndarray, seed: int) -> float:
     return max(accuracy, 1.0 - accuracy)
 
 
-def _check(n_words, n_components, component, variant, preprocessors) -> None:
-    check_count("n_words", n_words)
-    check_count("n_components", n_components)
-    if component is not None and (type(component) is not int or component < 0):
-        raise BiasgridError(not_allowed("component", component, "whole numbers from 0 on"))
-    if variant not in VARIANTS:
-        raise BiasgridError(f"variant: {unknown_name('value', variant, VARIANTS)}")
-
-
 METHODS = (
     Method(
         name="double_hard",
@@ -238,7 +230,6 @@ METHODS = (
         aliases=("DoubleHardDebias",),
         seeded=True,
         imports=("sklearn.cluster", "sklearn.decomposition"),
-        check=_check,
         reference="Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings "
         "for gender bias mitigation. ACL 2020, algorithm 1",
     ),

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..geometry import unit_or_zero
+from ..limits import Count
 from ..words import Preprocessor
-from .lookup import FoundSets, check_count, check_pairs, choose_words, find_sets, subspace
+from .lookup import FoundSets, check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
 
@@ -21,7 +22,7 @@ def hard(
     equalize_pairs: Sequence[Sequence[str]] | None = None,
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_components: int = 1,
+    n_components: Count = 1,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Hard debias: remove the bias subspace from words, and make pairs differ in it alone.
@@ -145,10 +146,6 @@ def equalize_vectors(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | Non
     return common + np.sqrt(max(0.0, 1.0 - common @ common)) * sides / distances
 
 
-def _check(n_components, preprocessors) -> None:
-    check_count("n_components", n_components)
-
-
 METHODS = (
     Method(
         name="hard",
@@ -161,7 +158,6 @@ METHODS = (
             "target": "words",
         },
         aliases=("HardDebias",),
-        check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
         "Debiasing word embeddings. NeurIPS 2016, section 6",
     ),

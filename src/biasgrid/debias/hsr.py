@@ -4,11 +4,13 @@ relations, AAAI 2020)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names, not_allowed
+from ..errors import BiasgridError, join_names
 from ..words import Preprocessor
 from .lookup import choose_words, find_words
 from .registry import Method
@@ -21,7 +23,7 @@ def hsr(
     definitional_words: Sequence[str],
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    alpha: float = 60.0,
+    alpha: Annotated[float, Gt(0)] = 60.0,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Half-sibling regression: take away from vectors what the words that define the bias predict.
@@ -93,11 +95,6 @@ def hsr(
     )
 
 
-def _check(alpha, preprocessors) -> None:
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < np.inf:
-        raise BiasgridError(not_allowed("alpha", alpha, "numbers above 0"))
-
-
 METHODS = (
     Method(
         name="hsr",
@@ -105,7 +102,6 @@ METHODS = (
         function=hsr,
         words={"definitional_words": "words", "ignore": "words", "target": "words"},
         aliases=("HalfSiblingRegression",),
-        check=_check,
         reference="Yang, Feng. A causal inference method for reducing gender bias in word embedding relations. "
         "AAAI 2020, section 4",
     ),

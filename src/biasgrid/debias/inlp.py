@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Le
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed
+from ..errors import BiasgridError
+from ..limits import Count
 from ..words import Preprocessor
-from .lookup import check_count, choose_words
+from .lookup import choose_words
 from .registry import Method
-from .training import WORDS, check_training, find_training_words
+from .training import WORDS, find_training_words
 from .transform import Transform, fitted
 
 MAX_ITERATIONS = 1000  # of one classifier: scikit-learn's
@@ -26,10 +28,10 @@ def inlp(
     definitional_pairs: Sequence[Sequence[str]] | None = None,
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_words: int = 7500,
+    n_words: Count = 7500,
     neutral: bool = True,
-    n_iterations: int = 35,
-    held_out: float = 0.3,
+    n_iterations: Count = 35,
+    held_out: Annotated[float, Ge(0), Le(0.9)] = 0.3,
     stop_at_chance: bool = False,
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = ({},),
@@ -201,15 +203,6 @@ def _majority(labels: np.ndarray) -> float:
     return float(np.bincount(labels).max() / len(labels))
 
 
-def _check(n_words, neutral, n_iterations, held_out, stop_at_chance, preprocessors) -> None:
-    check_training(n_words, neutral)
-    check_count("n_iterations", n_iterations)
-    if isinstance(held_out, bool) or not isinstance(held_out, (int, float)) or not 0 <= held_out <= 0.9:
-        raise BiasgridError(not_allowed("held_out", held_out, "numbers from 0 to 0.9"))
-    if type(stop_at_chance) is not bool:
-        raise BiasgridError(not_allowed("stop_at_chance", stop_at_chance, "true, false"))
-
-
 METHODS = (
     Method(
         name="inlp",
@@ -219,7 +212,6 @@ METHODS = (
         aliases=("IterativeNullspaceProjection",),
         seeded=True,
         imports=("sklearn.svm",),
-        check=_check,
         reference="Ravfogel, Elazar, Gonen, Twiton, Goldberg. Null it out: guarding protected attributes by "
         "iterative nullspace projection. ACL 2020, algorithm 1 and section 6.1",
     ),

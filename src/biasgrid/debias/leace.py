@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed
+from ..limits import Count
 from ..words import Preprocessor
 from .lookup import choose_words
 from .registry import Method
-from .training import WORDS, check_training, find_training_words
+from .training import WORDS, find_training_words
 from .transform import Transform, fitted
 
 
@@ -24,7 +24,7 @@ def leace(
     definitional_pairs: Sequence[Sequence[str]] | None = None,
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_words: int = 7500,
+    n_words: Count = 7500,
     neutral: bool = True,
     shrinkage: bool = False,
     seed: int = 0,
@@ -171,12 +171,6 @@ def shrink(covariance: np.ndarray, n: int) -> np.ndarray:
     return weight * covariance + (1 - weight) * trace / d * np.eye(d)
 
 
-def _check(n_words, neutral, shrinkage, preprocessors) -> None:
-    check_training(n_words, neutral)
-    if type(shrinkage) is not bool:
-        raise BiasgridError(not_allowed("shrinkage", shrinkage, "true, false"))
-
-
 METHODS = (
     Method(
         name="leace",
@@ -185,7 +179,6 @@ METHODS = (
         words=WORDS,
         aliases=("LeastSquaresConceptErasure",),
         seeded=True,
-        check=_check,
         reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
         "erasure in closed form. NeurIPS 2023, section 4",
     ),

@@ -8,15 +8,13 @@ from typing import Literal
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown_name
+from ..errors import BiasgridError
 from ..geometry import unit_or_zero
 from ..words import Preprocessor
 from .inlp import normals
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
-
-DIRECTIONS = ("pca", "two_means", "classifier")
 
 
 def linear_projection(
@@ -102,13 +100,6 @@ def linear_projection(
     )
 
 
-def _check(direction, normalize, preprocessors) -> None:
-    if direction not in DIRECTIONS:
-        raise BiasgridError(f"direction: {unknown_name('value', direction, DIRECTIONS)}")
-    if type(normalize) is not bool:
-        raise BiasgridError(not_allowed("normalize", normalize, "true, false"))
-
-
 METHODS = (
     Method(
         name="linear_projection",
@@ -116,7 +107,6 @@ METHODS = (
         function=linear_projection,
         words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
         aliases=("LinearProjection",),
-        check=_check,
         reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
     ),
 )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names, not_allowed, quote
+from ..errors import BiasgridError, join_names, quote
 from ..words import Preprocessor, entries_of
 
 
@@ -164,12 +163,6 @@ def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str)
     # an SVD leaves the sign open: the largest coordinate is positive
     largest = np.abs(components).argmax(axis=1)
     return components * np.sign(components[np.arange(len(components)), largest])[:, None]
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raises BiasgridError for what is no whole number from 1 on."""
-    if type(value) is not int or value < 1:
-        raise BiasgridError(not_allowed(name, value, "whole numbers from 1 on"))
 
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:

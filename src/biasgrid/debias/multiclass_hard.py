@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
+from ..limits import Count
 from ..words import Preprocessor
 from .hard import neutralize_and_equalize
-from .lookup import check_count, choose_words, find_sets, find_words, subspace
+from .lookup import choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform
 
@@ -23,7 +24,7 @@ def multiclass_hard(
     equalize_sets: Sequence[Sequence[str]] = (),
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    n_components: int | None = None,
+    n_components: Count | None = None,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
     """Hard debias for groups of any number.
@@ -96,11 +97,6 @@ def multiclass_hard(
     )
 
 
-def _check(n_components, preprocessors) -> None:
-    if n_components is not None:
-        check_count("n_components", n_components)
-
-
 METHODS = (
     Method(
         name="multiclass_hard",
@@ -113,7 +109,6 @@ METHODS = (
             "target": "words",
         },
         aliases=("MulticlassHardDebias",),
-        check=_check,
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police: detecting and "
         "removing multiclass bias in word embeddings. NAACL 2019, section 3",
     ),

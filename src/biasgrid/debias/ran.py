@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, not_allowed
 from ..extras import require
 from ..geometry import unit_or_zero
+from ..limits import Count
 from ..words import Preprocessor
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
@@ -21,7 +23,6 @@ from .transform import Transform, fitted
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
-VARIANTS = ("paper", "original", "wefe")
 # rows that are float64 at a time: of words whose neighbours are searched, and of the candidates
 TARGETS, CANDIDATES = 2048, 16384
 # words optimised together, at most, and bytes of the vectors that repel them: these fit the processor's cache
@@ -36,12 +37,12 @@ def ran(
     definitional_pairs: Sequence[Sequence[str]],
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
-    limit: int | None = None,
-    n_neighbours: int = 100,
-    theta: float = 0.05,
+    limit: Count | None = None,
+    n_neighbours: Count = 100,
+    theta: Annotated[float, Ge(0), Le(1)] = 0.05,
     weights: Sequence[float] = (0.33, 0.33, 0.33),
-    learning_rate: float = 0.01,
-    epochs: int = 300,
+    learning_rate: Annotated[float, Gt(0)] = 0.01,
+    epochs: Count = 300,
     variant: Literal["paper", "original", "wefe"] = "paper",
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> Transform:
@@ -343,23 +344,13 @@ def _groups_of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[n
             yield members, np.arange(size + 1) < counts[members, None]
 
 
-def _check(limit, n_neighbours, theta, weights, learning_rate, epochs, variant, preprocessors) -> None:
-    def require(ok: bool, name: str, option: object, allowed_values: str) -> None:
-        if not ok:
-            raise BiasgridError(not_allowed(name, option, allowed_values))
-
+def _check(*, weights, **_) -> None:
     def is_number(value: object) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
-    for name, value in (("limit", limit), ("n_neighbours", n_neighbours), ("epochs", epochs)):
-        if name != "limit" or value is not None:
-            require(type(value) is int and value >= 1, name, value, "whole numbers from 1 on")
-    require(is_number(theta) and 0 <= theta <= 1, "theta", theta, "numbers from 0 to 1")
     ok = isinstance(weights, (list, tuple)) and len(weights) == 3 and all(map(is_number, weights))
-    ok = ok and min(weights) >= 0 and max(weights) > 0
-    require(ok, "weights", weights, "three numbers from 0 on, not all 0")
-    require(is_number(learning_rate) and learning_rate > 0, "learning_rate", learning_rate, "numbers above 0")
-    require(variant in VARIANTS, "variant", variant, ", ".join(VARIANTS))
+    if not ok or min(weights) < 0 or max(weights) == 0:
+        raise BiasgridError(not_allowed("weights", weights, "three numbers from 0 on, not all 0"))
 
 
 METHODS = (

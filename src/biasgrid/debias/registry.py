@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from ..embeddings.model import Model
 from ..errors import BiasgridError, not_allowed, unknown_name
+from ..limits import check_limits
 from ..words import WordOptions
 from .lookup import check_disjoint
 from .transform import Transform
@@ -110,6 +111,7 @@ class Method:
                 raise BiasgridError(not_allowed(name, value, f"numbers up to {LARGEST}"))
         if "preprocessors" in parameters:
             WordOptions(preprocessors=parameters["preprocessors"])
+        check_limits(self.function, parameters)
         if self.check:
             self.check(**{**self.parameters, **parameters})
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names, not_allowed
+from ..errors import BiasgridError, join_names
 from ..words import Preprocessor
-from .lookup import check_count, check_pairs, find_sets, find_words, subspace
+from .lookup import check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
 # the arguments of `find_training_words` that hold words, and those of `lookup.choose_words`
@@ -172,13 +172,6 @@ def measure_leanings(model: EmbeddingStore, direction: np.ndarray, limit: int | 
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))
         values.append((block @ direction) / np.where(norms > 0, norms, np.nan))
     return np.concatenate(values)
-
-
-def check_training(n_words: Any, neutral: Any) -> None:
-    """Raises BiasgridError for values that these parameters cannot take."""
-    check_count("n_words", n_words)
-    if type(neutral) is not bool:
-        raise BiasgridError(not_allowed("neutral", neutral, "true, false"))
 
 
 def _classes(

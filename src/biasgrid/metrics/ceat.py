@@ -8,22 +8,22 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
+from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
-VARIANCES = ("effect_size", "associations")
 
 
+@limited
 def ceat(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     variance: Literal["effect_size", "associations"] = "effect_size",
-    ddof: int = 1,
+    ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How well two target sets are told apart by their associations with attributes, over several contexts (CEAT).
@@ -92,7 +92,6 @@ def ceat(
     >>> round(result.value, 2), round(result.scalars["lowest"], 2), round(result.scalars["highest"], 2)
     (1.41, 1.18, 1.69)
     """
-    _check(variance, ddof, one_word)
     if of_one_word.is_undefined(targets, one_word):
         return Score(math.nan)
     association = _associations(targets, attributes)
@@ -221,14 +220,6 @@ def _sized(
     return effect_size_range(*targets, ddof)
 
 
-def _check(variance: object, ddof: object, one_word: object) -> None:
-    of_one_word.check(one_word)
-    if variance not in VARIANCES:
-        raise BiasgridError(not_allowed("variance", variance, ", ".join(VARIANCES)))
-    if type(ddof) is not int or ddof not in (0, 1):
-        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
-
-
 METRICS = (
     Metric(
         name="ceat",
@@ -251,6 +242,5 @@ METRICS = (
         sized=_sized,
         one_word="targets",
         resampled=_resampled,
-        check=_check,
     ),
 )

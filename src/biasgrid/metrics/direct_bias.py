@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed
+from ..errors import BiasgridError
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
+from ..limits import Count, limited
 from .registry import Detail, Metric, Score
 
 Vectors = Sequence[np.ndarray]
 
 
+@limited
 def direct_bias(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     orientation: roles.Orientation = roles.PAPER,
     direction: directions.Direction = "pca",
-    c: float = 1.0,
-    k: int = 1,
+    c: Annotated[float, Ge(0)] = 1.0,
+    k: Count = 1,
     legacy_centred: bool = False,
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
@@ -100,7 +103,7 @@ def direct_bias(
         "legacy_component_sum": legacy_component_sum,
         "legacy_raw_pair": legacy_raw_pair,
     }
-    _check(orientation=orientation, direction=direction, c=c, k=k, **legacy)
+    _check(orientation=orientation, direction=direction, k=k, **legacy)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     axes = directions.axes(groups, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     components = [unit(w) @ axes.T for w in words]
@@ -206,23 +209,17 @@ def _check(
     *,
     orientation: str,
     direction: str,
-    c: float,
     k: int,
     legacy_centred: bool,
     legacy_component_sum: bool,
     legacy_raw_pair: bool,
+    **_: object,
 ) -> None:
-    roles.check(orientation)
-    directions.check(direction)
     if orientation != roles.PAPER and direction in directions.PAIRED:
         raise BiasgridError(
             f"orientation: {orientation!r} is not allowed with direction: {direction}, whose pairs are of the target "
             "sets; allowed is paper, or direction: mean, sum or all_pairs"
         )
-    if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 <= c < math.inf:
-        raise BiasgridError(not_allowed("c", c, "numbers from 0 on"))
-    if type(k) is not int or k < 1:
-        raise BiasgridError(not_allowed("k", k, "whole numbers from 1 on"))
     if k > 1 and direction != "pca":
         raise BiasgridError(
             f"k: {k} is not allowed with direction: {direction}; only pca has components to choose"
@@ -232,8 +229,6 @@ def _check(
         ("legacy_component_sum", legacy_component_sum, "pca"),
         ("legacy_raw_pair", legacy_raw_pair, "pair"),
     ):
-        if type(value) is not bool:
-            raise BiasgridError(not_allowed(name, value, "true, false"))
         if value and direction != required_direction:
             raise BiasgridError(
                 f"{name}: true is not allowed with direction: {direction}, but with {required_direction}"

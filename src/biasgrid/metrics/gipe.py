@@ -10,18 +10,18 @@ it away.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Lt
 
 from .. import directions
 from .. import neighbours as neighbour_search
-from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import weighted_mean
+from ..limits import Count, limited
 from .direct_bias import NO_TEST
 from .neighbourhood import (
     CORRELATION_FIELDS,
-    MEASURED,
     NEIGHBOURS,
     SENTENCES,
     THRESHOLD,
@@ -43,15 +43,16 @@ from .registry import Detail, Metric, Score
 BLOCK = 2**22
 
 
+@limited
 def gipe(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
-    threshold: float = THRESHOLD,
-    neighbours: int = NEIGHBOURS,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    threshold: Annotated[float, Ge(0), Lt(1)] = THRESHOLD,
+    neighbours: Count = NEIGHBOURS,
+    vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
@@ -128,15 +129,16 @@ def gipe(
     )
 
 
+@limited
 def proximity(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
-    threshold: float = THRESHOLD,
-    neighbours: int = NEIGHBOURS,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    threshold: Annotated[float, Ge(0), Lt(1)] = THRESHOLD,
+    neighbours: Count = NEIGHBOURS,
+    vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
@@ -203,14 +205,15 @@ def proximity(
     )
 
 
+@limited
 def pmn(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     neighbourhood: Neighbourhood,
     direction: directions.Direction = directions.PCA,
-    neighbours: int = NEIGHBOURS,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    neighbours: Count = NEIGHBOURS,
+    vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
     bias_of: BiasOf = UNTOUCHED,
     correlation: bool = False,
     legacy_itself: bool = False,
@@ -384,32 +387,6 @@ def _values_along(
     )
 
 
-def _check(
-    *,
-    direction: str,
-    neighbours: int,
-    vocabulary: int,
-    bias_of: str,
-    threshold: float = THRESHOLD,
-    correlation: bool = False,
-    legacy_weights: bool = False,
-    legacy_itself: bool = False,
-) -> None:
-    directions.check(direction)
-    neighbour_search.check(neighbours, vocabulary)
-    if bias_of not in (UNTOUCHED, MEASURED):
-        raise BiasgridError(f"bias_of: {unknown_name('value', bias_of, (UNTOUCHED, MEASURED))}")
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
-        raise BiasgridError(not_allowed("threshold", threshold, "numbers from 0 on, below 1"))
-    for name, value in (
-        ("correlation", correlation),
-        ("legacy_weights", legacy_weights),
-        ("legacy_itself", legacy_itself),
-    ):
-        if type(value) is not bool:
-            raise BiasgridError(not_allowed(name, value, "true, false"))
-
-
 def _variant(*, direction: str, correlation: bool = False, **_: Any) -> dict[str, Any]:
     overrides = {"range": (-1.0, 1.0), "neutral": 0.0, **CORRELATION_FIELDS} if correlation else {}
     return {"paired": direction in directions.PAIRED} | overrides
@@ -432,7 +409,6 @@ METRICS = tuple(
         no_test=NO_TEST,
         of_model=find_neighbourhood,
         variant=_variant,
-        check=_check,
     )
     for function, label, neutral, reference in (
         (gipe, "GIPE", 0.0, RAN),

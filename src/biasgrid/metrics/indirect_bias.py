@@ -9,10 +9,12 @@ import numpy as np
 
 from .. import directions
 from ..geometry import BLOCK, unit
+from ..limits import limited
 from .direct_bias import NO_TEST
 from .registry import Detail, Metric, Score
 
 
+@limited
 def indirect_bias(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -67,7 +69,6 @@ def indirect_bias(
     >>> round(metrics.indirect_bias(query, model).value, 3)
     1.0
     """
-    directions.check(direction)
     g = directions.axis(*targets, direction)
     first, second = (unit(words) for words in attributes)
     beta = _betas(first @ second.T, (first @ g)[:, None], second @ g)
@@ -140,10 +141,6 @@ def _values_along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndar
     )
 
 
-def _check(*, direction: str) -> None:
-    directions.check(direction)
-
-
 def _variant(*, direction: str) -> dict[str, Any]:
     return {"paired": direction in directions.PAIRED}
 
@@ -167,7 +164,6 @@ METRICS = (
         redrawn=_redrawn,
         no_test=NO_TEST,
         variant=_variant,
-        check=_check,
         reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
         "NeurIPS 2016, section 5.3",
     ),

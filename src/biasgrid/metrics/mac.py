@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, mean_of_rows, unit, weighted_mean
+from ..limits import limited
 from .registry import Detail, Metric, Score
 
 
+@limited
 def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False) -> Score:
     """How far target words are from attributes on average (Mean Average Cosine distance).
 
@@ -52,7 +53,6 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     >>> metrics.mac(Query([["he", "she"]], [["career"]]), model).value
     0.5
     """
-    _check(legacy_pooled)
     by_word = [
         np.stack([1.0 - cosines(words, a).mean(axis=1) for a in attributes], axis=1) for words in targets
     ]
@@ -87,11 +87,6 @@ def _redrawn(
     return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)
 
 
-def _check(legacy_pooled: bool) -> None:
-    if type(legacy_pooled) is not bool:
-        raise BiasgridError(not_allowed("legacy_pooled", legacy_pooled, "true, false"))
-
-
 METRICS = (
     Metric(
         name="mac",
@@ -110,7 +105,6 @@ METRICS = (
         groups="attributes",
         resampled=_resampled,
         redrawn=_redrawn,
-        check=_check,
         no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
     ),

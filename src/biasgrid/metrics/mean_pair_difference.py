@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Lt
 
-from ..errors import BiasgridError, not_allowed
 from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
@@ -18,7 +19,7 @@ def mean_pair_difference(
     attributes: list[np.ndarray],
     *,
     score: ScoreKind = "sz",
-    trim: float = 0.0,
+    trim: Annotated[float, Ge(0), Lt(0.5)] = 0.0,
     scores: np.ndarray,
 ) -> Score:
     """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
@@ -134,12 +135,6 @@ def _resampled(
     return statistic
 
 
-def _check(*, score: str, trim: float) -> None:
-    sentences.check_score(score)
-    if isinstance(trim, bool) or not isinstance(trim, int | float) or not 0 <= trim < 0.5:
-        raise BiasgridError(not_allowed("trim", trim, "numbers from 0 to less than 0.5"))
-
-
 METRICS = (
     Metric(
         name="mean_pair_difference",
@@ -152,7 +147,6 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         of_model=sentences.of_model,
-        check=_check,
         asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
         "{T2}?",
         above="sentences of {T1} are more probable",

@@ -8,8 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
-
 OneWord = Literal["nan", "keep"]
 NAN, KEEP = "nan", "keep"
 
@@ -22,9 +20,3 @@ def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:
 def undefined_samples(first: np.ndarray, second: np.ndarray, one_word: str) -> np.ndarray:
     """Whether a metric has no value of samples of two sets, from how often each has each word: (samples, words)."""
     return (one_word != KEEP) & (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
-
-
-def check(one_word: object) -> None:
-    """Raises BiasgridError for an unknown value of the option."""
-    if one_word not in (NAN, KEEP):
-        raise BiasgridError(not_allowed("one_word", one_word, f"{NAN}, {KEEP}"))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
-from ..embeddings.corpus.corpus import check_window
+from ..limits import limited
 from . import corpus_counts
 from .registry import Detail, Metric, Score
 
 
+@limited
 def pair_frequency(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    window: int | None = None,
+    window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
     """Which of two groups words stand beside more often, in the sentences of a corpus: the share of the first.
@@ -61,7 +64,6 @@ def pair_frequency(
     >>> metrics.pair_frequency(Query([["he"], ["she"]], [["doctor"]]), corpus).value
     0.75
     """
-    check_window(window)
     groups, words = corpus_counts.sets_of(targets, attributes)
     numbers = corpus_counts.counts(cooccurrence, groups, words)
     value = float(_value(*numbers)[0])
@@ -130,7 +132,6 @@ METRICS = (
         resampled=_resampled,
         redrawn_units=_redrawn_units,
         of_model=corpus_counts.of_model,
-        check=lambda *, window: check_window(window),
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, equation 3.2",
     ),

@@ -116,7 +116,6 @@ METRICS = (
         neutral=0.5,
         resampled=_resampled,
         of_model=sentences.of_model,
-        check=lambda *, score: sentences.check_score(score),
         asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
         above="the model prefers sentences of {T1}",
         below="the model prefers sentences of {T2}",

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from ..embeddings.corpus.cooccurrence import Cooccurrence
-from ..embeddings.corpus.corpus import check_window
-from ..errors import BiasgridError, not_allowed, unknown_name
+from ..limits import limited
 from . import corpus_counts
 from .registry import Detail, Metric, Score
 
-ESTIMATORS = ("risk_ratio", "odds_ratio")
 
-
+@limited
 def pmi(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     estimator: Literal["risk_ratio", "odds_ratio"] = "risk_ratio",
-    smoothing: float = 0.0,
-    window: int | None = None,
+    smoothing: Annotated[float, Ge(0)] = 0.0,
+    window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
     """How much more often words stand beside one group than beside another, in the sentences of a corpus (PMI bias).
@@ -81,7 +80,6 @@ def pmi(
     >>> round(result.value, 3)  # log((2 / 4) / (1 / 4))
     0.693
     """
-    _check(estimator, smoothing, window)
     value = _value_of(estimator, smoothing)
     groups, words = corpus_counts.sets_of(targets, attributes)
     numbers = corpus_counts.counts(cooccurrence, groups, words)
@@ -164,15 +162,6 @@ def _redrawn_units(
     return corpus_counts.drawn_units(cooccurrence, targets, attributes, _value_of(estimator, smoothing))
 
 
-def _check(estimator: Any, smoothing: Any, window: Any) -> None:
-    if estimator not in ESTIMATORS:
-        raise BiasgridError(f"estimator: {unknown_name('value', estimator, ESTIMATORS)}")
-    is_number = isinstance(smoothing, (int, float)) and not isinstance(smoothing, bool)
-    if not is_number or not 0 <= smoothing < math.inf:
-        raise BiasgridError(not_allowed("smoothing", smoothing, "numbers from 0 on, such as 0.5"))
-    check_window(window)
-
-
 METRICS = (
     Metric(
         name="pmi",
@@ -190,7 +179,6 @@ METRICS = (
         redrawn_units=_redrawn_units,
         of_model=corpus_counts.of_model,
         word_bias="pmi_by_word",
-        check=_check,
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and "
         "significance of bias metrics in texts: a PMI-based approach. ACL 2023",

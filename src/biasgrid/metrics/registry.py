@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..hooks import complete
+from ..limits import check_limits
 
 # what a small p-value means, by `Metric.test_of`
 TESTS = {
@@ -290,6 +291,7 @@ class Metric:
                 raise BiasgridError(
                     unknown_name(f"{self.name} parameter", name, [*self.parameters, *extra_names])
                 )
+        check_limits(self.function, parameters)
         if self.check:
             self.check(**{**self.parameters, **parameters})
 

@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
 from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
+from ..limits import limited
 from .registry import Detail, Metric, Score
 
-COMPONENT, MEAN = RELATIONS = ("component", "mean")
+COMPONENT, MEAN = "component", "mean"
 # numbers in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
 
+@limited
 def ripa(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -71,7 +72,6 @@ def ripa(
     >>> metrics.ripa(Query([["he"], ["she"]], [["engineer"]]), model).value
     2.0
     """
-    _check(relation)
     first, second = targets
     (words,) = attributes
     if len(first) == 0:
@@ -195,11 +195,6 @@ def _redrawn(
     return values
 
 
-def _check(relation: str) -> None:
-    if relation not in RELATIONS:
-        raise BiasgridError(f"relation: {unknown_name('value', relation, RELATIONS)}")
-
-
 def _variant(*, relation: str) -> Mapping[str, Any]:
     return {"no_test": "", "scored_by": ("word_values", "first")} if relation == MEAN else {}
 
@@ -226,7 +221,6 @@ METRICS = (
         no_test="the relation vector stays what it is when the two words of a pair change places",
         scaled=True,
         variant=_variant,
-        check=_check,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",
     ),
 )

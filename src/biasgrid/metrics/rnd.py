@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
 from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
+from ..limits import limited
 from .registry import Detail, Metric, Score
 
 
+@limited
 def rnd(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: Literal["norm", "cos"] = "norm"
 ) -> Score:
@@ -53,7 +54,6 @@ def rnd(
     >>> metrics.rnd(Query([["he"], ["she"]], [["engineer"]]), model, distance="cos").value
     1.0
     """
-    _check(distance)
     first, second = (words.mean(axis=0) for words in targets)
     (words,) = attributes
     if distance == "norm":
@@ -113,11 +113,6 @@ def _redrawn(
     return np.concatenate(values)
 
 
-def _check(distance: str) -> None:
-    if distance not in ("norm", "cos"):
-        raise BiasgridError(f"distance: {unknown_name('value', distance, ('norm', 'cos'))}")
-
-
 def _variant(*, distance: str) -> dict[str, Any]:
     if distance != "cos":
         return {}
@@ -150,7 +145,6 @@ METRICS = (
         redrawn=_redrawn,
         scaled=True,
         variant=_variant,
-        check=_check,
         reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
         "stereotypes. PNAS 115, 2018",
     ),

@@ -10,14 +10,15 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from numbers import Integral, Real
 from threading import Lock
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
 
 from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
+from ..limits import limited
 from ..logistic import TINY, classifiers, logistic
 from .classifier import check_estimator, evaluation, probabilities_of
 from .registry import Detail, Metric, Score
@@ -32,14 +33,15 @@ LONGEST = 1e6
 MOST_ITERATIONS = 100_000
 
 
+@limited
 def rnsb(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    n_iterations: int | None = None,
+    n_iterations: Annotated[int, Ge(1), Le(MOST_ITERATIONS)] | None = None,
     holdout: bool = True,
-    test_size: float = 0.2,
-    random_state: int | None = None,
+    test_size: Annotated[float, Gt(0), Lt(1)] = 0.2,
+    random_state: Annotated[int, Ge(0), Le(2**32 - 1)] | None = None,
     solver: Literal["exact", "liblinear"] = "exact",
     estimator: Any = None,
     estimator_params: Mapping[str, Any] | None = None,
@@ -122,7 +124,8 @@ def rnsb(
     >>> round(metrics.rnsb(query, model, holdout=False).value, 2)
     0.05
     """
-    _check(n_iterations, holdout, test_size, random_state, solver, estimator, estimator_params)
+    options = {"solver": solver, "estimator": estimator, "estimator_params": estimator_params}
+    _check(n_iterations=n_iterations, random_state=random_state, **options)
     sizes = [len(words) for words in attributes]
     if not holdout:
         train = np.ones((sum(sizes), 1), dtype=bool) if min(sizes) else None
@@ -283,40 +286,21 @@ def _digest(array: np.ndarray) -> bytes:
 
 
 def _check(
+    *,
     n_iterations: object,
-    holdout: object,
-    test_size: object,
     random_state: object,
     solver: object,
     estimator: object,
     estimator_params: object,
+    **_: object,
 ) -> None:
-    def is_whole(number: object, least: int) -> bool:
-        return isinstance(number, Integral) and not isinstance(number, bool) and least <= number < 2**32
-
-    def require(ok: bool, name: str, value: object, allowed_values: str) -> None:
-        if not ok:
-            raise BiasgridError(not_allowed(name, value, allowed_values))
-
-    ok = n_iterations is None or (is_whole(n_iterations, 1) and n_iterations <= MOST_ITERATIONS)
-    require(ok, "n_iterations", n_iterations, f"whole numbers from 1 to {MOST_ITERATIONS}")
-    require(isinstance(holdout, bool), "holdout", holdout, "true and false")
-    ok = isinstance(test_size, Real) and 0 < test_size < 1
-    require(ok, "test_size", test_size, "numbers between 0 and 1, both excluded")
-    require(solver in ("exact", "liblinear"), "solver", solver, "'exact' and 'liblinear'")
     check_estimator(estimator, estimator_params)
-    require(
-        estimator is None or solver == "exact",
-        "solver",
-        solver,
-        "'exact' with an estimator, which takes the solver's place",
-    )
-    if random_state is not None:
-        require(is_whole(random_state, 0), "random_state", random_state, "whole numbers from 0 to 2**32 - 1")
-        ok = n_iterations in (None, 1)
-        require(
-            ok, "n_iterations", n_iterations, "1 and none with a random_state, which stands for one split"
-        )
+    if estimator is not None and solver != "exact":
+        allowed_values = "'exact' with an estimator, which takes the solver's place"
+        raise BiasgridError(not_allowed("solver", solver, allowed_values))
+    if random_state is not None and n_iterations not in (None, 1):
+        allowed_values = "1 and none with a random_state, which stands for one split"
+        raise BiasgridError(not_allowed("n_iterations", n_iterations, allowed_values))
 
 
 def _variant(*, estimator: object, **_: object) -> dict[str, Any]:

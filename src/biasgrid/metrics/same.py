@@ -10,13 +10,14 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
+from ..limits import limited
 from .registry import Contrast, Detail, Metric, Score
 
 Vectors = Sequence[np.ndarray]
 
 
+@limited
 def same(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -74,7 +75,6 @@ def same(
     >>> round(metrics.same(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
     0.6
     """
-    _check(orientation=orientation, legacy_l1=legacy_l1)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     differences = _differences(groups)
     basis, lengths = _gram_schmidt(differences)
@@ -233,12 +233,6 @@ def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Cont
     return contrasts
 
 
-def _check(*, orientation: str, legacy_l1: bool) -> None:
-    roles.check(orientation)
-    if type(legacy_l1) is not bool:
-        raise BiasgridError(not_allowed("legacy_l1", legacy_l1, "true, false"))
-
-
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
     # sums of components have no upper bound, and no fast way to resample
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
@@ -265,6 +259,5 @@ METRICS = (
         variant=_variant,
         contrasts=True,
         word_bias="bias",
-        check=_check,
     ),
 )

@@ -10,14 +10,15 @@ import numpy as np
 
 from .. import directions
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed, unknown_name
 from ..geometry import unit, weighted_mean
+from ..limits import limited
 from .registry import Detail, Metric, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
 
 ContrastKind = Literal["pair", "rest"]
 
 
+@limited
 def same_skew(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -69,6 +70,7 @@ def same_skew(
     return _moment(targets, attributes, orientation, contrast, lambda b: b.mean(axis=-1))
 
 
+@limited
 def same_stereotype(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -121,7 +123,6 @@ def same_stereotype(
     >>> round(metrics.same_stereotype(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value, 3)
     0.6
     """
-    _check(as_printed=as_printed)
     return _moment(targets, attributes, orientation, contrast, lambda b: _spread(b, as_printed))
 
 
@@ -137,7 +138,6 @@ def _moment(
     moment: Callable[[np.ndarray], np.ndarray],
 ) -> Score:
     """Skew or stereotype: `moment` of the biases (contrasts, words)."""
-    _check(orientation=orientation, contrast=contrast)
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     unit_words = [unit(w) for w in words]
     sides = _sides(groups, contrast)
@@ -255,16 +255,6 @@ def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False
     return roles.fields_of_orientation(orientation, (2 if contrast == "pair" else "k", "n"))
 
 
-def _check(
-    *, orientation: roles.Orientation = roles.PAPER, contrast: ContrastKind = "pair", as_printed: bool = False
-) -> None:
-    roles.check(orientation)
-    if contrast not in ("pair", "rest"):
-        raise BiasgridError(f"contrast: {unknown_name('value', contrast, ('pair', 'rest'))}")
-    if type(as_printed) is not bool:
-        raise BiasgridError(not_allowed("as_printed", as_printed, "true, false"))
-
-
 METRICS = (
     Metric(
         name="same_skew",
@@ -283,7 +273,6 @@ METRICS = (
         redrawn=_skew_redrawn,
         variant=_moment_variant,
         contrasts=True,
-        check=_check,
     ),
     Metric(
         name="same_stereotype",
@@ -301,6 +290,5 @@ METRICS = (
         redrawn=_stereotype_redrawn,
         variant=_moment_variant,
         contrasts=True,
-        check=_check,
     ),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import orientation as roles
-from ..errors import BiasgridError, not_allowed
 from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
+from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
@@ -19,12 +19,13 @@ from .registry import Detail, Metric, Score
 FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 
+@limited
 def sc_weat(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     orientation: roles.Orientation = roles.PAPER,
-    ddof: int = 1,
+    ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How much nearer words are to one of two groups, in standard deviations of their own (SC-WEAT, WEFAT).
@@ -79,7 +80,6 @@ def sc_weat(
     >>> round(metrics.sc_weat(query, model, ddof=0).value, 3)
     1.069
     """
-    _check(orientation=orientation, ddof=ddof, one_word=one_word)
     (first, second), words = roles.groups_and_words(targets, attributes, orientation)
     if of_one_word.is_undefined((first, second), one_word):
         return Score(math.nan)
@@ -101,6 +101,7 @@ def sc_weat(
     )
 
 
+@limited
 def nas(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
@@ -217,15 +218,6 @@ def _sized(
     return effect_size_range(*groups, ddof)
 
 
-def _check(
-    *, orientation: roles.Orientation = roles.PAPER, ddof: int = 1, one_word: str = of_one_word.NAN
-) -> None:
-    roles.check(orientation)
-    of_one_word.check(one_word)
-    if type(ddof) is not int or ddof not in (0, 1):
-        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
-
-
 def _variant(*, orientation: str, **_: Any) -> dict[str, Any]:
     fields = roles.fields_of_orientation(orientation, (2, "n"))
     return fields | {"one_word": fields.get("groups", "targets")}
@@ -247,7 +239,6 @@ _SHARED: dict[str, Any] = {
     "redrawn": _redrawn,
     "variant": _variant,
     "word_bias": "effect_size",
-    "check": _check,
 }
 METRICS = (
     Metric(

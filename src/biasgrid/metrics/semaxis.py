@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 
 from .. import neighbours as neighbour_search
 from .. import orientation as roles
 from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
+from ..limits import limited
 from ..words import FoundSet
 from .registry import Detail, Metric, Score
 
 
+@limited
 def semaxis(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     orientation: roles.Orientation = roles.PAPER,
-    neighbours: int = 0,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    neighbours: Annotated[int, Ge(0)] = 0,
+    vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
 ) -> Score:
     """Where words lie on the axis from one group to another (SemAxis).
 
@@ -70,7 +73,6 @@ def semaxis(
     >>> round(metrics.semaxis(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
     0.707
     """
-    _check(orientation=orientation, neighbours=neighbours, vocabulary=vocabulary)
     (first, second), words = roles.groups_and_words(targets, attributes, orientation)
     axis = first.mean(axis=0) - second.mean(axis=0)
     longest = np.linalg.norm(np.concatenate([first, second]), axis=1).max()
@@ -191,11 +193,6 @@ def _resampled_of_poles(
     )
 
 
-def _check(*, orientation: str, neighbours: int, vocabulary: int) -> None:
-    roles.check(orientation)
-    neighbour_search.check(neighbours, vocabulary, least=0)
-
-
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
     overrides = {"function": _semaxis_of_poles, "resampled": _resampled_of_poles}
     overrides |= {"redrawn": _redrawn_of_poles, "of_model": _poles}
@@ -220,6 +217,5 @@ METRICS = (
         redrawn=_redrawn,
         variant=_variant,
         word_bias="score",
-        check=_check,
     ),
 )

@@ -10,9 +10,7 @@ import numpy as np
 
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.sentence import Sentence
-from ..errors import BiasgridError, unknown_name
 
-SCORES = ("sz", "cp")
 ScoreKind = Literal["sz", "cp"]
 
 
@@ -55,9 +53,3 @@ def ks_test(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
         warnings.simplefilter("ignore", RuntimeWarning)
         test = ks_2samp(first, second)
     return float(test.statistic), float(test.pvalue)
-
-
-def check_score(score: Any) -> None:
-    """Raises BiasgridError for a score that is none."""
-    if score not in SCORES:
-        raise BiasgridError(f"score: {unknown_name('value', score, SCORES)}")

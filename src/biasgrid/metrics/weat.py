@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
 from ..geometry import cosines, effect_size_range, mean_of_rows, unit, weighted_mean, weighted_sum
+from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
@@ -16,12 +16,13 @@ from .registry import Detail, Metric, Score
 FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 
+@limited
 def weat(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
     return_effect_size: bool = False,
-    ddof: int = 0,
+    ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How much more one target set is associated with the first attribute set than another is (WEAT).
@@ -69,7 +70,6 @@ def weat(
     >>> metrics.weat(query, model).value
     2.0
     """
-    _check(ddof, return_effect_size, one_word)
     association = _associations(targets, attributes)
     statistic = float(association[0].sum() - association[1].sum())
     is_undefined = of_one_word.is_undefined(association, one_word)
@@ -81,11 +81,12 @@ def weat(
     )
 
 
+@limited
 def weat_es(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
-    ddof: int = 0,
+    ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
     """How well two target sets are told apart by their associations with attributes (WEAT's effect size).
@@ -213,14 +214,6 @@ def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> li
     return [cosines(words, a).mean(axis=1) - cosines(words, b).mean(axis=1) for words in targets]
 
 
-def _check(ddof: int, return_effect_size: bool = True, one_word: str = of_one_word.NAN) -> None:
-    of_one_word.check(one_word)
-    if type(ddof) is not int or ddof not in (0, 1):
-        raise BiasgridError(not_allowed("ddof", ddof, "0, 1"))
-    if type(return_effect_size) is not bool:
-        raise BiasgridError(not_allowed("return_effect_size", return_effect_size, "true, false"))
-
-
 def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     all_associations = np.concatenate(association)
     if len(all_associations) <= ddof:
@@ -239,7 +232,6 @@ _SHARED: dict[str, Any] = {
     "template": (2, 2),
     "neutral": 0.0,
     "groups": "attributes",
-    "check": _check,
     "reference": "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. "
     "Science 356, 2017",
 }

@@ -1,0 +1,114 @@
+"""The values that a parameter can take, as its annotation says.
+
+`bool`, `Literal["cos", "norm"]`, `Annotated[int, Ge(1)]` and `Annotated[float, Ge(0), Lt(0.5)]` are checked, each
+also as one of a union with None. Of any other annotation all values are taken.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import types
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+
+from .errors import InputError, not_allowed, unknown_name
+
+F = TypeVar("F", bound=Callable[..., Any])
+Count = Annotated[int, Ge(1)]
+BOUNDS = {Ge: operator.ge, Gt: operator.gt, Le: operator.le, Lt: operator.lt}
+
+
+def check_limits(function: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    """Raises BiasgridError for a value that the function's annotation of its parameter excludes.
+
+    Parameters
+    ----------
+    function
+        Whose parameters these are.
+    values
+        By name of parameter.
+    """
+    for name, (limit, takes_none) in _limits(function).items():
+        value = values.get(name)
+        if name not in values or (takes_none and value is None) or _fits(limit, value):
+            continue
+        choices = get_args(limit) if get_origin(limit) is Literal else ()
+        if choices and isinstance(choices[0], str):
+            raise InputError(f"{name}: {unknown_name('value', value, choices)}")
+        raise InputError(not_allowed(name, value, ", ".join(map(str, choices)) or _in_words(limit)))
+
+
+@lru_cache(maxsize=512)
+def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
+    """Parameter -> what limits its values, and whether it takes None. A name that is imported for type checkers alone
+    limits nothing."""
+    limits = {}
+    for parameter in inspect.signature(function).parameters.values():
+        annotation = parameter.annotation
+        if isinstance(annotation, str):
+            try:
+                annotation = eval(annotation, inspect.unwrap(function).__globals__)
+            except NameError:
+                continue
+        limit, takes_none = _parts(annotation)
+        if limit is bool or get_origin(limit) in (Literal, Annotated):
+            limits[parameter.name] = limit, takes_none
+    return limits
+
+
+def _parts(annotation: Any) -> tuple[Any, bool]:
+    """The type that an annotation has beside None, None where it has several, and whether it takes None."""
+    is_union = get_origin(annotation) in (Union, types.UnionType)
+    parts = get_args(annotation) if is_union else (annotation,)
+    others = [part for part in parts if part is not type(None)]
+    return others[0] if len(others) == 1 else None, len(others) < len(parts)
+
+
+def _fits(limit: Any, value: Any) -> bool:
+    if limit is bool:
+        return type(value) is bool
+    if get_origin(limit) is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in get_args(limit))
+    kind, *bounds = get_args(limit)
+    is_number = type(value) is int or (kind is float and isinstance(value, float) and math.isfinite(value))
+    return is_number and all(BOUNDS[type(bound)](value, _number(bound)) for bound in bounds)
+
+
+def _number(bound: Any) -> float:
+    return getattr(bound, type(bound).__name__.lower())
+
+
+def _in_words(limit: Any) -> str:
+    """What is allowed, such as "numbers from 0 to less than 0.5"."""
+    if limit is bool:
+        return "true, false"
+    return f"{'whole numbers' if get_args(limit)[0] is int else 'numbers'} {range_of(limit)}"
+
+
+def range_of(annotation: Any) -> str:
+    """The numbers that an annotation allows, such as "from 0 to less than 0.5"; "" where it says no limits."""
+    limit, _ = _parts(annotation)
+    if get_origin(limit) is not Annotated:
+        return ""
+    ends = {type(bound): _number(bound) for bound in get_args(limit)[1:]}
+    if Gt in ends and Lt in ends:
+        return f"between {ends[Gt]} and {ends[Lt]}, both excluded"
+    low = f"from {ends[Ge]}" if Ge in ends else f"above {ends[Gt]}"
+    high = f" to {ends[Le]}" if Le in ends else f" to less than {ends[Lt]}" if Lt in ends else ""
+    return f"{low}{high or (' on' if Ge in ends else '')}"
+
+
+def limited(function: F) -> F:
+    """A function that checks its arguments by name (`check_limits`) whenever it is called."""
+
+    @wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        check_limits(function, options)
+        return function(*arguments, **options)
+
+    return cast(F, checked)
