@@ -32,6 +32,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         act = self.server.plan.pop(0) if self.server.plan else self.server.usual
         act(self)
 
+    do_CONNECT = do_GET  # as a proxy
+
     def log_message(self, *args):
         pass
 

@@ -155,6 +155,17 @@ def test_an_answer_without_end_ends(server, tmp_path, act, told):
     assert (tmp_path / "a.bin").read_bytes() == BODY
 
 
+def test_a_proxy_whose_answer_has_no_end_ends(server, tmp_path, monkeypatch):
+    for variable in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("https_proxy", server.url)
+    server.usual = raw(OK + b"A: ", endless(b"b", 0.05))
+    before = time.monotonic()
+    with refused("no whole answer for 0.5 s"):
+        download("https://embeddings.invalid/a.bin", tmp_path / "a.bin", limits=ONCE)
+    assert time.monotonic() - before < 8
+
+
 def test_a_redirect_is_not_read(server, tmp_path):
     """Its body is nobody's: one without end, and 20 MB that unpack to 20 GB."""
     head = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n"

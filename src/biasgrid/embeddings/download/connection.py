@@ -8,7 +8,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -32,89 +33,66 @@ class Retry(Exception):
 
 
 class Patience:
-    """Ends an attempt's connections when too little comes: a socket's own timeout begins anew with every byte."""
+    """Ends an attempt to which too little comes: a socket's own timeout begins anew with every byte."""
 
-    def __init__(self, seconds: float):
-        self.is_over = self.body = False
-        self._due = time.monotonic() + seconds
-        self._sockets: list[socket.socket] = []
-        self._over = threading.Event()
+    def __init__(self, limits: Limits):
+        self._limits = limits
+        self._reason, self._due = f"no whole answer for {limits.answer:g} s", time.monotonic() + limits.answer
 
-    def __enter__(self) -> Patience:
-        threading.Thread(target=self._watch, daemon=True).start()
-        return self
+    def wait_for_body(self) -> None:
+        """Wait, from now on, for `slowest * stall` bytes in each `stall` seconds."""
+        self._reason = f"under {self._limits.slowest:g} bytes a second for {self._limits.stall:g} s"
+        self._missing_bytes = 0.0
+        self.count_bytes(0)
 
-    def __exit__(self, *_) -> None:
-        self._over.set()
-        for connection in self._sockets:
-            connection.close()
-
-    def add(self, connection: socket.socket) -> None:
-        """Watch a connection. TLS takes over the socket object later, so this keeps a duplicate."""
-        self._sockets.append(connection.dup())
-
-    def wait_for_body(self, limits: Limits) -> None:
-        """Wait, from now on, for `limits.slowest * limits.stall` bytes in each `limits.stall` seconds."""
-        self.body, self._seconds, self._quota = True, limits.stall, limits.slowest * limits.stall
-        self.count_bytes(0, begin=True)
-
-    def count_bytes(self, count: int, begin: bool = False) -> None:
+    def count_bytes(self, count: int) -> None:
         """Count bytes of the body that came."""
-        self._missing_bytes = self._quota if begin else self._missing_bytes - count
-        if begin or self._missing_bytes <= 0:
-            self._missing_bytes, self._due = self._quota, time.monotonic() + self._seconds
+        self._missing_bytes -= count
+        if self._missing_bytes <= 0:
+            self._missing_bytes = self._limits.slowest * self._limits.stall
+            self._due = time.monotonic() + self._limits.stall
 
-    def _watch(self) -> None:
-        while not self._over.wait(max(self._due - time.monotonic(), 0.01)):
-            if time.monotonic() >= self._due:
-                self.is_over = True
-                for connection in tuple(self._sockets):
-                    with suppress(OSError):
-                        connection.shutdown(socket.SHUT_RDWR)
+    def check(self) -> None:
+        """Raises Retry when the time is over. It is asked before each read from a socket."""
+        if time.monotonic() >= self._due:
+            raise Retry(self._reason)
 
 
 class _Response(http.client.HTTPResponse):
-    def _read_next_chunk_size(self):
+    def __init__(self, patience: Patience, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        read = self.fp.raw.readinto
+
+        def read_in_time(buffer: memoryview) -> int | None:
+            patience.check()
+            return read(buffer)
+
+        setattr(self.fp.raw, "readinto", read_in_time)  # noqa: B010
+
+    def _read_next_chunk_size(self) -> int:
         size = super()._read_next_chunk_size()
         if size < 0:  # Python would read to the end, into memory
             raise http.client.HTTPException(f"a chunk of {size} bytes")
         return size
 
 
-class _Adapter(requests.adapters.HTTPAdapter):
-    """Connections under a `Patience`."""
-
-    def __init__(self, patience: Patience):
-        super().__init__()
-        self._patience = patience
-
-    def get_connection_with_tls_context(self, *args, **options):
-        pool, patience = super().get_connection_with_tls_context(*args, **options), self._patience
-
-        class Connection(type(pool).ConnectionCls):
-            response_class = _Response
-
-            def _new_conn(self):
-                connection = super()._new_conn()
-                patience.add(connection)
-                return connection
-
-        pool.ConnectionCls = Connection
-        return pool
-
-    def build_response(self, request, answer):
-        response = super().build_response(request, answer)
-        if response.is_redirect:  # requests would read its body to the end, unpacked, into memory
-            response.raw.close()
-        return response
-
-
 def request(url: str, headers: dict[str, str], stall: float, patience: Patience) -> requests.Response:
+    class Adapter(requests.adapters.HTTPAdapter):
+        def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
+            pool = super().get_connection_with_tls_context(*args, **options)
+            response_class = staticmethod(partial(_Response, patience))
+            pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": response_class})
+            return pool
+
     session = requests.Session()
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, _Adapter(patience))
+    session.mount("http://", Adapter())
+    session.mount("https://", Adapter())
+    # the body of a redirect would be read to its end, unpacked, into memory
+    session.hooks["response"] = [lambda answer, **_: answer.raw.close() if answer.is_redirect else None]
     try:
         return session.get(url, headers=headers, stream=True, timeout=(CONNECT, stall))
+    except Retry:
+        raise
     except requests.exceptions.ReadTimeout:
         raise Retry(f"no answer for {stall:g} s") from None
     except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
@@ -134,6 +112,8 @@ def chunks(response: requests.Response, stall: float) -> Iterator[bytes]:
     try:
         # not response.iter_content: it decodes a Content-Encoding that we did not ask for
         yield from iter(lambda: response.raw.read(CHUNK, decode_content=False), b"")
+    except Retry:
+        raise
     except urllib3.exceptions.ReadTimeoutError:
         raise Retry(f"no data for {stall:g} s") from None
     except Exception as error:  # besides HTTPError and OSError what Python raises for a chunk that is none
@@ -141,7 +121,7 @@ def chunks(response: requests.Response, stall: float) -> Iterator[bytes]:
 
 
 def reach(url: str, seconds: float) -> None:
-    """Raise NetworkError unless the URL's host, or the proxy before it, takes a connection within `seconds`.
+    """Raise Retry unless the URL's host, or the proxy before it, takes a connection within `seconds`.
 
     requests bounds the wait for each address of a host and not at all that for the look-up of its name: where
     packets vanish it would need minutes to find out. The look-up cannot be interrupted, hence the thread.
@@ -150,11 +130,11 @@ def reach(url: str, seconds: float) -> None:
         proxy = select_proxy(url, get_environ_proxies(url))
         parts = urlsplit(prepend_scheme_if_needed(proxy, "http") if proxy else url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 1080)
+        if not parts.hostname or not url.startswith(("http://", "https://")):
+            raise ValueError
     except ValueError:
         raise NetworkError(f"{url}: not an http or https address") from None
-    if not parts.hostname or not url.startswith(("http://", "https://")):
-        raise NetworkError(f"{url}: not an http or https address")
-    answer: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
+    answer: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
 
     def connect() -> None:
         try:
@@ -163,19 +143,13 @@ def reach(url: str, seconds: float) -> None:
         except (OSError, ValueError) as error:  # ValueError: no such name can be written
             answer.put(error)
 
-    deadline = time.monotonic() + seconds
-    for pause in (seconds / 10, seconds / 5, 0):
-        threading.Thread(target=connect, daemon=True).start()
-        try:
-            error = answer.get(timeout=max(deadline - time.monotonic(), 0.01))
-        except queue.Empty:
-            error = TimeoutError(f"no answer within {seconds:g} s")
-        if error is None:
-            return
-        if time.monotonic() + pause >= deadline:
-            break
-        time.sleep(pause)
-    raise NetworkError(f"cannot reach {parts.hostname}: {reason_of(error)}")
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        error = answer.get(timeout=seconds)
+    except queue.Empty:
+        error = TimeoutError(f"no answer within {seconds:g} s")
+    if error:
+        raise Retry(f"cannot reach {parts.hostname}: {reason_of(error)}", unreachable=True)
 
 
 def reason_of(error: BaseException) -> str:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from pydantic import BaseModel, TypeAdapter
+
 from ...errors import BiasgridError, DiskError
 from ...files import hash_file, hold_lock, to_disk, write_text
 from . import LIMITS, WRONG_HASH, Limits, WrongHash
 from .file import download, lock_file, replaceable
-from .unfinished import is_size
+from .unfinished import Size
+
+
+class _Part(BaseModel):
+    """A part that was joined, with the hashes that it was to have."""
+
+    url: str
+    sha256: str
+    md5: str | None = None
+    bytes: Size
+
+
+RECORD = TypeAdapter(list[_Part])
 
 
 def download_parts(
@@ -75,17 +88,17 @@ def download_parts(
                 if number >= len(entries):
                     digest = download(url, part, **pin, progress=progress, limits=limits)
                     on_download(url, digest)
-                    facts = {**pin, "url": url, "sha256": digest, "bytes": part.stat().st_size}
-                    _append(part, joined_file, sum(entry["bytes"] for entry in entries))
-                    entries.append(facts)
-                    write_text(record, json.dumps(entries))
+                    _append(part, joined_file, sum(entry.bytes for entry in entries))
+                    facts = {**pin, "sha256": digest}
+                    entries.append(_Part(url=url, bytes=part.stat().st_size, **facts))
+                    write_text(record, RECORD.dump_json(entries).decode())
                 part.unlink(missing_ok=True)
             with joined_file.open("rb") as file:
                 for entry in entries:
-                    if _hash_next(file, entry["bytes"]) != entry["sha256"]:
+                    if _hash_next(file, entry.bytes) != entry.sha256:
                         drop()
                         raise BiasgridError(
-                            f"{joined_file}: changed on the disk since {entry['url']} was downloaded; "
+                            f"{joined_file}: changed on the disk since {entry.url} was downloaded; "
                             "nothing was kept"
                         )
             digest = hash_file(joined_file)
@@ -105,27 +118,19 @@ def download_parts(
 
 def _read_record(
     joined_file: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]
-) -> list[dict]:
-    """Address, size and hashes of the parts that an earlier call has joined; none if the record is damaged."""
+) -> list[_Part]:
+    """The parts that an earlier call has joined; none if the record is damaged."""
     try:
-        entries = json.loads(record.read_text(encoding="utf-8"))
+        parts = RECORD.validate_json(record.read_bytes())
         size = joined_file.stat().st_size
-    except (FileNotFoundError, ValueError, RecursionError):
+    except (FileNotFoundError, ValueError):
         return []
-    if not isinstance(entries, list):
-        return []
-    matches: list[dict] = []
-    for entry, url, pin in zip(entries, urls, pins, strict=False):
-        has_hash = isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
-        if (
-            not has_hash
-            or not is_size(entry.get("bytes"))
-            or entry.get("url") != url
-            or not pin.items() <= entry.items()
-        ):
-            break
-        matches.append(entry)
-    return matches if sum(entry["bytes"] for entry in matches) <= size else []
+    matches = [
+        part.url == url and pin.items() <= part.model_dump().items()
+        for part, url, pin in zip(parts, urls, pins, strict=False)
+    ]
+    parts = parts[: [*matches, False].index(False)]
+    return parts if sum(part.bytes for part in parts) <= size else []
 
 
 def _append(part: Path, joined_file: Path, offset: int) -> None:

@@ -57,16 +57,6 @@ class Members(Key):
                 f"source: {key} must differ in their base names, and none may be manifest.json"
             )
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        digest = {"anyOf": [{"type": "string", "pattern": f"^{SHA256[0]}$"}, {"type": "null"}]}
-        return {
-            "description": self.meaning,
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": digest,
-        }
-
 
 def is_pattern(member: str) -> bool:
     """Whether a member's path stands for several files."""

@@ -56,17 +56,6 @@ class Key:
         if self.pattern and not re.fullmatch(self.pattern, value, re.ASCII):
             raise BiasgridError(f"source: {key} must be {self.allowed}, not {value!r:.200}")
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The values that it may have, as JSON Schema."""
-        text = {"type": "string"} | (
-            {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
-        )
-        value_schema = (
-            {"anyOf": [text, {"type": "array", "items": text, "minItems": 2}]} if self.parts else text
-        )
-        return {"description": self.meaning, **value_schema}
-
 
 @dataclass(frozen=True)
 class Switch(Key):
@@ -75,10 +64,6 @@ class Switch(Key):
     def check(self, key: str, value: object) -> None:
         if not isinstance(value, bool):
             raise BiasgridError(f"source: {key} must be true or false, not {value!r:.200}")
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        return {"description": self.meaning, "type": "boolean"}
 
 
 @dataclass(frozen=True)
