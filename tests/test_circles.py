@@ -26,14 +26,15 @@ def test_imports_run_in_no_circle(graph):
     assert circles == []
 
 
-def test_what_makes_a_kind_of_model_stands_below_the_kinds(graph):
+def test_what_makes_and_loads_a_kind_of_model_stands_below_the_kinds(graph):
     """Kinds name it by a text, which no tool follows."""
     for kind in KINDS.values():
-        module, _, _ = kind.make.partition(":")
-        upstream = graph.find_upstream_modules(module)
-        assert upstream
-        assert not upstream & {
-            KINDS.module(kind.name),
-            "biasgrid.embeddings.kinds",
-            "biasgrid.embeddings.building",
-        }
+        for place in (kind.make, kind.load):
+            module, _, _ = place.partition(":")
+            upstream = graph.find_upstream_modules(module)
+            assert upstream
+            assert not upstream & {
+                KINDS.module(kind.name),
+                "biasgrid.embeddings.kinds",
+                "biasgrid.embeddings.building",
+            }

@@ -11,6 +11,8 @@ KINDS = (
         "A vector of each word in each of several contexts, which an encoder makes (`type: encoded`).",
         open=ContextualVectors.open,
         make="biasgrid.embeddings.making:make_vectors",
+        load="biasgrid.embeddings.language.contextual_loading:load",
         formats={},
+        called="model of words in contexts",
     ),
 )

@@ -12,6 +12,7 @@ KINDS = (
         "All places of each word in a text: co-occurrences in sentences or windows, and frequencies.",
         open=Corpus.open,
         make="biasgrid.embeddings.corpus.counting:make_corpus",
+        load="biasgrid.embeddings.corpus.loading:load",
         formats=FORMATS,
         keys=("window",),
         counts=True,

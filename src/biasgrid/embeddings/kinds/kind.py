@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError, quote
+
 VECTORS = "vectors"  # the kind of a model whose config names none
 
 
@@ -34,6 +36,12 @@ class Kind:
         What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
         name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json. For
         a model that is trained from given weights on, `start` is where these are.
+    load
+        What `biasgrid.load` calls for what is no folder of a model yet, as "module:function": (source, name), and as
+        keywords those of its options `format`, `sha256`, `trust_pickle`, `vocab_prefix` and `subwords` that it has;
+        others are refused. `source` is the `Path` of a file or folder that exists, or an object; `name` is None where
+        none was given. Files are made in a `embeddings.temporary.working_folder`. Raises BiasgridError for what is no
+        such model. Empty: only the folder and the name of one are opened.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
     keys
@@ -51,21 +59,44 @@ class Kind:
     scores
         Whether such a model scores texts (`score`): a study does so in a step of its own, once for all cells of a
         query.
+    called
+        What a message calls one, such as "language model"; left out: the name.
     """
 
     name: str
     meaning: str
     open: Callable[..., Any]
     make: str
+    load: str = ""
     formats: Mapping[str, str] | None = None
     keys: tuple[str, ...] = ()
     random_groups: bool = False
     counts: bool = False
     complete: bool = False
     scores: bool = False
+    called: str = ""
 
     def build(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
-        module, _, name = self.make.partition(":")
-        getattr(importlib.import_module(module), name)(archive, folder, **settings)
+        _function(self.make)(archive, folder, **settings)
         return self.open(folder)
+
+    @property
+    def loader(self) -> Callable[..., Any]:
+        """The function that `load` names."""
+        return _function(self.load) if self.load else self._no_loader
+
+    def _no_loader(self, source: Any, name: str | None = None) -> Any:
+        raise InputError(f"{quote(source)} is no {self.noun}; allowed: the folder of one, or its name")
+
+    @property
+    def noun(self) -> str:
+        """What one is called."""
+        return self.called or self.name
+
+
+def _function(place: str) -> Callable[..., Any]:
+    """The function that "module:name" stands for."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
