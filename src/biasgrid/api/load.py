@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..embeddings.kinds import REGISTRY, VECTORS, Kind
+from ..embeddings.kinds import REGISTRY, VECTORS, Kind, kind_of
 from ..embeddings.memory import check_in_memory
 from ..embeddings.store_of import MODEL, open_folder
 from ..errors import InputError, quote, unknown_name
@@ -153,7 +153,7 @@ def load(
             entry = shipped(source)
             _refuse(of_a_file, "a model that is loaded by its name")
             if entry is not None:  # before it is fetched
-                _check_kind(entry.get("kind", VECTORS), wanted, source)
+                _check_kind(kind_of(entry).name, wanted, source)
             model = by_name(source, name)
         elif (path / MODEL).exists():
             _refuse(of_a_file, "a store")

@@ -13,6 +13,8 @@ KINDS = (
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.language.contextual_loading:load",
         formats={},
+        fetched=False,
+        encoded=True,
         called="model of words in contexts",
     ),
 )

@@ -14,8 +14,10 @@ KINDS = (
         make="biasgrid.embeddings.making:make_language_model",
         load="biasgrid.embeddings.language.loading:load",
         formats=FORMATS,
+        algorithms=("bert",),
         complete=True,
         scores=True,
+        first_metrics={"lpbs": {}, "lpbs_es": {}},
         called="language model",
     ),
 )

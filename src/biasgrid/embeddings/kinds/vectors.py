@@ -12,7 +12,11 @@ KINDS = (
         open=EmbeddingStore.open,
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.loading:load",
+        algorithms=("word2vec", "fasttext", "glove", "ppmi"),
+        encoded=True,
+        is_model=True,
         random_groups=True,
+        first_metrics={"weat": {}, "rnd": {}, "ripa": {}},
         called="model of vectors",
     ),
 )
