@@ -89,8 +89,8 @@ def load(
           (words, contexts, dimensions)).
     kind
         What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md);
-        "language_model", which scores sentences; or "contextual_vectors", several of each word. None for vectors; a
-        model's folder and name are of the kind that they are.
+        "language_model", which scores sentences; or "contextual_vectors", several of each word; or a plug-in's
+        kind. None for vectors; a model's folder and name are of the kind that they are.
     name
         What to call the model; None for the object's or the file's name.
     format
