@@ -79,6 +79,8 @@ def _sections(model: type[BaseModel], done: list[type[BaseModel]], level: str) -
     if model in done:
         return
     done.append(model)
+    if model is models.Model:
+        model = models.model_of_kinds()
     yield f"{level} {_name(model)}\n\n{_sentences(model.__doc__)}\n"
     yield from keys(model)
     for _, info in _fields(model):

@@ -1,4 +1,8 @@
-"""No module imports itself through others, whether at the top, late or for type checkers alone."""
+"""No module imports itself through others, whether at the top, late or for type checkers alone; and none asks for a
+kind of model by its name."""
+
+import ast
+from pathlib import Path
 
 import grimp
 import numpy as np
@@ -6,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+import biasgrid
 from biasgrid.embeddings.kinds import REGISTRY as KINDS
 
 
@@ -26,14 +31,34 @@ def test_imports_run_in_no_circle(graph):
     assert circles == []
 
 
-def test_what_makes_a_kind_of_model_stands_below_the_kinds(graph):
+def test_what_makes_and_loads_a_kind_of_model_stands_below_the_kinds(graph):
     """Kinds name it by a text, which no tool follows."""
     for kind in KINDS.values():
-        module, _, _ = kind.make.partition(":")
-        upstream = graph.find_upstream_modules(module)
-        assert upstream
-        assert not upstream & {
-            KINDS.module(kind.name),
-            "biasgrid.embeddings.kinds",
-            "biasgrid.embeddings.building",
-        }
+        for place in (kind.make, kind.load):
+            module, _, _ = place.partition(":")
+            upstream = graph.find_upstream_modules(module)
+            assert upstream
+            assert not upstream & {
+                KINDS.module(kind.name),
+                "biasgrid.embeddings.kinds",
+                "biasgrid.embeddings.building",
+            }
+
+
+def test_no_module_asks_for_a_kind_of_model_by_its_name():
+    """A kind declares what others ask of it."""
+    package = Path(biasgrid.__file__).parent
+    own = [package / "embeddings" / folder for folder in ("kinds", "corpus", "language")]
+    asked = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in sorted(package.rglob("*.py"))
+        if not any(path.is_relative_to(folder) for folder in own)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.In, ast.NotIn))
+        for side in (node.left, *node.comparators)
+        if any(
+            isinstance(part, ast.Constant) and part.value in KINDS
+            for part in (side, *getattr(side, "elts", ()))
+        )
+    ]
+    assert asked == []

@@ -201,11 +201,9 @@ def test_text_is_read_the_same_without_arrow(tmp_path, monkeypatch):
 
 
 def bg_open(path: Path) -> list[tuple[str, bytes]]:
-    from biasgrid.embeddings.readers import open_model
-
-    with open_model(path) as model:
-        words = list(model.words())
-        return [(word, row.tobytes()) for word, row in zip(words, model.vectors(words), strict=True)]
+    model = bg.load(path)
+    words = list(model.words())
+    return [(word, row.tobytes()) for word, row in zip(words, model.vectors(words), strict=True)]
 
 
 # init and run

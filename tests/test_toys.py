@@ -2,11 +2,17 @@
 edited."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from conftest import GRID_WORDS, Project, biasgrid
 from reruns import append, cells, made, planned
+
+from biasgrid import BiasgridError, InputError, Query, load, metrics
+from biasgrid.properties.examine import examine_metric
+from biasgrid.registry import load_plugins
+from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 TOYS = {
@@ -121,20 +127,28 @@ import numpy as np
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings.kinds import Kind
+from biasgrid.embeddings.temporary import working_folder
 from biasgrid.metrics import Metric, Score
+from biasgrid.validation import Strict, field
+
+
+class Section(Strict):
+    """What only counts have."""
+
+    least: int = field("a word counts at least so often", None, ge=1)
 
 
 class Counts:
     """How often words occur: no vectors."""
 
-    vocab_prefix = ""
+    kind, vocab_prefix = "counts", ""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name=None):
         try:
             self.metadata = json.loads((folder / "model.json").read_text())
         except OSError:
             raise BiasgridError(f"{folder}: no counts") from None
-        self.name, self.counts = self.metadata["name"], self.metadata["counts"]
+        self.name, self.counts = name or self.metadata["name"], self.metadata["counts"]
         self.places = {word: row for row, word in enumerate(self.counts)}
 
     def rows(self, words):
@@ -148,8 +162,16 @@ def make(archive, folder, *, name, model, metadata):
     counts = {}
     for word in archive.read_text().split():
         counts[word] = counts.get(word, 0) + 1
+    counts = {word: max(count, model.get("least", 1)) for word, count in counts.items()}
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.json").write_text(json.dumps({**metadata, "name": name, "counts": counts}))
+    (folder / "model.json").write_text(json.dumps({**metadata, "kind": "counts", "name": name, "counts": counts}))
+
+
+def load(source, name=None, sha256=None):
+    """Of a file of text."""
+    with working_folder() as folder:
+        make(source, folder.path, name=name or source.stem, model={}, metadata={})
+        return Counts(folder.path)
 
 
 def ratio(targets, attributes):
@@ -158,7 +180,18 @@ def ratio(targets, attributes):
     return Score(float(np.log2(first / second)))
 
 
-KINDS = (Kind("counts", "How often each word occurs.", open=Counts, make="biasgrid_plugin_kind:make"),)
+KINDS = (
+    Kind(
+        "counts",
+        "How often each word occurs.",
+        open=Counts,
+        make="biasgrid_plugin_kind:make",
+        load="biasgrid_plugin_kind:load",
+        formats={},
+        section=Section,
+        called="table of counts",
+    ),
+)
 METRICS = (
     Metric(
         "ratio", "Ratio", ratio, template=(2, 1), range=(-np.inf, np.inf), neutral=0.0, reference="", needs="counts"
@@ -176,13 +209,19 @@ CONFIG = {
     "models": {
         "one": {"label": "One", "source": {"type": "copied", "from": "one.bars"}},
         "corpus": {"label": "Corpus", "kind": "counts", "source": {"type": "file", "path": "corpus.txt"}},
+        "floored": {
+            "label": "Floored",
+            "kind": "counts",
+            "least": 2,
+            "source": {"type": "file", "path": "corpus.txt"},
+        },
     },
     "criteria": {"First": {"queries": {"q1": QUERY}}},
     "metrics": {"length": {}, "ratio": {}, "rnd": {}},
     "debias": {"First": {"halved": {"method": "halve", "words": {"pairs": [["a0", "b0"]]}}}},
     "evaluation": {"First": {"spread": {"words": ["a0", "b0", "c0"]}}},
     "inference": {"permutation": {"exact": 100}, "random_groups": {"draws": 19}, "bootstrap": {"draws": 20}},
-    "figures": [],
+    "figures": ["rankings"],
 }
 
 
@@ -220,19 +259,77 @@ def test_toys_are_in_the_grid_and_in_the_tables(with_toys):
         ("rnd", "one", "none"),
         ("rnd", "one", "halved"),
         ("ratio", "corpus", "none"),
+        ("ratio", "floored", "none"),
     }
     assert (scores["status"] == "ok").all()
     halved, whole = (scores.loc[("length", "one", state), "value"] for state in ("halved", "none"))
     assert halved == pytest.approx(whole / 2)
     assert scores.loc[("ratio", "corpus", "none"), "value"] == pytest.approx(0.4150375)  # log2(2 / 1.5)
+    assert scores.loc[("ratio", "floored", "none"), "value"] == 0
     assert scores["p_value"].notna().all()
     inference = table(with_toys, "inference").set_index(["metric", "model"])
     assert "no vectors" in inference.loc[("ratio", "corpus"), "groups_reason"]
     sizes = table(with_toys, "sizes")
-    assert len(sizes) == 5
+    assert len(sizes) == 6
     assert set(sizes["words"]) == {12}
     spread = table(with_toys, "mitigation").query("group == 'spread'").iloc[0]
     assert spread["after"] == pytest.approx(spread["before"] / 2)
+
+
+def test_a_kind_of_a_plugin_is_ranked_and_drawn(with_toys):
+    ranks = table(with_toys, "rankings").query("metric == 'ratio'").set_index("model")["rank"]
+    assert ranks.to_dict() == {"floored": 1, "corpus": 2}
+    figures = with_toys.folder / "results" / "small" / "figures"
+    assert any("Floored" in path.read_text() for path in figures.glob("rankings*.svg"))
+
+
+def test_a_kind_of_a_plugin_is_loaded_by_the_rule_of_all_kinds(with_toys, monkeypatch):
+    monkeypatch.chdir(with_toys.folder)
+    load_plugins(["toys"])
+    model = load("corpus.txt", kind="counts", name="mine")
+    assert (model.name, model.take(["a0", "b0"], model.rows(["a0", "b0"])).tolist()) == ("mine", [2, 1])
+    stores = Path("data/embeddings")
+    assert load(stores / "floored").take(["b0"], [4]).tolist() == [2]
+    assert load(stores / "floored", kind="counts", name="other").name == "other"
+    for source, options, says in (
+        ("corpus.txt", {"format": "text"}, "format: is not for a table of counts; leave it out"),
+        (str(stores / "one"), {}, "is no table of counts; it is of kind vectors"),
+        ("nowhere.txt", {}, "'nowhere.txt': no such file or folder"),
+    ):
+        with pytest.raises(InputError, match=says):
+            load(source, kind="counts", **options)
+    Path("q.json").write_text(Query([["a0"], ["b0"]], [["c0"]]).to_json())
+    measured = biasgrid(
+        *("measure", "--metric", "ratio", "--model", "corpus.txt", "--query", "q.json", "--plugins", "toys")
+    )
+    assert json.loads(measured.stdout)["value"] == 1
+    (verdict,) = examine_metric(metrics.metric("ratio"))
+    assert verdict.note == "it is of models of kind counts, of which there are no examples"
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "says"),
+    [
+        (
+            "floored",
+            {"least": 0},
+            "models: floored: least: 0 is not allowed: it should be greater than or equal to 1",
+        ),
+        ("one", {"least": 2}, "models: one: unknown key 'least'; allowed: "),
+        ("floored", {"leest": 2}, "models: floored: unknown key 'leest'; did you mean 'least'?"),
+        (
+            "floored",
+            {"window": 2},
+            "models: floored: window: is for models of kind corpus, and this one is counts",
+        ),
+    ],
+)
+def test_the_keys_of_a_kind_of_a_plugin_are_checked(with_toys, monkeypatch, model, change, says):
+    monkeypatch.chdir(with_toys.folder)
+    config = CONFIG | {"models": CONFIG["models"] | {model: CONFIG["models"][model] | change}}
+    with pytest.raises(BiasgridError) as raised:
+        Study.of(config, "small")
+    assert str(raised.value).startswith(f"small: {says}")
 
 
 def test_toys_are_listed(with_toys, monkeypatch):
@@ -260,4 +357,4 @@ def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys, tmp_pa
     assert made(project) == {"table/sizes"}
     path = toys / "kind.py"
     path.write_text(path.read_text().replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))
-    assert cells(planned(project)) == {"corpus/none/ratio/q1"}
+    assert cells(planned(project)) == {"corpus/none/ratio/q1", "floored/none/ratio/q1"}

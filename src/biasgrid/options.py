@@ -8,13 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, WrapValidator
 
 from .errors import BiasgridError, unknown_name
-from .validation import Strict, field, validate
+from .validation import Strict, Whole, field, validate
 from .wefe_names import ALTERNATIVES
-
-
-def _as_whole_number(value: Any) -> Any:
-    """1000.0 is a whole number, too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _keep_as_written(value: Any, check: Any) -> Any:
@@ -36,8 +31,7 @@ def _as_never(value: Any) -> Any:
     return None if value == "none" else value
 
 
-Whole = Annotated[int, BeforeValidator(_as_whole_number)]
-Stop = Annotated[int | None, BeforeValidator(_as_whole_number), BeforeValidator(_as_never)]
+Stop = Annotated[Whole | None, BeforeValidator(_as_never)]
 Number = Annotated[float, WrapValidator(_keep_as_written)]
 Alternative = Literal["bias", "greater", "less", "two-sided"]
 AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,7 @@ from .config.phenomena import of_criteria
 from .configs import sort_keys
 from .debias import UNTOUCHED
 from .embeddings.frequencies import ENGLISH, WORDFREQ
-from .embeddings.kinds import REGISTRY as KINDS
-from .embeddings.kinds import VECTORS, Kind
+from .embeddings.kinds import Kind, kind_of
 from .errors import BiasgridError, unknown_name
 from .evaluation.spec import Spec
 from .figures import Drawing, plan_figures
@@ -102,10 +101,10 @@ class Study(Folders):
     def _presents(self) -> dict[tuple[str, ...], Study]:
         return {}
 
-    def of_kind(self, kind: str, criterion: str) -> list[str]:
-        """The models of a kind that are in no other language than a criterion."""
+    def of_kind(self, holds: Callable[[Kind], bool], criterion: str) -> list[str]:
+        """The models of kinds of which something holds that are in no other language than a criterion."""
         entry = self.config["criteria"][criterion]
-        return [m for m in self.models if self.kind(m).name == kind and one_language(entry, self.models[m])]
+        return [m for m in self.models if holds(self.kind(m)) and one_language(entry, self.models[m])]
 
     @cached_property
     def trained_models(self) -> list[str]:
@@ -266,7 +265,7 @@ class Study(Folders):
         """All fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.debias.items():
-            for model in entry.get("models", self.of_kind(VECTORS, criterion)):
+            for model in entry.get("models", self.of_kind(lambda kind: kind.is_model, criterion)):
                 if model in self.absent:
                     continue
                 spec = {
@@ -288,7 +287,9 @@ class Study(Folders):
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             # a criterion whose debiased models are all absent does not become one without debias methods
             if not fits and not (self.absent and self.config["debias"].get(criterion)):
-                models = self.config["criteria"][criterion].get("models", self.of_kind(VECTORS, criterion))
+                models = self.config["criteria"][criterion].get(
+                    "models", self.of_kind(lambda kind: kind.is_model, criterion)
+                )
                 states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
                 if model in self.absent:
@@ -310,7 +311,7 @@ class Study(Folders):
         evaluations = [
             Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
             for model, debias in self._ranked_states()
-            if self.kind(model).name == VECTORS
+            if self.kind(model).is_model
         ]
         return {evaluation.name: evaluation for evaluation in evaluations}
 
@@ -516,11 +517,12 @@ class Study(Folders):
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
-        return KINDS[self.models[model].get("kind", VECTORS)]
+        return kind_of(self.models[model])
 
     def suitable_models(self, criterion: str, key: str) -> list[str]:
         """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
-        models = self.of_kind(self.metric(criterion, key).needs, criterion)
+        needs = self.metric(criterion, key).needs
+        models = self.of_kind(lambda kind: kind.name == needs, criterion)
         return [m for m in self.config["criteria"][criterion].get("models", models) if m in models]
 
     def _debias_keys(self, criterion: str, model: str) -> list[str]:

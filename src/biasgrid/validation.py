@@ -9,7 +9,15 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from .errors import BiasgridError, quote, unknown_name
 from .printable import check_line
@@ -18,6 +26,14 @@ LONGEST = 300  # characters of a message
 NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
 M = TypeVar("M")
 Line = Annotated[str, AfterValidator(check_line)]  # a label or a name
+
+
+def _as_whole_number(value: Any) -> Any:
+    """1000.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_as_whole_number)]
 # pydantic's name of an error of type -> what was expected
 EXPECTED = {
     "bool": "true or false",

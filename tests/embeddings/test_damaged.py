@@ -30,10 +30,10 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biasgrid import debias
+from biasgrid import debias, load
 from biasgrid.bounded import read_npy, read_npz
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore, build_store, convert, open_model, sources, writers
+from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources, writers
 from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
@@ -598,8 +598,7 @@ def test_names_that_are_not_utf_8_are_kept_readable(tmp_path):
     odd = os.fsdecode(b"odd\xff")
     model = tmp_path / f"{odd}.txt"
     model.write_text("a 1 2\nb 3 4\nc 5 7\nd 1 0\n")
-    with open_model(model) as opened:
-        assert opened.name == "odd\\xff"
+    assert load(model).name == "odd\\xff"
     command = ["convert", "--input", str(model), "--output", str(tmp_path / odd)]
     record = json.loads(ran(*command).stdout)
     assert (record["name"], record["source"]) == ("odd\\xff", {"file": "odd\\xff.txt"})

@@ -15,7 +15,7 @@ from conftest import ROOT
 
 import biasgrid
 from biasgrid import registry
-from biasgrid.embeddings import build_store, convert, open_model, readers, sources
+from biasgrid.embeddings import build_store, convert, readers, sources
 from biasgrid.errors import BiasgridError
 
 READER = '''
@@ -96,8 +96,7 @@ def test_a_format_of_a_plugin_is_detected_and_read(tmp_path, toys):
     store = convert(path, tmp_path / "store", name="m")
     assert store.array.tolist() == [[1, 2], [3, 4]]
     assert store.metadata["format"] == "toy"
-    with open_model(path) as model:
-        assert model.words() == ["a", "b"]
+    assert biasgrid.load(path).words() == ["a", "b"]
     assert convert(path, tmp_path / "store", name="m", format="Toy").words() == ["a", "b"]
     path.write_text("a,1,2\nb,3,4\n")
     with refused("of no known format", "toy", "biasgrid list formats"):

@@ -20,9 +20,9 @@ from gensim.models import KeyedVectors
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biasgrid import debias
+from biasgrid import debias, load
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore, convert, open_model, writers
+from biasgrid.embeddings import EmbeddingStore, convert, writers
 from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
@@ -398,8 +398,7 @@ def test_gzip_has_no_time_in_it(model, hard, tmp_path, monkeypatch):
 
 def test_what_is_written_can_be_measured_without_converting(model, hard, tmp_path):
     materialize(model, hard, tmp_path / "out.bin")
-    with open_model(tmp_path / "out.bin") as back:
-        assert found(back) == expected(model, hard)
+    assert found(load(tmp_path / "out.bin")) == expected(model, hard)
 
 
 def test_the_new_vocabulary_is_a_whole_database(tmp_path):

@@ -27,7 +27,8 @@ from gensim.models.keyedvectors import CompatVocab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biasgrid.embeddings import EmbeddingStore, build_store, convert, open_model
+from biasgrid import load
+from biasgrid.embeddings import EmbeddingStore, build_store, convert
 from biasgrid.embeddings.readers import REGISTRY, detect, files, text
 from biasgrid.errors import BiasgridError
 
@@ -912,36 +913,34 @@ def test_conversions_of_every_format_are_reproducible(tmp_path):
             assert (stores[0] / file).read_bytes() == (stores[1] / file).read_bytes(), (format, file)
 
 
-# open_model
+# load
 
 
-def test_open_model_takes_a_store_and_anything_else(tmp_path, output):
+def test_a_store_and_anything_else_is_loaded(tmp_path, output):
     path = written(tmp_path / "glove.6B.50d.txt.gz", lines())
     store = convert(path, output, name="named")
-    with open_model(output) as model:
-        assert model.name == "named"
+    assert load(output).name == "named"
     assert store.rows(["the"]).tolist() == [0]
-    with open_model(path) as model:
-        assert model.name == "glove.6B.50d"
-        assert_store(model, WORDS, VECTORS)
-        temporary = model.path
+    model = load(path)
+    assert model.name == "glove.6B.50d"
+    assert_store(model, WORDS, VECTORS)
+    temporary = model.path
+    del model
     assert not temporary.parent.exists()
-    with open_model(parquet_folder(tmp_path / "en-3.7.1", WORDS, VECTORS)) as model:
-        assert model.name == "en-3.7.1"
+    assert load(parquet_folder(tmp_path / "en-3.7.1", WORDS, VECTORS)).name == "en-3.7.1"
 
 
-def test_open_model_asks_for_a_pickles_checksum(tmp_path, output):
+def test_a_pickle_is_loaded_by_its_checksum(tmp_path, output):
     path = tmp_path / "m.kv"
     keyed_vectors().save(str(path))
-    with refused("m.kv", "--trust-pickle"), open_model(path):
-        pass
-    with open_model(path, sha256=hashlib.sha256(path.read_bytes()).hexdigest()) as model:
-        assert_store(model, WORDS, VECTORS)
+    with refused("m.kv", "--trust-pickle"):
+        load(path)
+    assert_store(load(path, sha256=hashlib.sha256(path.read_bytes()).hexdigest()), WORDS, VECTORS)
     convert(path, output, name="m", trust_pickle=True)
-    with refused("store", "sha256"), open_model(output, sha256="0" * 64):
-        pass
-    with refused("absent", "no such file"), open_model(tmp_path / "absent"):
-        pass
+    with refused("store", "sha256"):
+        load(output, sha256="0" * 64)
+    with refused("absent", "no such file"):
+        load(tmp_path / "absent")
 
 
 def test_a_pickle_needs_a_checksum_in_the_config(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..debias.transform import Transform
-from ..embeddings.kinds import VECTORS
+from ..embeddings.kinds import VECTORS, are_models
 from ..errors import InputError, not_allowed, quote
 from ..query import Query
 
@@ -73,7 +73,7 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
         # a debias method takes no query
         where = "" if "fingerprint" in attributes else "; the query comes first: metrics.weat(query, model)"
         raise InputError(f"model: a Query is no model{where}")
-    if "fingerprint" in attributes and getattr(model, "kind", VECTORS) != VECTORS:
+    if "fingerprint" in attributes and not are_models(getattr(model, "kind", VECTORS)):
         raise InputError(
             f"{model.name}: is a {model.kind}; a debias method changes vectors, of which it has none"
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from ..config.shipped import plugins_of, shipped_models
-from ..embeddings.model import Model
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
@@ -35,9 +35,21 @@ def cache_folder() -> Path:
     return base / "biasgrid" / "embeddings"
 
 
-def by_name(name: str, label: str | None = None) -> Model:
-    """The model of that name, from the cache, or fetched into it after saying so on standard error; a corpus is a
-    model, too.
+def shipped(name: str) -> Mapping[str, Any] | None:
+    """The entry of a shipped model; None for the name of any other store in the cache. Raises InputError where there
+    is no model of that name."""
+    entry = shipped_models().get(name)
+    if entry is None and not (Path(name).name == name and (cache_folder() / name / MODEL).is_file()):
+        raise InputError(
+            f"{name!r:.80}: no such file or folder, and "
+            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
+        )
+    return entry
+
+
+def by_name(name: str, label: str | None = None) -> Any:
+    """The model of that name, of whichever kind it is, from the cache, or fetched into it after saying so on standard
+    error.
 
     Parameters
     ----------
@@ -53,20 +65,15 @@ def by_name(name: str, label: str | None = None) -> Model:
     NetworkError, DiskError, BiasgridError
         It cannot be fetched, kept, or read.
     """
-    folder, entry = cache_folder(), shipped_models().get(name)
+    folder, entry = cache_folder(), shipped(name)
     if entry is None:
-        if Path(name).name == name and (folder / name / MODEL).is_file():
-            return cast(Model, open_folder(folder / name, label))
-        raise InputError(
-            f"{name!r:.80}: no such file or folder, and "
-            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
-        )
+        return open_folder(folder / name, label)
     load_plugins(plugins_of([entry]))
     # imported late: to fetch takes an HTTP client
     from ..embeddings.building import build_store, check_extra, store_of
 
     try:
-        return cast(Model, open_folder(store_of(folder, name, entry).open().path, label))
+        return open_folder(store_of(folder, name, entry).open().path, label)
     except BiasgridError:
         pass  # no store, or one of another source: it is made below
     check_extra(name, entry)
@@ -81,4 +88,4 @@ def by_name(name: str, label: str | None = None) -> Model:
     # other files in that folder may belong to another study: none is replaced
     with tidy_termination():
         store = build_store(name, entry, folder, shared=True)
-    return cast(Model, open_folder(store.path, label))
+    return open_folder(store.path, label)

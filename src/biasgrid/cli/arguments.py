@@ -126,27 +126,11 @@ class Commands:
 
 
 def open_model(args: argparse.Namespace, kind: str = "vectors") -> AbstractContextManager[Any]:
-    """The model that --model and the arguments of `FILE` name, for a while: what is made of a file goes again. `kind`
-    is what a file is read as."""
-    from ..config.shipped import shipped_models
-    from ..embeddings import readers
+    """The model that --model and the arguments of `FILE` name; what is made of a file goes with it. `kind` is what a
+    file is read as."""
+    from ..api.load import load
 
-    name = str(args.model)
-    if not args.model.exists() and (
-        name in shipped_models() or (args.model.name == name and not args.model.suffix)
-    ):
-        from ..api.shipped import by_name
-
-        return nullcontext(by_name(name))
-    if kind == "corpus" and args.model.is_file():
-        from ..api.corpora import corpus_of
-
-        if args.trust_pickle or args.vocab_prefix:
-            raise BiasgridError(
-                "--trust-pickle and --vocab-prefix are for files of vectors, and this is a text"
-            )
-        return nullcontext(corpus_of(args.model, sha256=args.sha256))
-    return readers.open_model(args.model, **{name: getattr(args, name) for name in FILE})
+    return nullcontext(load(str(args.model), kind=kind, **{name: getattr(args, name) for name in FILE}))
 
 
 def read_study(path: Path, measures: bool = True):

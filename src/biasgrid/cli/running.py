@@ -31,12 +31,6 @@ CONFIGS = {
     "found anywhere",
 }
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
-# kind of model -> the metrics of a first study, and the figures that they have
-METRICS = {
-    "vectors": {"weat": {}, "rnd": {}, "ripa": {}},
-    "language_model": {"lpbs": {}, "lpbs_es": {}},
-    "corpus": {"pmi": {"params": {"smoothing": 0.5}}, "pair_frequency": {}},
-}
 
 
 def init(args: argparse.Namespace) -> dict[str, Any]:
@@ -51,6 +45,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     from ..config.common import Key
     from ..config.load import merge_part
     from ..config.shipped import plugins_of, shipped_models
+    from ..embeddings.kinds import kind_of
     from ..validation import validate
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
@@ -60,8 +55,11 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
         plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
     )
     models = merge_part(args.models, "models", "init", Path("."))
-    kinds = dict.fromkeys(model.get("kind", "vectors") for model in models.values())
-    parts = {"models": args.models, "metrics": {k: v for kind in kinds for k, v in METRICS[kind].items()}}
+    first_metrics = [kind_of(model).first_metrics for model in models.values()]
+    parts = {
+        "models": args.models,
+        "metrics": {k: v for metrics in first_metrics for k, v in metrics.items()},
+    }
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
     for part, value in parts.items():
         text = yaml.safe_dump(value, allow_unicode=True, width=110, sort_keys=False)

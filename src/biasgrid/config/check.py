@@ -10,7 +10,7 @@ from typing import Any
 from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import WORDFREQ
-from ..embeddings.kinds import VECTORS
+from ..embeddings.kinds import kind_of
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
@@ -88,11 +88,11 @@ def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
     """That one of a criterion's metrics can be measured on one of its models at least."""
     entry, models = config["criteria"][criterion], config["models"]
     keys = [key for key in entry.get("models", models) if one_language(entry, models[key])]
-    kinds = {models[key].get("kind", VECTORS) for key in keys}
     criterion_metrics = metrics_of(config, criterion)
     # an unknown metric is reported by its name
     if is_pending():
         return
+    kinds = {kind_of(models[key]).name for key in keys}
     needs = {
         m.needs
         for key, metric in criterion_metrics.items()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from .. import metrics
-from ..embeddings.kinds import VECTORS
+from ..embeddings.kinds import VECTORS, are_models
 from ..embeddings.language.templates import Templates
 from ..errors import BiasgridError
 from ..extras import require
@@ -92,7 +92,7 @@ def check_encoders(config: Mapping[str, Any], where: str) -> None:
             continue
         if source["frequent"]:
             require("wordfreq", f"{where}: models: {key}: source: frequent")
-        if model.get("kind", VECTORS) != VECTORS:
+        if not are_models(model.get("kind", VECTORS)):
             try:
                 Templates.of(source.get("templates")).contexts  # noqa: B018
             except BiasgridError as error:
@@ -136,7 +136,7 @@ def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) ->
     for criterion, entry in config["criteria"].items():
         if not one_language(entry, model):
             continue
-        if model.get("kind", VECTORS) == VECTORS:
+        if are_models(model.get("kind", VECTORS)):
             for debias in config["debias"].get(criterion, {}).values():
                 if key in debias.get("models", [key]):
                     yield from _forms(_texts_in(debias["words"]), debias["params"])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_model, model_validator
 
 from ..embeddings import kinds, readers, sources
 from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
-from ..embeddings.language.contextual import KIND as CONTEXTUAL
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
@@ -25,7 +25,6 @@ from .names import check_names
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
-CORPUS, SCORED = "corpus", "language_model"  # kinds
 
 
 class Trained(Strict):
@@ -131,13 +130,6 @@ class Model(Strict):
         "the file's format (`biasgrid list formats`); left out: found by looking into the file; of a corpus `text`",
         None,
     )
-    window: Whole = field(
-        "of a corpus: count what stands together in windows of so many words, one after the other; left out: in "
-        "sentences",
-        None,
-        "words",
-        ge=2,
-    )
     vocab_prefix: str = field("what stands before every word of its vocabulary, such as `/c/en/`", "")
     sorted: bool = field("whether its words are sorted by falling frequency; left out: not known", None)
     licence: Line = field(
@@ -165,18 +157,15 @@ class Model(Strict):
                     raise BiasgridError(
                         f"{key}: is for models of kind {other_kind.name}, and this one is {kind.name}"
                     )
-        if isinstance(self.source, Trained):
-            output_kind = SCORED if self.source.algorithm in LANGUAGE_MODELS else kinds.VECTORS
-            if kind.name != output_kind:
-                raise BiasgridError(
-                    f"source: {self.source.algorithm} trains {output_kind}, and no {kind.name}"
-                )
-        if isinstance(self.source, ShuffledCorpus) and kind.name != CORPUS:
-            raise BiasgridError(f"source: only a corpus can be shuffled (kind: {CORPUS}), not {kind.name}")
-        if isinstance(self.source, Encoded) and kind.name not in (kinds.VECTORS, CONTEXTUAL):
+        if isinstance(self.source, Trained) and (algorithm := self.source.algorithm) not in kind.algorithms:
+            output = next(other.name for other in kinds.REGISTRY.values() if algorithm in other.algorithms)
+            raise BiasgridError(f"source: {algorithm} trains {output}, and no {kind.name}")
+        if isinstance(self.source, ShuffledCorpus) and not kind.text:
+            raise BiasgridError(f"source: only a corpus can be shuffled (kind: corpus), not {kind.name}")
+        if isinstance(self.source, Encoded) and not kind.encoded:
             raise BiasgridError(f"source: only vectors of words can be encoded, not {kind.name}")
-        if kind.name == CONTEXTUAL and not isinstance(self.source, Encoded):
-            raise BiasgridError(f"kind: {CONTEXTUAL} are made by an encoder: their source has type {ENCODED}")
+        if not kind.fetched and not isinstance(self.source, Encoded):
+            raise BiasgridError(f"kind: {kind.name} are made by an encoder: their source has type {ENCODED}")
         return self
 
     @model_validator(mode="after")
@@ -186,9 +175,13 @@ class Model(Strict):
             raise BiasgridError(f"{key}: is for files; a model that is {self.source.type} here has none")
         if isinstance(self.source, Encoded) and self.sorted is not None:
             raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")
-        if isinstance(self.source, ShuffledCorpus) and (self.format or self.window):
-            key = "format" if self.format else "window"
-            raise BiasgridError(f"{key}: a shuffled corpus takes it from {self.source.corpus}; leave it out")
+        if isinstance(self.source, ShuffledCorpus):
+            keys = ("format", *(key for kind in kinds.REGISTRY.values() if kind.text for key in kind.keys))
+            for key in keys:
+                if getattr(self, key, None) is not None:
+                    raise BiasgridError(
+                        f"{key}: a shuffled corpus takes it from {self.source.corpus}; leave it out"
+                    )
         return self
 
 
@@ -202,14 +195,43 @@ class Archive(Strict):
     licence: Line = field("its licence", "not stated")
 
 
-Models = Annotated[dict[Key, Model], Field(min_length=1)]
+class Pending(Model):
+    """A model of a kind that a plugin may have, with the keys that this kind may have."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def model_of_kinds() -> type[Model]:
+    """`Model` with the keys of the sections of all kinds (`Kind.section`); plugins may add to them."""
+    return _with_sections(tuple(dict.fromkeys(kind.section for kind in kinds.REGISTRY.values())))
+
+
+@lru_cache(maxsize=4)
+def _with_sections(sections: tuple[type[Strict], ...]) -> type[Model]:
+    bases = *(section for section in sections if section is not Strict), Model
+    return create_model("Model", __base__=bases, __doc__=Model.__doc__)
+
+
+def _model(values: Any) -> Any:
+    kind = values.get("kind") if isinstance(values, dict) else None
+    is_known = not isinstance(kind, str) or kind in kinds.REGISTRY
+    return validate(model_of_kinds() if is_known or not is_pending() else Pending, values)
+
+
+Models = Annotated[dict[Key, Annotated[Model, PlainValidator(_model)]], Field(min_length=1)]
 Archives = dict[Key, Archive]
+
+
+def is_text(model: Mapping[str, Any]) -> bool:
+    """Whether a model is a text (`Kind.text`), of its entry in a config."""
+    kind = kinds.REGISTRY.get(model.get("kind", kinds.VECTORS))
+    return kind is not None and kind.text
 
 
 def frequency_source_of(model: Mapping[str, Any], study_frequencies: str) -> str | None:
     """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
     say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
-    reader, kind = readers.REGISTRY.get(model.get("format")), kinds.REGISTRY[model.get("kind", kinds.VECTORS)]
+    reader, kind = readers.REGISTRY.get(model.get("format")), kinds.kind_of(model)
     if kind.scores:
         return None
     if model["source"]["type"] == TRAINED or kind.counts:
@@ -237,7 +259,11 @@ def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Que
     corpus_model = models.get(name)
     corpus |= {"name": name, "source": (corpus_model or config["corpora"][name])["source"]}
     format_options = (
-        {key: corpus_model[key] for key in ("format", "window") if key in corpus_model}
+        {
+            key: corpus_model[key]
+            for key in ("format", *kinds.kind_of(corpus_model).keys)
+            if key in corpus_model
+        }
         if corpus_model
         else {}
     )
@@ -260,7 +286,7 @@ def check_corpora(config: Mapping[str, Any], where: str) -> None:
     BiasgridError
         One line that begins with `where`.
     """
-    corpora = {key: model for key, model in config["models"].items() if model.get("kind") == CORPUS}
+    corpora = {key: model for key, model in config["models"].items() if is_text(model)}
     text_keys = [key for key, model in corpora.items() if model["source"]["type"] != SHUFFLED]
     choices = {TRAINED: [*config["corpora"], *corpora], SHUFFLED: text_keys}
     check_encoders(config, where)

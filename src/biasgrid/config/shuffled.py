@@ -10,7 +10,7 @@ from pydantic import Field
 from ..errors import BiasgridError
 from ..validation import Strict, field
 from .common import Distinct, Key, Name
-from .models import CORPUS, SHUFFLED, TRAINED
+from .models import SHUFFLED, TRAINED, is_text
 from .names import check_names
 
 Keys = Annotated[list[Key], Field(min_length=1), Distinct]
@@ -70,7 +70,7 @@ def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> tupl
     source = models[key]["source"]
     corpus = source["corpus"] if source["type"] == TRAINED else key
     model = models.get(corpus, {})
-    if corpus == key and model.get("kind") != CORPUS:
+    if corpus == key and not is_text(model):
         raise BiasgridError(f"{where}: {key} is neither a corpus nor trained here on one")
     if model and model["source"]["type"] == SHUFFLED:
         return model["source"]["corpus"], True

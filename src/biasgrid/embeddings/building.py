@@ -10,8 +10,7 @@ from typing import Any
 from ..errors import BiasgridError, DiskError
 from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
-from .kinds import REGISTRY as KINDS
-from .kinds import VECTORS, Kind
+from .kinds import Kind, kind_of
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf, is_made_of
 
@@ -37,7 +36,7 @@ def build_store(
     # imported late: cells import this package and need no HTTP client
     from .sources import fetch, read_manifest
 
-    folder, kind = Path(folder), KINDS[model.get("kind", VECTORS)]
+    folder, kind = Path(folder), kind_of(model)
     raw = folder / "raw"
     if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
         check_extra(name, model)
@@ -86,7 +85,7 @@ def build_store(
 def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:
     """The store of a model that was made of this entry before, whatever has become of its archive; None where there
     is none."""
-    kind = KINDS[model.get("kind", VECTORS)]
+    kind = kind_of(model)
     is_made = _record(kind, stores / name).items() >= _origin(model).items()
     return kind.open(stores / name) if is_made else None
 
@@ -132,7 +131,7 @@ def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]
 def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:
     """The store `folder`/`name` of a study's model (`model` is its entry in `Study.models`)."""
     origin = json.dumps(_origin(model), sort_keys=True)
-    return StoreOf(Path(folder) / name, origin, model.get("kind", VECTORS))
+    return StoreOf(Path(folder) / name, origin, kind_of(model).name)
 
 
 def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +144,7 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "kind" in model:
         origin["kind"] = model["kind"]
-        origin |= {key: model.get(key) for key in KINDS[model["kind"]].keys}
+        origin |= {key: model.get(key) for key in kind_of(model).keys}
     if model["source"]["type"] == "trained":
         from . import training
 

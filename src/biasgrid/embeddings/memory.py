@@ -20,6 +20,12 @@ from .store_writer import Rows, npy_header
 BLOCK = 1 << 16  # rows that are copied at a time
 
 
+def check_in_memory(**file_options: Any) -> None:
+    """Raises InputError for options of a file, where there is none."""
+    if any(value is not None for value in file_options.values()):
+        raise InputError("format and sha256 are for files, and this model is in memory: leave them out")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryModel(Model):
     """Words and vectors in memory; `biasgrid.load` makes it.

@@ -14,13 +14,14 @@ from .kinds import REGISTRY, VECTORS
 MODEL = "model.json"
 
 
-def open_folder(path: Path, name: str | None = None) -> Any:
-    """The model in a folder, of whichever kind it is. Raises BiasgridError for a folder that is none."""
+def open_folder(path: Path, name: str | None = None, kind: str = VECTORS) -> Any:
+    """The model in a folder, of whichever kind it is; of this `kind` where its model.json is none. Raises
+    BiasgridError for a folder that is none."""
     try:
-        kind = json.loads((path / MODEL).read_text(encoding="utf-8")).get("kind")
+        own_kind = json.loads((path / MODEL).read_text(encoding="utf-8")).get("kind", VECTORS)
     except (OSError, ValueError, AttributeError, RecursionError):
-        kind = None  # opened as vectors, whose error says what is wrong
-    model_kind = REGISTRY[kind if isinstance(kind, str) and kind in REGISTRY else VECTORS]
+        own_kind = None  # the error of opening it says what is wrong
+    model_kind = REGISTRY[own_kind if isinstance(own_kind, str) and own_kind in REGISTRY else kind]
     return model_kind.open(path, name)
 
 

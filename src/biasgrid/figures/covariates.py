@@ -187,7 +187,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             continue
         cells = cells_of(grid, [criterion])
         # a model without word frequencies has marks only where there is a corpus
-        has_corpus = any(grid.kind(cell.model).name == "corpus" for cell in cells)
+        has_corpus = any(grid.kind(cell.model).text for cell in cells)
         units: dict[str, dict[Unit, None]] = {}
         for cell in cells:
             if has_corpus or cell.model in counted_models:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import metrics
-from ..embeddings.kinds import VECTORS
+from ..embeddings.kinds import are_models
 from ..in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
 from ..options import P_VALUES
@@ -128,7 +128,7 @@ def signature(
     params = json.loads(params)
     metric = metrics.metric(name).under(params)
     unique_name = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
-    if metric.of_model or metric.needs != VECTORS or metrics.REGISTRY.is_noted(metric.name):
+    if metric.of_model or metrics.REGISTRY.is_noted(metric.name) or not are_models(metric.needs):
         return unique_name
     digest = hashlib.sha256()
     values_of = {"p_groups": _group_values, "p_controls": _control_values}.get(column, _permutation_values)

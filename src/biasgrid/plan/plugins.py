@@ -76,6 +76,9 @@ class _Kind(Strict):
     counts: bool
     complete: bool
     scores: bool
+    # results of older code lack them
+    text: bool = False
+    is_model: bool = False
 
 
 class _Format(Strict):

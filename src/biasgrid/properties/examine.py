@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..embeddings.kinds import are_models
 from ..metrics import REGISTRY
 from ..metrics.registry import Metric
 from . import scores, texts
@@ -13,6 +14,7 @@ from .questions import (
     ARGUMENTS,
     NOT_EXAMINED,
     NOT_REFUTED,
+    OTHER_MODELS,
     OTHER_QUESTIONS,
     PAPER,
     SET,
@@ -24,6 +26,12 @@ from .questions import (
 )
 from .search import Search, sides
 from .verdicts import Verdict
+
+# kind of model -> which of its metrics can be examined on examples that are no vectors, and what does so
+WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] = {
+    "corpus": (lambda metric: True, texts.verdicts),
+    "language_model": (scores.can_be_examined, scores.verdicts),
+}
 
 
 def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
@@ -46,10 +54,10 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
-    if metric.needs == "corpus":
-        return _verdicts_without_vectors(texts.verdicts, metric, parameters, label, variant)
-    if metric.needs == "language_model" and scores.can_be_examined(metric):
-        return _verdicts_without_vectors(scores.verdicts, metric, parameters, label, variant)
+    if metric.needs in WITHOUT_VECTORS:
+        can_be_examined, verdicts_of_level = WITHOUT_VECTORS[metric.needs]
+        if can_be_examined(metric):
+            return _verdicts_without_vectors(verdicts_of_level, metric, parameters, label, variant)
     if reason := _why_not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
@@ -111,12 +119,10 @@ def _why_not_examined(metric: Metric) -> str:
     groups, words = sides(metric)
     if metric.name in OTHER_QUESTIONS:
         return OTHER_QUESTIONS[metric.name]
-    if metric.needs == "contextual_vectors":
-        return "it is of words in several contexts; in each of them it is an effect size of WEAT"
-    if metric.needs == "language_model":
-        return (
-            f"the properties are of pairs and of words beside one of two groups; it takes {metric.template}"
-        )
+    if metric.needs in OTHER_MODELS:
+        return OTHER_MODELS[metric.needs].format(metric.template)
+    if not are_models(metric.needs):
+        return f"it is of models of kind {metric.needs}, of which there are no examples"
     if metric.of_model:
         return "it is of more than its words' vectors: it needs a whole model"
     if groups not in (2, "n", "k") or words > 2:

@@ -41,6 +41,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 WORD_VALUES = {"weat": "association"}
 
 # why a metric is not asked
+OTHER_MODELS = {  # by kind of model
+    "contextual_vectors": "it is of words in several contexts; in each of them it is an effect size of WEAT",
+    "language_model": "the properties are of pairs and of words beside one of two groups; it takes {}",
+}
 OTHER_QUESTIONS = {
     "indirect_bias": "it asks how much of the likeness of words with words is due to the groups, "
     "not whether words are nearer to one of them",

@@ -72,7 +72,9 @@ def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
         vector_metrics = [
             key
             for key, m in metrics.items()
-            if m.needs != "corpus" and m.template == (2, 2) and grid.suitable_models(criterion, key)
+            if m.template == (2, 2)
+            and (models := grid.suitable_models(criterion, key))
+            and not grid.kind(models[0]).text
         ]
         queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
         if corpora and vector_metrics and len(queries) >= FEWEST:

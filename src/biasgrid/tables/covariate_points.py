@@ -117,7 +117,7 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
             entry |= {"sign": -1 if metric.nearer == "second" else 1, "neutral": metric.neutral}
             entries.append({**entry, "pmi": metric.name == "pmi"})
     prefixes = {key: model["vocab_prefix"] for key, model in grid.models.items() if model.get("vocab_prefix")}
-    corpora = sorted(model for model in grid.models if grid.kind(model).name == "corpus")
+    corpora = sorted(model for model in grid.models if grid.kind(model).text)
     return {"metrics": entries, "prefixes": prefixes, "corpora": corpora}
 
 

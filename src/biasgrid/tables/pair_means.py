@@ -32,8 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _cells(grid: Any) -> list[Any]:
     cells = []
     for cell in grid.cells.values():
-        metric = grid.metric(cell.criterion, cell.metric)
-        if metric.paired and metric.needs == "language_model":
+        if grid.metric(cell.criterion, cell.metric).paired and grid.kind(cell.model).scores:
             cells.append(cell)
     queries = Counter(map(_place, cells))
     return [cell for cell in cells if queries[_place(cell)] > 1]

@@ -9,7 +9,6 @@ from typing import Any
 from ..api import study_caveats
 from ..config.shipped import shipped_models
 from ..embeddings.download import WRONG_HASH
-from ..embeddings.kinds import VECTORS
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
 from ..folders import Folders
@@ -113,7 +112,7 @@ def lost_by_case(study: Study) -> str | None:
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
-        if study.kind(cell.model).name == VECTORS and study.cell_file(cell).is_file():
+        if study.kind(cell.model).is_model and study.cell_file(cell).is_file():
             *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
             query = study.queries[cell.query]
             for word_set in (*query.target_sets, *query.attribute_sets):

@@ -13,7 +13,6 @@ from .. import absence
 from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
-from ..embeddings.kinds import VECTORS
 from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
@@ -227,7 +226,7 @@ def _digest(path: Path) -> str:
 
 def _is_whole(study: Study, model: str) -> bool:
     try:
-        KINDS[study.models[model].get("kind", VECTORS)].open(study.store_folder(model) / model)
+        study.kind(model).open(study.store_folder(model) / model)
     except BiasgridError:
         return False
     return True

@@ -11,6 +11,10 @@ KINDS = (
         "A vector of each word in each of several contexts, which an encoder makes (`type: encoded`).",
         open=ContextualVectors.open,
         make="biasgrid.embeddings.making:make_vectors",
+        load="biasgrid.embeddings.language.contextual_loading:load",
         formats={},
+        fetched=False,
+        encoded=True,
+        called="model of words in contexts",
     ),
 )

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from ...validation import Strict, Whole, field
 from ..corpus.corpus import Corpus
 from ..corpus.formats import FORMATS
 from .kind import Kind
+
+
+class Section(Strict):
+    """What only a corpus has."""
+
+    window: Whole = field(
+        "of a corpus: count what stands together in windows of so many words, one after the other; left out: in "
+        "sentences",
+        None,
+        "words",
+        ge=2,
+    )
+
 
 KINDS = (
     Kind(
@@ -12,9 +26,12 @@ KINDS = (
         "All places of each word in a text: co-occurrences in sentences or windows, and frequencies.",
         open=Corpus.open,
         make="biasgrid.embeddings.corpus.counting:make_corpus",
+        load="biasgrid.embeddings.corpus.loading:load",
         formats=FORMATS,
-        keys=("window",),
+        section=Section,
+        text=True,
         counts=True,
         complete=True,
+        first_metrics={"pmi": {"params": {"smoothing": 0.5}}, "pair_frequency": {}},
     ),
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from ...errors import InputError, quote
+from ...validation import Strict
 
 VECTORS = "vectors"  # the kind of a model whose config names none
 
@@ -34,13 +37,32 @@ class Kind:
         What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
         name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json. For
         a model that is trained from given weights on, `start` is where these are.
+    load
+        What `biasgrid.load` calls for what is no folder of a model yet, as "module:function": (source, name), and as
+        keywords those of its options `format`, `sha256`, `trust_pickle`, `vocab_prefix` and `subwords` that it has;
+        others are refused. `source` is the `Path` of a file or folder that exists, or an object; `name` is None where
+        none was given. Files are made in a `embeddings.temporary.working_folder`. Raises BiasgridError for what is no
+        such model. Empty: only the folder and the name of one are opened.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
-    keys
-        Keys of a model's entry in a config that only this kind has.
+    section
+        The keys of a model's entry in a config that only this kind has, all of which may be left out (None). Whoever
+        changes one has another model.
+    fetched
+        Whether it is made of an archive that is fetched, or of a file.
+    algorithms
+        What trains such a model here (`type: trained`).
+    encoded
+        Whether an encoder makes it of a study's words (`type: encoded`).
+    text
+        Whether it is a text: models are trained on it, it can be shuffled, and counts in it are what vectors are
+        compared with.
+    is_model
+        Whether it is a `Model`: debias methods are fitted on it, evaluations ask it, and its words have one vector
+        each.
     random_groups
-        Whether groups of words can be drawn from it that are as coherent as a query's: it is a
-        `Model`, or has an `array` of vectors.
+        Whether groups of words can be drawn from it that are as coherent as a query's: it is a `Model`, or has an
+        `array` of vectors.
     counts
         Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
         model of another kind may have them, too, or None.
@@ -51,21 +73,57 @@ class Kind:
     scores
         Whether such a model scores texts (`score`): a study does so in a step of its own, once for all cells of a
         query.
+    called
+        What a message calls one, such as "language model"; left out: the name.
+    first_metrics
+        The metrics of the config that `biasgrid init` writes, as configs have them.
     """
 
     name: str
     meaning: str
     open: Callable[..., Any]
     make: str
+    load: str = ""
     formats: Mapping[str, str] | None = None
-    keys: tuple[str, ...] = ()
+    section: type[Strict] = Strict
+    fetched: bool = True
+    algorithms: tuple[str, ...] = ()
+    encoded: bool = False
+    text: bool = False
+    is_model: bool = False
     random_groups: bool = False
     counts: bool = False
     complete: bool = False
     scores: bool = False
+    called: str = ""
+    first_metrics: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self, archive: Path, folder: Path, **settings: Any) -> Any:
         """Make the folder from what a source fetched, and open it."""
-        module, _, name = self.make.partition(":")
-        getattr(importlib.import_module(module), name)(archive, folder, **settings)
+        _function(self.make)(archive, folder, **settings)
         return self.open(folder)
+
+    @property
+    def loader(self) -> Callable[..., Any]:
+        """The function that `load` names."""
+        return _function(self.load) if self.load else self._no_loader
+
+    def _no_loader(self, source: Any, name: str | None = None) -> Any:
+        raise InputError(f"{quote(source)} is no {self.noun}; allowed: the folder of one, or its name")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of its section."""
+        return tuple(self.section.model_fields)
+
+    @property
+    def noun(self) -> str:
+        """What one is called."""
+        return self.called or self.name
+
+
+def _function(place: str) -> Callable[..., Any]:
+    """The function that "module:name" stands for."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function

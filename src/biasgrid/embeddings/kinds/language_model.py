@@ -12,8 +12,12 @@ KINDS = (
         "How probable a text is, or a word in it: a causal or a masked language model, or scores that were measured.",
         open=LanguageModel.open,
         make="biasgrid.embeddings.making:make_language_model",
+        load="biasgrid.embeddings.language.loading:load",
         formats=FORMATS,
+        algorithms=("bert",),
         complete=True,
         scores=True,
+        first_metrics={"lpbs": {}, "lpbs_es": {}},
+        called="language model",
     ),
 )

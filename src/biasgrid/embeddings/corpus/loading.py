@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..embeddings.corpus.corpus import MODEL, Corpus
-from ..embeddings.corpus.counting import make_corpus
-from ..embeddings.corpus.formats import DEFAULT, FORMATS
-from ..embeddings.readers import check_sha256, suffixless
-from ..errors import BiasgridError, InputError, quote, unknown_name
-from .temporary import working_folder
+from ...errors import InputError, quote, unknown_name
+from ..memory import check_in_memory
+from ..readers import check_sha256, suffixless
+from ..temporary import working_folder
+from .corpus import Corpus
+from .counting import make_corpus
+from .formats import DEFAULT, FORMATS
 
 
-def corpus_of(
+def load(
     source: Path | Sequence[str],
     name: str | None = None,
     format: str | None = None,
@@ -25,7 +26,7 @@ def corpus_of(
     Parameters
     ----------
     source
-        A corpus' folder; a file of text, a sentence a line; or sentences.
+        A file of text, a sentence a line; or sentences.
     name
         What to call it; None for the file's name.
     format
@@ -38,18 +39,19 @@ def corpus_of(
     BiasgridError
         What is no corpus: unreadable, without words, or not what `sha256` says.
     """
+    if not isinstance(source, (Path, list, tuple)):
+        raise InputError(
+            f"{quote(source)} is no corpus; allowed: a path, a corpus' name, a list of sentences"
+        )
     if format is not None and format not in FORMATS:
         raise InputError(f"format: {unknown_name('format', format, FORMATS)}")
-    if isinstance(source, Path) and (source / MODEL).exists():
-        return Corpus.open(source, name)
     with working_folder() as folder:
         if isinstance(source, Path):
-            if not source.exists():
-                raise BiasgridError(f"{source}: no such file")
             if sha256 is not None:
                 check_sha256(source, sha256)
             archive, stem = source, suffixless(source)
         else:
+            check_in_memory(sha256=sha256)
             archive, stem = folder.path / "text", "corpus"
             archive.write_text("\n".join(map(_line, source)), encoding="utf-8")
         metadata = {"source": {"file": stem}, "licence": "not stated", "note": ""}

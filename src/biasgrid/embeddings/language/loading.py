@@ -1,0 +1,80 @@
+"""Language models from what a user has: files, or scores that somebody measured."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, quote, unknown_name
+from ..memory import check_in_memory
+from ..readers import check_sha256, suffixless
+from ..temporary import working_folder
+from .building import make_language_model
+from .formats import FORMATS, SCORES
+from .model import LanguageModel
+from .sentence import check_text
+
+
+def load(
+    source: Path | Mapping[str, float],
+    name: str | None = None,
+    format: str | None = None,
+    sha256: str | None = None,
+) -> LanguageModel:
+    """A language model of a user's files, which stay where they are, or of scores; its folder is temporary and goes
+    with it.
+
+    Parameters
+    ----------
+    source
+        A .gguf file; a folder with model.safetensors, config.json and tokenizer.json, or the first of these; a table
+        of measured scores, with `format`; or a mapping sentence -> log-likelihood, or pseudo-log-likelihood.
+    name
+        What to call it; None for the file's name.
+    format
+        Of a file, one of `FORMATS`; None to tell it from the files.
+    sha256
+        Of a file, which must match.
+
+    Raises
+    ------
+    BiasgridError
+        What is no language model: unreadable, of no known format, or not what `sha256` says; a score that is no
+        finite number, or is of no text.
+    """
+    if isinstance(source, Mapping):
+        check_in_memory(format=format, sha256=sha256)
+        return _of_scores(source, name or "measured")
+    if not isinstance(source, Path):
+        raise InputError(
+            f"{quote(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
+            "score"
+        )
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format: {unknown_name('format', format, FORMATS)}")
+    if sha256 is not None:
+        if source.is_dir():
+            raise InputError("sha256: is for a file, and this model is a folder; leave it out")
+        check_sha256(source, sha256)
+    stem = suffixless(source)
+    model: dict[str, Any] = {"format": format}
+    metadata = {"source": {"file": stem}, "licence": "not stated"}
+    with working_folder() as folder:
+        make_language_model(
+            source, folder.path / "model", name=name or stem, model=model, metadata=metadata, keep=False
+        )
+        return LanguageModel.open(folder.path / "model", keeper=folder)
+
+
+def _of_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
+    for text in scores:
+        check_text(text)
+    with working_folder() as folder:
+        table = folder.path / "scores.csv"
+        with table.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("text", "score"), *scores.items()])
+        model: dict[str, Any] = {"format": SCORES, "source": {"type": "file"}}
+        make_language_model(table, folder.path / "model", name=name, model=model, metadata={})
+        return LanguageModel.open(folder.path / "model", keeper=folder)
