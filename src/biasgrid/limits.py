@@ -47,12 +47,15 @@ def check_limits(function: Callable[..., Any], values: Mapping[str, Any]) -> Non
 def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     """Parameter -> what limits its values, and whether it takes None. A name that is imported for type checkers alone
     limits nothing."""
-    limits = {}
+    limits: dict[str, tuple[Any, bool]] = {}
+    function = inspect.unwrap(function)
+    if not inspect.isfunction(function):  # what stands for a plugin's function, which is not loaded
+        return limits
     for parameter in inspect.signature(function).parameters.values():
         annotation = parameter.annotation
         if isinstance(annotation, str):
             try:
-                annotation = eval(annotation, inspect.unwrap(function).__globals__)
+                annotation = eval(annotation, function.__globals__)
             except NameError:
                 continue
         limit, takes_none = _parts(annotation)
