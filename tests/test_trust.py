@@ -124,7 +124,7 @@ def test_to_look_at_results_runs_none_of_their_code(copy):
     seen = json.loads(done.stdout)
     assert seen["labels"]["length"] == "Length"
     assert seen["labels"]["halved"] == "Halved"
-    assert seen["sizes"] == 5
+    assert seen["sizes"] == 6
     # the page says all that it said in the run, which had the plugins
     assert Path("page.html").read_text() == Path("results/small/report.html").read_text()
     assert "figure 'sizes' is of a plugin" in seen["errors"][0]
@@ -139,7 +139,7 @@ def test_a_payload_in_a_strangers_study_file_is_not_run(copy, place):
     Path("results/small/study.json").write_text(json.dumps(record | {"plugins": [place]}))
     assert not main(["report", "results/small", "--output", "page.html"])
     assert not main(["compare", "results/small", "results/small", "--output", "compared.html"])
-    assert len(bg.open_study("results/small").scores) == 5
+    assert len(bg.open_study("results/small").scores) == 6
     assert "Length" in Path("page.html").read_text()
     assert not Path(MARK).exists()
 

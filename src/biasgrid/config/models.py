@@ -153,7 +153,7 @@ class Model(Strict):
             raise BiasgridError(f"format: {readers.REGISTRY.unknown(self.format, formats)}")
         for other_kind in kinds.REGISTRY.values():
             for key in set(other_kind.keys) - set(kind.keys):
-                if getattr(self, key) is not None:
+                if getattr(self, key, None) is not None:
                     raise BiasgridError(
                         f"{key}: is for models of kind {other_kind.name}, and this one is {kind.name}"
                     )
@@ -196,7 +196,7 @@ class Archive(Strict):
 
 
 class Pending(Model):
-    """A model of a kind that a plugin may have, with the keys that this kind may have."""
+    """A model of a kind that a plugin has which is not loaded, with whatever keys this kind has."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -214,8 +214,11 @@ def _with_sections(sections: tuple[type[Strict], ...]) -> type[Model]:
 
 def _model(values: Any) -> Any:
     kind = values.get("kind") if isinstance(values, dict) else None
-    is_known = not isinstance(kind, str) or kind in kinds.REGISTRY
-    return validate(model_of_kinds() if is_known or not is_pending() else Pending, values)
+    # of a plugin that is loaded later, or whose results are read without it
+    is_plugins = isinstance(kind, str) and (
+        kinds.REGISTRY.is_noted(kind) or (kind not in kinds.REGISTRY and is_pending())
+    )
+    return validate(Pending if is_plugins else model_of_kinds(), values)
 
 
 Models = Annotated[dict[Key, Annotated[Model, PlainValidator(_model)]], Field(min_length=1)]
