@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import biasgrid as bg
 from biasgrid import BiasgridError
+from biasgrid.embeddings import build_store
 from biasgrid.embeddings.corpus import counting
 from biasgrid.embeddings.corpus.corpus import Corpus
 
@@ -138,3 +139,12 @@ def test_a_metric_of_vectors_says_that_it_needs_them():
         bg.metrics.pmi(query, model)
     with pytest.raises(BiasgridError, match=r"a debias method changes vectors, of which it has none"):
         found.under(None)
+
+
+def test_a_changed_key_of_its_own_makes_another_corpus(tmp_path):
+    (tmp_path / "text").write_text("he left she came he left")
+    source = {"type": "file", "path": str(tmp_path / "text")}
+    model = {"label": "Text", "kind": "corpus", "window": 2, "source": source}
+    for window in (2, 3):
+        made = build_store("text", model | {"window": window}, tmp_path / "stores")
+        assert (made.window, made.units(made.window)) == (window, 6 // window)
