@@ -35,9 +35,9 @@ from biasgrid.figures.layout import save, style
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.files import write_bytes
-from biasgrid.measure import LENGTH
 from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
 from biasgrid.properties.figures import counterexamples, matrix, ranges
+from biasgrid.result import LENGTH
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
 
