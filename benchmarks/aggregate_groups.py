@@ -28,6 +28,7 @@ from biasgrid.geometry import unit
 from biasgrid.inference import infer_query
 from biasgrid.inference.aggregates import infer_aggregates
 from biasgrid.inference.pool import pool_of
+from biasgrid.request import Request
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS, NEIGHBOURS, TOPICS = 6, 30, 3
@@ -85,7 +86,9 @@ def p_value(name: str, queries: list[Query], model: EmbeddingStore, seed: int) -
     metric, inference = metrics.metric(name), {"random_groups": OPTIONS, "draw_seed": seed}
     cells = []
     for query in queries:
-        results, _ = infer_query(metric, query, model, random_groups=OPTIONS, draw_seed=seed)
+        results, _ = infer_query(
+            Request(metric, inference={"random_groups": OPTIONS}, draw_seed=seed), query, model
+        )
         record = {"criterion": "C", "function": name, "params": {}, "words": {}, "inference": inference}
         cells.append((record, query, results))
     (test,) = infer_aggregates(cells, model, pool_of(model), criteria=["C"], aggregation="abs_avg")

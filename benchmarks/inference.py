@@ -25,9 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.inference import Resampler, intervals, query_permutation_test
-from biasgrid.measure import look_up, subquery
 from biasgrid.metrics import Metric
-from biasgrid.words import WordOptions
+from biasgrid.request import Request
+from biasgrid.sample import look_up
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text(encoding="utf-8"))["sets"]
@@ -58,11 +58,11 @@ def sampler(
     """The metric on WEAT's sets, made anew at each call: all that comes after the look-up."""
     attributes = 1 if metric.template[1] == 1 else 2
     query = Query([SETS[n] for n in names[:2]], [SETS[n] for n in names[2 : 2 + attributes]])
-    words = WordOptions()
-    targets, attributes, status = subquery(metric, query, look_up(metric, query, store, words), words)
-    if status != "ok":
-        raise SystemExit(f"{store.path}: {status}")
-    return lambda: Resampler.of(metric, query, targets, attributes, parameters, words, 0)
+    (sample,) = look_up(Request(metric, parameters), query, store)
+    if sample.status != "ok":
+        raise SystemExit(f"{store.path}: {sample.status}")
+    # a copy has no score yet
+    return lambda: Resampler.of(replace(sample))
 
 
 def best_of(runs: int, function: Callable[[], object]) -> float:

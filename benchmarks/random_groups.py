@@ -50,7 +50,8 @@ from biasgrid.inference.group_draws import BETWEEN, WITHIN, draws_of
 from biasgrid.inference.permutation import DISTANCE
 from biasgrid.inference.pool import Pool, make_pool
 from biasgrid.inference.random_groups import groups_test
-from biasgrid.measure import look_up, subquery
+from biasgrid.request import Request
+from biasgrid.sample import look_up
 from biasgrid.words import FoundSet, WordOptions, find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
@@ -276,19 +277,10 @@ def p_of(
     metric = metrics.metric(name).under(parameters)
     if not query.exactly(metric.template):
         query = Query([s.words for s in query.target_sets], [query.attribute_sets[0].words])
-    found_sets = look_up(metric, query, model.store, model.options)
-    targets, attributes, _ = subquery(metric, query, found_sets, model.options)
+    (sample,) = look_up(Request(metric, parameters, model.options), query, model.store)
     test = groups_test(
-        *(
-            metric,
-            query,
-            targets,
-            change(targets, attributes),
-            parameters,
-            model.options,
-            model.store,
-            model.pool,
-        ),
+        replace(sample, attributes=change(sample.targets, sample.attributes)),
+        model.pool,
         **{"draws": DRAWS, "stop": 20, "alternative": DISTANCE, "match": match, "seed": 0},
     )
     return (math.nan, math.nan) if isinstance(test, str) else (test.test.p_value, test.excess)
@@ -359,9 +351,13 @@ def both_nulls(model: Model, name: str, query: Query) -> str:
     """A metric's value, and its tests."""
     records = [
         infer_query(
-            *(metrics.metric(name), query, model.store, {}, model.options),
-            permutation={},
-            random_groups={"match": match},
+            Request(
+                metrics.metric(name),
+                words=model.options,
+                inference={"permutation": {}, "random_groups": {"match": match}},
+            ),
+            query,
+            model.store,
             pool=model.pool,
         )[0][0]
         for match in (WITHIN, BETWEEN)

@@ -24,6 +24,7 @@ from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import store_of
 from biasgrid.inference import infer_query
 from biasgrid.measure import measure
+from biasgrid.request import Request
 from biasgrid.study import UNTOUCHED, Study
 from biasgrid.words import WordOptions
 
@@ -81,12 +82,14 @@ def drawn(study: Study, cell, quantities: list[str], runs: int):
         if set(quantities) <= set(comparison.HALVED):
             low, high = metric.range
             ((record,), _) = infer_query(
-                metric, query, model, params, words, sensitivity={"halves": 1}, draw_seed=run
+                Request(metric, params, words, inference={"sensitivity": {"halves": 1}}, draw_seed=run),
+                query,
+                model,
             )
             yield [record["halves"][comparison.HALVED[q]] / (high - low) for q in quantities]
             continue
         params |= {"n_iterations": 1, "random_state": run}
-        (result,) = measure(metric, query, model, params, words)
+        (result,) = measure(Request(metric, params, words), query, model)
         if result.status != "ok":
             print(f"{cell.name}: {result.status}")
             yield [math.nan] * len(quantities)

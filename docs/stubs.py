@@ -33,9 +33,9 @@ def {find}(name: str | {kind} | Callable[..., Any]) -> {kind}: ...
 METRICS = {
     "things": "metrics",
     "imports": """from ..embeddings.model import Model
-from ..measure import Result
 from ..query import Query
 from ..registry import Registry
+from ..result import Result
 from .registry import Contrast, Detail, Metric, Score""",
     "public": ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"],
     "kind": "Metric",

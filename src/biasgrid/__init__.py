@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .errors import DiskError as DiskError
     from .errors import InputError as InputError
     from .errors import NetworkError as NetworkError
-    from .measure import Result as Result
     from .query import Query as Query
+    from .result import Result as Result
     from .word_set import WordSet as WordSet
     from .words import WordOptions as WordOptions
 
@@ -52,7 +52,7 @@ _PUBLIC = {
     "NetworkError": "errors",
     "NoValueWarning": "api.lost",
     "Query": "query",
-    "Result": "measure",
+    "Result": "result",
     "WordOptions": "words",
     "WordSet": "word_set",
     "debias": "",

@@ -7,16 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from . import metrics
 from .debias.transform import Transform
 from .embeddings.store import DebiasedModel, EmbeddingStore
 from .embeddings.store_of import StoreOf
 from .files import write_text
-from .measure import as_json, dumps, measure
 from .query import Query
-from .schema import with_version
+from .request import Request
+from .result import as_json
+from .sample import look_up
+from .schema import dumps, with_version
 from .versions import versions
-from .words import WordOptions
 
 
 def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -32,18 +32,11 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
         the registered metric ("function"), its "params", how "words" are looked up, and its "seed".
     """
     model = model_of(inputs["store"], inputs.get("transform"))
-    results = measure(
-        metrics.metric(spec["function"]),
-        query_of(inputs["query"]),
-        model,
-        spec["params"],
-        WordOptions(**spec["words"]),
-        spec["seed"],
-    )
+    samples = look_up(Request.of_cell(spec), query_of(inputs["query"]), model)
     # of a language model, which no debias method takes, what scored its sentences
     scored_by = {} if isinstance(model, DebiasedModel) else model.metadata.get("versions", {})
     at_work = {**versions(), **scored_by}
-    record = {**spec, "versions": at_work, "results": [as_json(result) for result in results]}
+    record = {**spec, "versions": at_work, "results": [as_json(sample.result()) for sample in samples]}
     write_text(output, dumps(with_version(record), separators=(",", ":")) + "\n")
 
 

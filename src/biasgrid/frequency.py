@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from .cell import model_of, query_of
 from .embeddings.frequencies import Frequency
 from .files import write_text
-from .measure import as_finite, dumps
-from .schema import with_version
+from .schema import as_finite, dumps, with_version
 from .words import WordOptions, entries_and_rows
 
 

@@ -1,478 +1,68 @@
-"""One cell: a metric with its parameters, on a query, on a model."""
+"""A metric on a query on a model: its values, and what is inferred of them, from one look-up."""
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from html import escape
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from . import numbers
-from .caveats import ONE_WORD, WHY_ONE_WORD, degenerate, p_with_lowest, why_undefined
-from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
-from .errors import BiasgridError, InputError, join_names, not_allowed, quote
-from .metrics.one_word import KEEP
-from .metrics.registry import Detail, Metric, Score
 from .options import P_VALUES
 from .query import Query
-from .wefe_names import RESULT
-from .words import FoundSet, WordOptions, find, whole_pairs
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-# of scores.csv, those that a single result has
-COLUMNS = (
-    "query",
-    "metric",
-    "model",
-    "value",
-    "p_value",
-    "ci_low",
-    "ci_high",
-    "words_used",
-    "words_lost",
-    "status",
-    "p_groups",
-    "p_bands",
-    "p_controls",
-    "evidence",
-)
-
-UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evidence for: `verdicts.evidence`
-
-# the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
-LENGTH = "mean_length"
+from .request import Request
+from .result import Result
+from .sample import look_up
 
 
-@dataclass(frozen=True, repr=False)
-class Result:
-    """What a metric says of one query on one model.
-
-    Attributes
-    ----------
-    query, metric, model
-        Their names.
-    value
-        Of the metric, in its range; NaN where `status` is not "ok".
-    status
-        "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is undefined for
-        these vectors; "degenerate:one word", two sets of one word each would fix the size of the value, whatever the
-        words. `reason` says it in a sentence.
-    words_used
-        Vectors found for its sets; those of whole pairs for a metric of pairs.
-    words_lost
-        Distinct words of the sets that the model does not have.
-    scalars
-        Further numbers of the metric, by name.
-    detail
-        Values per word: name -> set -> vocabulary entry -> value, or column -> value.
-    found
-        Set -> word -> the vocabulary entries that it was found as.
-    lost
-        Set -> its distinct words that the model does not have.
-    p_value
-        Of the permutation test, 0 to 1; NaN where none was asked for, or the metric has none.
-    ci_low, ci_high
-        The ends of the confidence interval over words; NaN likewise.
-    interval
-        Which one that is: "jackknife", "percentile" or "bca"; empty where none was asked for.
-    is_fixed
-        Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
-    inference
-        All that was asked for: permutation, random_groups, frequency_bands, control_words, bootstrap, influence,
-        halves, as docs/inference.md has them; None where nothing was. `reasons` says why a number of it is missing.
-    contrasts
-        Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
-        the others together and for all words together; None of a metric that has no contrasts.
-    p_groups
-        Of the test against random groups, 0 to 1; NaN where none was asked for, or none can be made.
-    p_bands
-        Of the permutation test within bands of frequency, likewise.
-    p_controls
-        Of the test against control words, which are as frequent as the query's, likewise.
-    evidence
-        Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
-        "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
-        *not adjusted* for the number of tests that you make.
-    """
-
-    query: str
-    value: float
-    status: str
-    words_used: int
-    words_lost: int
-    scalars: dict[str, float]
-    detail: dict[str, dict[str, dict[str, Any]]]
-    found: dict[str, dict[str, list[str]]]
-    lost: dict[str, list[str]]
-    p_value: float = math.nan
-    ci_low: float = math.nan
-    ci_high: float = math.nan
-    inference: dict[str, Any] | None = None
-    contrasts: list[dict[str, Any]] | None = None
-    p_groups: float = math.nan
-    p_bands: float = math.nan
-    p_controls: float = math.nan
-    metric: str = ""
-    model: str = ""
-    evidence: str = UNTESTED
-    interval: str = ""
-    is_fixed: bool = False
-
-    def __repr__(self) -> str:
-        head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
-        facts = [
-            numbers.NO_VALUE
-            if text == numbers.NO_VALUE
-            else f"{name}={text}".replace("=< ", "<").replace("=> ", ">")
-            for name, text in self.facts().items()
-        ]
-        evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
-        status = [] if self.status == "ok" else [f"status={self.status!r}"]
-        lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
-        place = f" on {self.model}" if self.model else ""
-        return f"<{head[0]}{place}: {', '.join(facts + evidence + status + lost)}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: a row per number, and why one is missing."""
-        cells = {"metric": self.metric, "query": self.query, "model": self.model}
-        cells |= self.facts()
-        if self.evidence != UNTESTED:
-            cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
-        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
-        cells |= {
-            name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
-        }
-        rows = (
-            f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
-        )
-        return f"<table>{''.join(rows)}</table>"
-
-    if not TYPE_CHECKING:  # type checkers should report it, too
-
-        def __getitem__(self, key: Any) -> Any:
-            if not isinstance(key, str):
-                raise TypeError("a Result is no sequence")
-            replacement = "result.value" if key in ("result", self.metric) else RESULT.get(key)
-            raise InputError(
-                "a Result is no mapping: "
-                + (
-                    f"WEFE's result[{quote(key)}] is {replacement}"
-                    if replacement
-                    else "say result.value, result.detail, ..."
-                )
-            )
-
-    def facts(self) -> dict[str, str]:
-        """Its numbers as people read them, and beside each what limits it.
-
-        Returns
-        -------
-        dict
-            "value", the p-values that there are (each with the lowest possible one where that is above .05), and
-            "interval", or why there is none where one was asked for -> text.
-        """
-        texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
-        for name in P_VALUES:
-            if math.isfinite(p := getattr(self, name)):
-                texts[name] = p_with_lowest(p, self.p_lowest(name))
-        if math.isfinite(self.ci_low):
-            texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
-        elif reason := self.reasons.get(f"{self.interval} interval"):
-            texts["interval"] = f"none ({reason})"
-        return texts
-
-    def p_lowest(self, name: str) -> float | None:
-        """The lowest p-value that a test can give.
-
-        Parameters
-        ----------
-        name
-            "p_value", "p_groups", "p_bands" or "p_controls".
-
-        Returns
-        -------
-        float or None
-            0 to 1; None where the test was not made.
-        """
-        lowest: float | None = (self.inference or {}).get(P_VALUES[name], {}).get("p_lowest")
-        return lowest
-
-    @property
-    def reason(self) -> str:
-        """Why there is no value, in a sentence; "" where there is one."""
-        if undefined := why_undefined(self.status):
-            return f"{undefined}; help of its function says when"
-        if not self.status.startswith("lost_words:"):
-            return ""
-        failed_sets = f";{self.status.removeprefix('lost_words:')};"
-        sets = [
-            f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({join_names(map(quote, lost))})"
-            for name, lost in self.lost.items()
-            if lost and f";{name};" in failed_sets  # a name may have a semicolon
-        ]
-        return f"too many words are lost: {'; '.join(sets)}"
-
-    @property
-    def reasons(self) -> dict[str, str]:
-        """Why numbers that were asked for are missing: name of the number -> sentence."""
-        sentences = {"value": self.reason} if self.reason else {}
-        for name, part in P_VALUES.items():
-            if reason := (self.inference or {}).get(part, {}).get("reason"):
-                sentences[name] = reason
-        for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
-            sentences[f"{kind} interval"] = reason
-        return sentences
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values for JSON; NaN is None. `inference` is there where it was asked for.
-
-        Returns
-        -------
-        dict
-            metric, model, and what the command line prints.
-        """
-        return {"metric": self.metric, "model": self.model, **as_json(self)}
-
-    def to_frame(self) -> pd.DataFrame:
-        """The result as a table of one row, with those columns of a study's scores.csv that a single result has.
-
-        Returns
-        -------
-        pandas.DataFrame
-            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups,
-            p_bands, p_controls, evidence, which is not adjusted here.
-        """
-        import pandas as pd  # imported late: it takes half a second
-
-        return pd.DataFrame([{name: getattr(self, name) for name in COLUMNS}])
-
-    @property
-    def words(self) -> dict[str, dict[str, list[str]]]:
-        """Which word was found as what: set -> word -> vocabulary entries; a lost word has none."""
-        return {s: self.found[s] | {word: [] for word in self.lost[s]} for s in self.found}
-
-
-def measure(
-    metric: Metric,
-    query: Query,
-    model: Model,
-    parameters: Mapping[str, Any] | None = None,
-    words: WordOptions | None = None,
-    seed: int = 0,
-) -> list[Result]:
+def measure(request: Request, query: Query, model: Model) -> list[Result]:
     """A result for each sub-query of the metric's template, in WEFE's order; one where the query has it itself.
 
-    Raises BiasgridError for a parameter that the metric does not have and a query that has too few sets.
+    Parameters
+    ----------
+    request
+        The metric under its parameters, and the parts of inference that are asked for.
+    query
+        Of so many sets that the metric's template fits, or larger.
+    model
+        Of the metric's kind.
+
+    Returns
+    -------
+    list of Result
+        With p-values, interval, `inference` and `evidence` where the request has parts of inference.
+
+    Raises
+    ------
+    BiasgridError
+        For a model of another kind and a query that has too few sets.
     """
-    parameters = dict(parameters or {})
-    metric = metric.under(parameters)
-    check_kind(metric, model)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
-    if metric.seeded:
-        parameters["seed"] = seed
-    words = words or WordOptions()
-    if metric.paired and KINDS[metric.needs].scores and words.strategy != "first":
-        raise InputError(
-            f"strategy: {words.strategy}: a sentence of a pair has one form; {metric.name} needs first"
-        )
-    word_sets = look_up(metric, query, model, words)
-    return [
-        _measure(metric, q, model, word_sets, parameters, words) for q in query.subqueries(metric.template)
+    samples = look_up(request, query, model)
+    results = [sample.result() for sample in samples]
+    if not request.inference:
+        return results
+    # imported late: scipy.stats takes a second
+    from .inference import infer
+    from .verdicts.evidence import LEVEL, evidence_of
+
+    records, _ = infer(samples)
+    level = request.inference.get("bootstrap", {}).get("level", LEVEL)
+    results = [
+        _add_inference(result, record, request.interval)
+        for result, record in zip(results, records, strict=True)
     ]
+    return [replace(result, evidence=evidence_of(result, request.metric, level)) for result in results]
 
 
-def check_kind(metric: Metric, model: Any) -> None:
-    """Raises BiasgridError for a model of another kind than the metric is measured on."""
-    if (kind := getattr(model, "kind", metric.needs)) != metric.needs:
-        raise InputError(
-            f"{metric.name} needs a model of kind {metric.needs}, and {model.name} is one of {kind} "
-            "(biasgrid list metrics, biasgrid list kinds)"
-        )
-
-
-def look_up(metric: Metric, query: Query, model: Model, words: WordOptions) -> dict[str, FoundSet]:
-    """The query's sets by name, as the model knows them."""
-    roles = (("target", query.target_sets), ("attribute", query.attribute_sets))
-    return {
-        s.name: find(s.name, s.words, model, words, in_pairs=metric.paired and role == "target")
-        for role, sets in roles
-        for s in sets
-    }
-
-
-def subquery(
-    metric: Metric, query: Query, word_sets: Mapping[str, FoundSet], words: WordOptions
-) -> tuple[list[FoundSet], list[FoundSet], str]:
-    """What the metric takes of a (sub-)query: target sets, attribute sets, and "ok" or which lost too many words.
-
-    For a metric of pairs the target sets are cut to whole pairs: what lost a partner is not used.
-    """
-    targets, attributes = (
-        [word_sets[s.name] for s in side] for side in (query.target_sets, query.attribute_sets)
+def _add_inference(result: Result, record: Mapping[str, Any], interval: str) -> Result:
+    low, high = record.get("bootstrap", {}).get(interval, (None, None))
+    numbers: dict[str, Any] = {name: record.get(test, {}).get("p_value") for name, test in P_VALUES.items()}
+    numbers |= {"ci_low": low, "ci_high": high}
+    numbers = {name: math.nan if number is None else number for name, number in numbers.items()}
+    parts = {name: part for name, part in record.items() if name not in ("query", "status", "value")}
+    return replace(
+        result,
+        **numbers,
+        interval=interval if "bootstrap" in record else "",
+        inference=parts,
     )
-    threshold = 1.0 if KINDS[metric.needs].complete else words.lost_vocabulary_threshold
-    failed_sets = [s.name for s in targets + attributes if s.lost_share > threshold or not len(s.vectors)]
-    if metric.paired:
-        targets = whole_pairs(targets)
-    return targets, attributes, "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
-
-
-def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
-    """Raises BiasgridError for a query that has not the metric's template as it is under these parameters."""
-    if not query.exactly(metric.under(parameters).template):
-        raise BiasgridError(misfit(metric.under(parameters), query))
-
-
-def misfit(metric: Metric, query: Query) -> str:
-    """A message's text for a query that has not the metric's template: what to do about it."""
-    if query.fits(metric.template):
-        advice = f"take its sub-queries: query.subqueries({metric.template})"
-    else:
-        # imported by name: no value depends on which metrics there are
-        registry = importlib.import_module(f"{__package__}.metrics").REGISTRY.values()
-        names = [m.name for m in registry if m.needs == metric.needs and query.exactly(m.template)]
-        advice = f"metrics that take it: {join_names(names, 'biasgrid list metrics')}"
-    return f"{metric.name} has template {metric.template} and query {quote(query.name)} {query.template}; {advice}"
-
-
-def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
-    """Options by name, parted into the metric's parameters and those of the word look-up."""
-    option_names = [f.name for f in fields(WordOptions)]
-    word_options = set(option_names) & set(options)
-    parameters = {name: value for name, value in options.items() if name not in word_options}
-    metric.check_parameters(parameters, option_names)
-    return parameters, WordOptions(**{name: options[name] for name in word_options})
-
-
-def as_json(result: Result) -> dict[str, Any]:
-    """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
-    null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out = ("metric", "model", "is_fixed")
-    if result.inference is None:
-        left_out += (*P_VALUES, "ci_low", "ci_high", "interval", "inference", "evidence")
-    left_out += ("contrasts",) if result.contrasts is None else ()
-    # words, which are most of a record, have no numbers to check
-    words = {
-        "found": {
-            name: dict(zip(by_word, map(list, by_word.values()), strict=True))
-            for name, by_word in result.found.items()
-        },
-        "lost": {name: list(lost_words) for name, lost_words in result.lost.items()},
-    }
-    return {
-        f.name: words[f.name] if f.name in words else as_finite(getattr(result, f.name))
-        for f in fields(result)
-        if f.name not in left_out
-    }
-
-
-def dumps(record: Any, **options) -> str:
-    """JSON text of a record, the same on every machine: UTF-8, floats by repr, no NaN."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, **options)
-
-
-def _measure(
-    metric: Metric,
-    query: Query,
-    model: Model,
-    word_sets: Mapping[str, FoundSet],
-    parameters: Mapping[str, Any],
-    words: WordOptions,
-) -> Result:
-    sets = [word_sets[s.name] for s in query.target_sets + query.attribute_sets]
-    targets, attributes, status = subquery(metric, query, word_sets, words)
-    extra = dict(getattr(model, "held_out_quality", {}))
-    sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
-    if metric.paired:
-        pair_count = len(np.unique(targets[0].slots // variants(words)))
-        longest = max(len(s.words) for s in query.target_sets)
-        extra |= {"pairs": pair_count, "pairs_lost": longest - pair_count}
-    score = Score(math.nan)
-    if status == "ok":
-        # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
-        with np.errstate(all="ignore"):
-            vectors = [s.vectors for s in targets], [s.vectors for s in attributes]
-            model_arguments = (
-                metric.of_model(model, targets, attributes, **parameters) if metric.of_model else {}
-            )
-            score = metric.function(*vectors, **parameters, **model_arguments)
-        status = "ok" if math.isfinite(score.value) else undefined(metric, sizes, parameters)
-        if metric.scaled:
-            norms = np.linalg.norm(np.concatenate([s.vectors for s in targets + attributes]), axis=1)
-            extra[LENGTH] = float(norms.mean())
-    return Result(
-        query=query.name,
-        value=float(score.value) if status == "ok" else math.nan,
-        status=status,
-        words_used=sum(len(s.vectors) for s in targets + attributes),
-        words_lost=sum(len(s.lost) for s in sets),
-        scalars=score.scalars | extra,
-        detail={name: _by_word(detail, targets, attributes) for name, detail in score.detail.items()},
-        found={s.name: s.found for s in sets},
-        lost={s.name: list(s.lost) for s in sets},
-        contrasts=_name_contrasts(score, metric, query) if metric.contrasts else None,
-        metric=metric.name,
-        model=getattr(model, "name", ""),
-        is_fixed=status == "ok" and metric.is_fixed(*sizes),
-    )
-
-
-def undefined(metric: Metric, sizes: Sequence[Sequence[int]], parameters: Mapping[str, Any]) -> str:
-    """The status of a query that a metric leaves undefined; `sizes` are those of its target and attribute sets."""
-    return degenerate(WHY_ONE_WORD if metric.is_fixed(*sizes) and parameters.get("one_word") != KEEP else "")
-
-
-def variants(words: WordOptions) -> int:
-    """How many slots a word of a set has: `FoundSet.slots // variants` is its place in the set."""
-    return len(words.preprocessors) if words.strategy == "all" else 1
-
-
-def _name_contrasts(score: Score, metric: Metric, query: Query) -> list[dict[str, Any]]:
-    """A score's contrasts with the sets' names for their numbers."""
-    groups, words = query.target_sets, query.attribute_sets
-    if metric.groups == "attributes":
-        groups, words = words, groups
-    return [
-        {
-            "first": groups[contrast.first].name,
-            "second": None if contrast.second is None else groups[contrast.second].name,
-            "words": None if contrast.words is None else words[contrast.words].name,
-            "values": contrast.values,
-        }
-        for contrast in score.contrasts
-    ]
-
-
-def _by_word(
-    detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]
-) -> dict[str, dict[str, Any]]:
-    rows, other_sets = (targets, attributes) if detail.role == "target" else (attributes, targets)
-    columns = detail.columns or [s.name for s in other_sets]
-    by_set = {}
-    for s, values in zip(rows, detail.values, strict=True):
-        values = np.asarray(values)
-        cells = values.tolist()
-        if values.ndim == 2:
-            cells = [dict(zip(columns, row, strict=True)) for row in cells]
-        by_set[s.name] = dict(zip(s.keys, cells, strict=True))
-    return by_set
-
-
-def as_finite(value: Any) -> Any:
-    """A record for JSON: numbers that are not finite become None."""
-    if isinstance(value, float):  # first: most of a record
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: as_finite(v) for key, v in value.items()}
-    if isinstance(value, list):
-        return [as_finite(v) for v in value]
-    return value

@@ -1,4 +1,4 @@
-"""The version of the files of results: cells, inference, evaluations, and the study's own (study.json).
+"""The form of the files of results - cells, inference, evaluations, the study's own (study.json) - and its version.
 
 Add one to `SCHEMA` when the form of a file changes so that older code would misread it. Tables have no version: they
 are read by their columns.
@@ -7,6 +7,7 @@ are read by their columns.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +17,22 @@ from .in_memory import File, InMemory
 
 SCHEMA = 1
 READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
+
+
+def dumps(record: Any, **options: Any) -> str:
+    """JSON text of a record, the same on every machine: UTF-8, floats by repr, no NaN."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, **options)
+
+
+def as_finite(value: Any) -> Any:
+    """A record for JSON: numbers that are not finite become None."""
+    if isinstance(value, float):  # first: most of a record
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: as_finite(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [as_finite(v) for v in value]
+    return value
 
 
 def with_version(record: Mapping[str, Any]) -> dict[str, Any]:

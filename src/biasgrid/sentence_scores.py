@@ -9,13 +9,13 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import metrics
 from .cell import model_of, query_of
 from .embeddings.language.formats import SCORES
 from .embeddings.language.model import KIND, MEASURED, LanguageModel
@@ -23,11 +23,11 @@ from .embeddings.language.scores import Scores, entries
 from .embeddings.language.sentence import Sentence
 from .errors import BiasgridError
 from .files import write_text
-from .measure import dumps, look_up, subquery
 from .query import Query
-from .schema import with_version
+from .request import Request
+from .sample import look_up
+from .schema import dumps, with_version
 from .versions import versions
-from .words import WordOptions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
 SCORES_VERSION = 1
@@ -124,13 +124,9 @@ def sentences_of(
     """
     recorder = Recorder(model)
     for entry in requests:
-        query, parameters, words = queries[entry["query"]], entry["params"], WordOptions(**entry["words"])
-        metric = metrics.metric(entry["function"]).under(parameters)
-        word_sets = look_up(metric, query, model, words)
-        for part in query.subqueries(metric.template):
-            targets, attributes, status = subquery(metric, part, word_sets, words)
-            if metric.of_model and status == "ok":
-                metric.of_model(recorder, targets, attributes, **parameters)
+        for sample in look_up(Request.of_cell(entry), queries[entry["query"]], model):
+            if sample.status == "ok":
+                replace(sample, model=recorder).ask_model(sample.targets, sample.attributes)
     return list(recorder.sentences)
 
 

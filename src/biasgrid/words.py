@@ -76,6 +76,7 @@ class FoundSet:
               were found of (strategy "all") has several rows, one that was lost has none
     slots     place of each row's word and variant in the set as given; equal slots of two sets form a pair
     vectors   float64 (rows, dimensions)
+    rows      of the keys in the model's vocabulary
     found     word -> the vocabulary entries it was found as, also where another word had the same entry before
     lost      distinct words of which no variant was found
     """
@@ -85,6 +86,7 @@ class FoundSet:
     keys: tuple[str, ...]
     slots: np.ndarray
     vectors: np.ndarray
+    rows: np.ndarray
     found: dict[str, list[str]]
     lost: tuple[str, ...]
 
@@ -93,14 +95,15 @@ class FoundSet:
         """Share of the set's distinct words that was lost, 0 to 1."""
         return len(self.lost) / (len(self.found) + len(self.lost))
 
-    def take(self, rows: np.ndarray) -> FoundSet:
-        """The same set with these rows only."""
+    def take(self, places: np.ndarray) -> FoundSet:
+        """The same set with the vectors at these places only."""
         return FoundSet(
             self.name,
-            tuple(self.words[r] for r in rows),
-            tuple(self.keys[r] for r in rows),
-            self.slots[rows],
-            self.vectors[rows],
+            tuple(self.words[place] for place in places),
+            tuple(self.keys[place] for place in places),
+            self.slots[places],
+            self.vectors[places],
+            self.rows[places],
             self.found,
             self.lost,
         )
@@ -154,14 +157,10 @@ def find(
         # under "first" a pair holds whichever variant each side was found as
         slots=places if options.strategy == "first" else slots,
         vectors=vectors,
+        rows=rows,
         found=dict(zip(entries_by_word, map(list, entries_by_word.values()), strict=True)),
         lost=tuple(word for word in dict.fromkeys(words) if word not in entries_by_word),
     )
-
-
-def rows_of(words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions) -> np.ndarray:
-    """The rows of the vocabulary entries that `find` finds for these words."""
-    return _look_up(words, model, options)[2]
 
 
 def entries_and_rows(

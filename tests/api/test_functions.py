@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
 from biasgrid.api import calls, docstrings
-from biasgrid.measure import Result
 from biasgrid.metrics import Metric, Score
 from biasgrid.options import PARTS
+from biasgrid.result import Result
 from biasgrid.words import WordOptions
 
 SHARED = ["preprocessors", "strategy", "normalize", "lost_vocabulary_threshold", "seed", *PARTS, "interval"]

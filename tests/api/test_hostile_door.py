@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import biasgrid as bg
-from biasgrid.measure import as_json
+from biasgrid.result import as_json
 
 WORDS = [f"w{i}" for i in range(12)]
 VECTORS = np.random.default_rng(5).normal(size=(12, 6))

@@ -29,7 +29,9 @@ from biasgrid.api.load import load
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.sources import verify
 from biasgrid.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
-from biasgrid.measure import as_json, measure
+from biasgrid.measure import measure
+from biasgrid.request import Request
+from biasgrid.result import as_json
 
 SENTENCES = [[f"w{i * j % 37}{'é' * (i % 3)}" for i in range(12)] for j in range(200)]
 SETS = json.loads((ROOT / "data/word_sets/weat.json").read_text())["sets"]
@@ -299,7 +301,7 @@ def test_reprs_are_short(random_model):
 def test_every_metric_and_its_inference_give_the_values_of_the_store(word2vec, keyed_vectors):
     memory = load(keyed_vectors, name=word2vec.name)
     for metric in (metric for metric in metrics.REGISTRY.values() if metric.needs == "vectors"):
-        one, other = (measure(metric, CAREER, model, seed=3) for model in (word2vec, memory))
+        one, other = (measure(Request(metric, seed=3), CAREER, model) for model in (word2vec, memory))
         assert [as_json(result) for result in one] == [as_json(result) for result in other], metric.name
     parts = {"permutation": {}, "random_groups": {}, "bootstrap": {}, "sensitivity": {}}
     one, other = (as_json(metrics.weat(CAREER, model, **parts)) for model in (word2vec, memory))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.debias.transform import Transform
-from biasgrid.measure import measure, split_options
+from biasgrid.measure import measure
 from biasgrid.plan.code import closure
+from biasgrid.request import Request, split_options
 from biasgrid.study import Study
 
 REFERENCE = json.loads((DATA / "wefe_1.0.1_debias.json").read_text())
@@ -65,7 +66,7 @@ def check_against_reference(model, name, transform, tolerance=1e-5):
             parameters, options = split_options(metric, params)
             if metric.name == "ripa":
                 parameters["relation"] = "mean"
-            results = measure(metric, queries[query], debiased, parameters, options)
+            results = measure(Request(metric, parameters, options), queries[query], debiased)
             computed[key] = {result.query: result for result in results}
         result = computed[key][sub_query]
         # WEFE's classifier stops at a tolerance of 1e-4

@@ -30,10 +30,10 @@ from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.layout import PAGE
-from biasgrid.inference.results import add_inference
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
 from biasgrid.query import Query
+from biasgrid.request import Request
 from biasgrid.study import Study
 from biasgrid.tables.analogies import ANALOGIES, ANALOGY_SUMMARY, KEYS
 
@@ -494,11 +494,10 @@ def test_a_weat_of_single_words_is_always_2_and_tests_nothing(random_model, seed
     query = Query([[x], [y]], [[a], [b]])
     weat_es = metric("weat_es")
     asked = {"permutation": {"draws": 10, "exact": 100, "alternative": "greater"}}
-    (undefined,) = measure(weat_es, query, model, {}, {}, 0)
+    (undefined,) = measure(Request(weat_es), query, model)
     assert (math.isnan(undefined.value), undefined.status) == (True, "degenerate:one word")
     keep = {"one_word": "keep"}
-    results = measure(weat_es, query, model, keep, {}, 0)
-    (result,) = add_inference(results, weat_es, query, model, keep, {}, 0, asked, "jackknife")
+    (result,) = measure(Request(weat_es, keep, inference=asked), query, model)
     assert abs(result.value) == pytest.approx(2)
     # two partitions: a strict > gives 0 or .5, and the 0 is no evidence
     assert result.inference["permutation"]["partitions"] == 2

@@ -25,9 +25,9 @@ from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
-from biasgrid.measure import LENGTH
 from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
+from biasgrid.result import LENGTH
 from biasgrid.study import Study
 from biasgrid.tables.order import ORDER
 from biasgrid.tables.pairs import PAIRS

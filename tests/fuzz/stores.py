@@ -25,11 +25,13 @@ from biasgrid.bounded import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.embeddings import EmbeddingStore, convert, writers
 from biasgrid.errors import BiasgridError
-from biasgrid.measure import Result, as_json, dumps, measure
+from biasgrid.measure import measure
 from biasgrid.metrics import metric
 from biasgrid.query import Query
+from biasgrid.request import Request
+from biasgrid.result import Result, as_json
 from biasgrid.results import results
-from biasgrid.schema import with_version
+from biasgrid.schema import dumps, with_version
 from biasgrid.statistics.ranks import RESAMPLED
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import read_ranks
@@ -245,7 +247,9 @@ def valid_cell() -> str:
 
 
 def measure_one(query: Query, model) -> Result:
-    (result,) = measure(metric("weat"), query, model, {}, WordOptions(lost_vocabulary_threshold=0.6), 1)
+    (result,) = measure(
+        Request(metric("weat"), {}, WordOptions(lost_vocabulary_threshold=0.6), 1), query, model
+    )
     return result
 
 

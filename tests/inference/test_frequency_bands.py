@@ -18,6 +18,7 @@ from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.inference import infer_query, permutation_test
 from biasgrid.inference.frequency_bands import bands
 from biasgrid.inference.permutation import permutations_of
+from biasgrid.request import Request
 from biasgrid.words import WordOptions
 
 ROWS = st.lists(st.floats(1, 1e6), min_size=1, max_size=30)
@@ -244,7 +245,9 @@ def test_every_metric_of_vectors_has_control_words(word2vec):
         if metric.needs != "vectors":
             continue
         sub = query.subqueries(metric.template)[0]
-        results, _ = infer_query(metric, sub, word2vec, {}, WordOptions(), control_words=options)
+        results, _ = infer_query(
+            Request(metric, {}, WordOptions(), inference={"control_words": options}), sub, word2vec
+        )
         assert 0.05 <= results[0]["control_words"]["p_value"] <= 1, name
         assert results[0]["control_words"]["frequency"] == "wordfreq"
         tested += 1
@@ -259,7 +262,9 @@ def test_the_values_of_control_words_are_the_metric_of_their_neighbours_in_frequ
     query = query.subqueries(metric.template)[0]
     nulls: dict = {}
     ask = {"draws": 200, "nearest": 4}
-    infer_query(metric, query, by_frequency, {}, WordOptions(), control_words=ask, nulls=nulls)
+    infer_query(
+        Request(metric, {}, WordOptions(), inference={"control_words": ask}), query, by_frequency, nulls=nulls
+    )
     drawn = set(np.round(nulls[query.name]["control_words"], 9))
 
     def vectors(of):

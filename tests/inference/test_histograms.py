@@ -10,6 +10,7 @@ from conftest import GRID_WORDS, write_text_model
 from biasgrid import Query, load, metrics
 from biasgrid.inference import infer_query, permutation_test
 from biasgrid.inference.permutation import drawn_test
+from biasgrid.request import Request
 
 
 def test_an_exact_test_counts_every_permutation_once():
@@ -66,7 +67,10 @@ def test_the_histograms_of_a_score_are_those_of_its_null_distributions(tmp_path)
     query = Query({"A": words[:4], "B": words[4:8]}, {"C": words[8:16], "D": words[16:24]})
     nulls = {}
     (result,), _ = infer_query(
-        metrics.REGISTRY["weat"], query, model, permutation={}, random_groups={"draws": 99}, nulls=nulls
+        Request(metrics.REGISTRY["weat"], inference={"permutation": {}, "random_groups": {"draws": 99}}),
+        query,
+        model,
+        nulls=nulls,
     )
     for test, method in (("permutation", "exact"), ("random_groups", "drawn")):
         found, values = result[test], nulls[query.name][test]

@@ -29,6 +29,7 @@ from biasgrid.inference.permutation import share_as_extreme
 from biasgrid.inference.random_groups import excess_of
 from biasgrid.options import Alternative
 from biasgrid.plan.steps import cell_step, inference_step
+from biasgrid.request import Request
 from biasgrid.study import Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
@@ -299,7 +300,7 @@ WEAT = metrics.metric("weat")
 def infer(query, model, metric=WEAT, **options):
     """The record of a query's permutation test; the whole result where there is none."""
     wanted = {"alternative": "greater"} | options
-    (result,), samples = infer_query(metric, query, model, permutation=wanted)
+    (result,), samples = infer_query(Request(metric, inference={"permutation": wanted}), query, model)
     assert samples is None
     return result.get("permutation", result)
 
@@ -377,7 +378,11 @@ def test_sub_queries_and_seeds(random_model):
 
     def results(seed):
         drawn, _ = infer_query(
-            metrics.metric("weat"), query, model, permutation={"exact": 0, "draws": 500}, draw_seed=seed
+            Request(
+                metrics.metric("weat"), inference={"permutation": {"exact": 0, "draws": 500}}, draw_seed=seed
+            ),
+            query,
+            model,
         )
         return drawn
 
@@ -413,7 +418,7 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
     query = Query([words(1, 2), words(3, 4)], [words(5, 6), words(7, 0)])
 
     def results(metric, model, options=forms):
-        (result,), _ = infer_query(metric, query, model, {}, options, permutation={})
+        (result,), _ = infer_query(Request(metric, {}, options, inference={"permutation": {}}), query, model)
         return result["permutation"]
 
     for metric in metrics.REGISTRY.values():
@@ -576,9 +581,9 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
     }
     measured = []
 
-    def counted(metric, query, *args, **options):
+    def counted(request, query, *args, **options):
         measured.append(query.name)
-        return infer_query(metric, query, *args, **options)
+        return infer_query(request, query, *args, **options)
 
     monkeypatch.setattr(step, "infer_query", counted)
 

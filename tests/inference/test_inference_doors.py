@@ -3,19 +3,22 @@
 import inspect
 import json
 import math
+from collections import Counter
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 import pytest
 import scipy.stats
 from conftest import biasgrid, make_store, printed
 
-from biasgrid import Query, metrics
+from biasgrid import Query, debias, metrics, words
+from biasgrid.debias.transform import Transform
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import resampler
-from biasgrid.measure import as_json
 from biasgrid.metrics import Metric, Score
 from biasgrid.options import complete_options
+from biasgrid.result import as_json
 from biasgrid.study import Study
 
 WORDS = [f"w{i}" for i in range(40)]
@@ -241,3 +244,42 @@ def test_bad_options_are_one_line_and_code_2(folder, given, says):
     assert done.stdout == ""
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_call_with_all_inference_measures_once_and_looks_up_each_set_once(word2vec, monkeypatch):
+    """The value's call of the metric is the only one: tests redraw or resample."""
+    pairs = [["she", "he"], ["woman", "man"], ["her", "his"]]
+    transform = debias.hard(word2vec, definitional_pairs=pairs, equalize_pairs=[])
+    query = Query(
+        [["rose", "tulip", "daisy", "lily", "violet"], ["ant", "flea", "spider", "moth", "wasp"]],
+        [["love", "peace", "friend", "heaven"], ["abuse", "crash", "murder", "poison"]],
+    )
+    sets = [tuple(s.words) for s in (*query.target_sets, *query.attribute_sets)]
+    calls = []
+
+    def counted(name, function, key):
+        @wraps(function)
+        def count(*args, **options):
+            calls.append((name, key(*args)))
+            return function(*args, **options)
+
+        return count
+
+    metric = metrics.metric("weat")
+    metric = replace(metric, function=counted("metric", metric.function, lambda targets, attributes: ()))
+    # every way to look words up ends there
+    monkeypatch.setattr(words, "_look_up", counted("look-up", words._look_up, lambda found, *_: tuple(found)))
+    apply = counted("transform", Transform.apply, lambda transform, vectors, found: tuple(found))
+    monkeypatch.setattr(Transform, "apply", apply)
+    asked = {part: options.copy() for part, options in ASKED.items()}
+    asked |= {
+        "frequency_bands": {"frequency": "wordfreq", "width": 99},
+        "control_words": {"frequency": "wordfreq"},
+    }
+    result = metric(query, word2vec.under(transform), random_groups={"draws": 99}, **asked)
+    assert not result.reasons
+    assert result.inference["random_groups"]["draws"] > 20 < result.inference["control_words"]["draws"]
+    of_sets = Counter(call for call in calls if call[0] != "transform" or call[1] in sets)
+    assert of_sets == Counter(
+        [("metric", ()), *((name, s) for name in ("look-up", "transform") for s in sets)]
+    )

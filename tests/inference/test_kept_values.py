@@ -50,9 +50,10 @@ def measured(tmp_path, monkeypatch):
     names = []
     group_values = aggregates.group_values
 
-    def noted(metric, query, *arguments):
-        names.append((metric.name, query.name, query.attribute_sets[1].words[0]))
-        return group_values(metric, query, *arguments)
+    def noted(sample, *arguments):
+        first = sample.whole.attribute_sets[1].words[0]
+        names.append((sample.request.metric.name, sample.whole.name, first))
+        return group_values(sample, *arguments)
 
     monkeypatch.setattr(aggregates, "group_values", noted)
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
 from biasgrid.inference.pool import Pool, bands_of, pool_of
 from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN
 from biasgrid.processes import RANDOM_GROUPS
+from biasgrid.request import Request
 from biasgrid.words import WordOptions, find
 
 MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]
@@ -161,7 +162,10 @@ def check_values(model, pool, query, metric, parameters):
     nulls = {}
     asked = {"draws": 240, "stop": None}
     (result,), _ = infer_query(
-        metric, query, model, parameters, nulls=nulls, random_groups=asked, draw_seed=5
+        Request(metric, parameters, inference={"random_groups": asked}, draw_seed=5),
+        query,
+        model,
+        nulls=nulls,
     )
     test, values = result["random_groups"], nulls[query.name]["random_groups"]
     assert (test["method"], test["alternative"], test["neutral"]) == ("drawn", "distance", metric.neutral)
@@ -224,7 +228,9 @@ def test_parameters_hold_for_random_groups_too(word2vec, pool, name, parameters)
     metric = metrics.metric(name).under(parameters)
     query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
     nulls = {}
-    infer_query(metric, query, word2vec, parameters, random_groups={"draws": 240}, nulls=nulls)
+    infer_query(
+        Request(metric, parameters, inference={"random_groups": {"draws": 240}}), query, word2vec, nulls=nulls
+    )
     sides = query.target_sets, query.attribute_sets
     regrouped = sides[metric.regrouped == "attributes"]
     draws = kept(drawn(pool, word2vec, tuple(s.words for s in regrouped))[0], query)
@@ -240,7 +246,12 @@ def test_three_groups(word2vec, pool):
     query = Query(thirds, [CAREER])
     for name in ("same", "direct_bias", "mac"):
         nulls = {}
-        infer_query(metrics.metric(name), query, word2vec, random_groups={"draws": 999}, nulls=nulls)
+        infer_query(
+            Request(metrics.metric(name), inference={"random_groups": {"draws": 999}}),
+            query,
+            word2vec,
+            nulls=nulls,
+        )
         draws = kept(drawn(pool, word2vec, words_of(query, word2vec))[0], query)
         value = metrics.metric(name)(Query(draws[7], [CAREER]), word2vec).value
         assert nulls[query.name]["random_groups"][7] == pytest.approx(value, rel=1e-9)
@@ -266,7 +277,10 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     with pytest.warns(UserWarning, match="repeats"):
         query = Query([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
     (result,), _ = infer_query(
-        metrics.metric("ripa"), query, word2vec, random_groups={"draws": 2000}, nulls=nulls
+        Request(metrics.metric("ripa"), inference={"random_groups": {"draws": 2000}}),
+        query,
+        word2vec,
+        nulls=nulls,
     )
     assert len(nulls[query.name]["random_groups"]) > 99
     assert result["random_groups"]["cosines"][0] == pytest.approx(

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from biasgrid import Query, metrics
 from biasgrid.inference import infer_query
 from biasgrid.inference.pool import pool_of
+from biasgrid.request import Request
 from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 5
@@ -58,7 +59,10 @@ def queries(word2vec, words) -> list[Query]:
 def p_values(word2vec, queries, test, options):
     """WEAT's, those that are there."""
     metric, pool = metrics.metric("weat"), pool_of(word2vec)
-    records = [infer_query(metric, query, word2vec, pool=pool, **{test: options})[0][0] for query in queries]
+    records = [
+        infer_query(Request(metric, inference={test: options}), query, word2vec, pool=pool)[0][0]
+        for query in queries
+    ]
     found = [record[test].get("p_value") for record in records]
     assert found.count(None) < 0.1 * len(queries)
     return np.array([p for p in found if p is not None])

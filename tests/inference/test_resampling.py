@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from biasgrid import Query, metrics
 from biasgrid.inference import infer_query
 from biasgrid.metrics.registry import Metric, Score, one_by_one
+from biasgrid.request import Request
 from biasgrid.words import WordOptions, find
 
 pytestmark = pytest.mark.slow
@@ -210,7 +211,8 @@ def vectors(words, model):
 
 
 def inferred(metric, query, model, parameters=None, words=None, **options):
-    (result,), samples = infer_query(metric, query, model, parameters, words, **options)
+    request = Request(metric, parameters or {}, words or WordOptions(), inference=options)
+    (result,), samples = infer_query(request, query, model)
     assert result["status"] == "ok"
     return result if samples is None else (result, samples[0])
 

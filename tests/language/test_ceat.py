@@ -100,7 +100,10 @@ def test_words_that_all_lean_alike_have_no_value():
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [({"variance": "hedges"}, "variance: unknown value 'hedges'; allowed: effect_size, associations"), ({"ddof": 2}, "ddof: 2")],
+    [
+        ({"variance": "hedges"}, "variance: unknown value 'hedges'; allowed: effect_size, associations"),
+        ({"ddof": 2}, "ddof: 2"),
+    ],
 )
 def test_a_wrong_parameter_is_one_line(options, says):
     with pytest.raises(BiasgridError, match=says):

@@ -12,6 +12,7 @@ from scipy import stats
 from biasgrid import BiasgridError, Query, load
 from biasgrid.inference import infer_query
 from biasgrid.metrics import metric
+from biasgrid.request import Request
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")
 OF_THREE = ("stereoset_lms", "stereoset_ss", "stereoset_icat")
@@ -261,7 +262,11 @@ def test_inference_over_items_of_stereoset():
     scores |= zip(texts[2], stereotypes - 5, strict=True)
     model = load(scores, kind="language_model", name="measured")
     query = Query(texts)
-    (ss,), _ = infer_query(metric("stereoset_ss"), query, model, permutation={"draws": 999})
+    (ss,), _ = infer_query(
+        Request(metric("stereoset_ss"), inference={"permutation": {"draws": 999}}), query, model
+    )
     assert (ss["value"], ss["permutation"]["p_value"]) == (100, pytest.approx(2 / 1000))
-    (lms,), _ = infer_query(metric("stereoset_lms"), query, model, permutation={"draws": 99})
+    (lms,), _ = infer_query(
+        Request(metric("stereoset_lms"), inference={"permutation": {"draws": 99}}), query, model
+    )
     assert lms["permutation"] == {"reason": metric("stereoset_lms").no_test}

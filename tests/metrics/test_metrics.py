@@ -14,7 +14,8 @@ from scipy.spatial.distance import cosine as cosine_distance
 from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
-from biasgrid.measure import measure, split_options
+from biasgrid.measure import measure
+from biasgrid.request import Request, split_options
 from biasgrid.study import Study
 
 
@@ -322,7 +323,7 @@ def test_every_value_of_wefe(word2vec):
                 parameters["relation"] = "mean"
             if metric == "rnsb" and "_sent_" in query:
                 parameters["solver"] = "liblinear"
-            results = measure(metrics.metric(metric), queries[query], word2vec, parameters, words)
+            results = measure(Request(metrics.metric(metric), parameters, words), queries[query], word2vec)
             computed[key] = {result.query: result for result in results}
         result = computed[key][name]
         tolerance = 2e-4 if metric == "rnsb" else 1e-6
@@ -459,7 +460,7 @@ def test_wrong_use_is_one_clear_line(small):
             "relation: unknown value 'pca'",
         ),
         (lambda: metrics.metric("weta"), "unknown metric 'weta'"),
-        (lambda: measure(metrics.metric("weat"), q.subqueries((2, 1))[0], small), "needs more sets"),
+        (lambda: measure(Request(metrics.metric("weat")), q.subqueries((2, 1))[0], small), "needs more sets"),
     ):
         with pytest.raises(BiasgridError, match=says):
             call()

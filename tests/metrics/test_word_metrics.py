@@ -18,10 +18,11 @@ from sklearn.decomposition import PCA
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, neighbours, tables
 from biasgrid.embeddings import build_store
 from biasgrid.inference import infer_query
-from biasgrid.measure import look_up, measure
+from biasgrid.measure import measure
 from biasgrid.metrics.registry import one_by_one
+from biasgrid.request import Request
 from biasgrid.study import Study
-from biasgrid.words import WordOptions
+from biasgrid.words import WordOptions, find
 
 MODEL = "bolukbasi-w2v-gnews-small"
 AROUND = ("gipe", "proximity", "pmn")
@@ -286,8 +287,7 @@ def test_indirect_bias_has_no_permutation_test(random_model):
 
 
 def found_sets(query, model, side):
-    found = look_up(metrics.metric("weat"), query, model, WordOptions())
-    return [found[s.name] for s in getattr(query, side)]
+    return [find(s.name, s.words, model, WordOptions()) for s in getattr(query, side)]
 
 
 # neighbours
@@ -440,7 +440,9 @@ def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, mor
 def test_blocks_of_samples_change_nothing(random_model, monkeypatch, name):
     def inferred():
         model, metric = random_model(7), metrics.metric(name)
-        _, samples = infer_query(metric, QUERY, model, {"neighbours": 6}, bootstrap={"draws": 60})
+        _, samples = infer_query(
+            Request(metric, {"neighbours": 6}, inference={"bootstrap": {"draws": 60}}), QUERY, model
+        )
         sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
         further = metric.of_model(model, *sides, neighbours=6)
         pool = np.concatenate([s.vectors for s in sides[0]])
@@ -570,7 +572,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     for name in AROUND:
         for key, model in (("none", store), ("hard", state)):
             query = study.queries["q1"]
-            (result,) = measure(metrics.metric(name), query, model, {"neighbours": 6})
+            (result,) = measure(Request(metrics.metric(name), {"neighbours": 6}), query, model)
             assert table.loc[(name, key, result.query), "value"] == pytest.approx(result.value, rel=1e-9)
     values = table["value"].unstack("debias")
     assert (values["none"] != values["hard"]).all()

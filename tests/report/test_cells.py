@@ -194,9 +194,9 @@ def test_the_command_computes_the_score_again(study, read, of_key, monkeypatch):
     files[0].unlink()
     inferred = []
 
-    def counted(metric, query, *arguments, **options):
+    def counted(request, query, *arguments, **options):
         inferred.append(query.name)
-        return infer(metric, query, *arguments, **options)
+        return infer(request, query, *arguments, **options)
 
     infer = step.infer_query
     monkeypatch.setattr(step, "infer_query", counted)

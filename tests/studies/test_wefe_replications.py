@@ -17,6 +17,7 @@ from biasgrid import comparison, figures, tables
 from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
+from biasgrid.request import Request
 from biasgrid.study import Study
 from biasgrid.words import WordOptions
 
@@ -121,7 +122,9 @@ def test_a_language_runs_on_made_vectors_of_its_words_in_lower_case(language, tm
     for cell in study.cells.values():
         options = study.word_options(cell.criterion, cell.metric, model)
         metric = study.metric(cell.criterion, cell.metric)
-        for result in measure(metric, study.queries[cell.query], store, words=WordOptions(**options)):
+        for result in measure(
+            Request(metric, words=WordOptions(**options)), study.queries[cell.query], store
+        ):
             assert result.status == "ok", cell.name
             # an entry of several words is lost, and nothing else
             assert all(" " in word for words in result.lost.values() for word in words)

@@ -15,7 +15,8 @@ from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
 from biasgrid.inference import infer_query
 from biasgrid.inference.pool import Pool
-from biasgrid.measure import as_finite, dumps
+from biasgrid.request import Request
+from biasgrid.schema import as_finite, dumps
 
 from .queries import Words, draw_query
 
@@ -77,15 +78,19 @@ def p_values(
             seeds = rng.integers(2**32, size=2).tolist()
             for key, metric in metrics_by_key.items():
                 (result, *_), _ = infer_query(
-                    metric,
+                    Request(
+                        metric,
+                        entries[key]["params"],
+                        seed=seeds[0],
+                        inference={
+                            # drawn, never enumerated
+                            "permutation": {"draws": draws, "exact": 0},
+                            "random_groups": {"draws": draws},
+                        },
+                        draw_seed=seeds[1],
+                    ),
                     query,
                     model,
-                    entries[key]["params"],
-                    seed=seeds[0],
-                    draw_seed=seeds[1],
-                    # drawn, never enumerated
-                    permutation={"draws": draws, "exact": 0},
-                    random_groups={"draws": draws},
                     pool=pool,
                 )
                 for name in TESTS:

@@ -10,7 +10,7 @@ import numpy as np
 
 from biasgrid import metrics
 from biasgrid.files import write_text
-from biasgrid.measure import as_finite, dumps
+from biasgrid.schema import as_finite, dumps
 
 from .coverage import coverage
 from .null import under_null

@@ -11,6 +11,7 @@ import numpy as np
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import infer_query
 from biasgrid.metrics.registry import Metric
+from biasgrid.request import Request
 
 from .populations import ALL_WORDS, ALL_WORDS_DRAWS, Population, as_query
 
@@ -55,13 +56,15 @@ def coverage(
         query, model = as_query(*population.draw(metric, words, bias, rng))
         seeds = rng.integers(2**32, size=2).tolist()
         (result,), _ = infer_query(
-            metric,
+            Request(
+                metric,
+                params,
+                seed=seeds[0],
+                inference={"bootstrap": {"draws": draws, "level": level}},
+                draw_seed=seeds[1],
+            ),
             query,
             model,
-            params,
-            seed=seeds[0],
-            draw_seed=seeds[1],
-            bootstrap={"draws": draws, "level": level},
         )
         if result["status"] == "ok":
             bootstraps.append(result["bootstrap"])

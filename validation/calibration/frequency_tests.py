@@ -18,8 +18,9 @@ from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
 from biasgrid.inference import infer_query
 from biasgrid.inference.pool import make_pool
-from biasgrid.measure import as_finite, dumps
 from biasgrid.query import Query
+from biasgrid.request import Request
+from biasgrid.schema import as_finite, dumps
 
 from .calibration import add_p_value
 
@@ -93,15 +94,19 @@ def _tests(
     options = {"draws": draws, "exact": 300}
     first, *widths = entry["widths"]
     (result, *_), _ = infer_query(
-        metric,
+        Request(
+            metric,
+            entry["params"],
+            seed=seed,
+            inference={
+                "permutation": options,
+                "frequency_bands": options | {"width": first},
+                "control_words": {"draws": draws},
+            },
+            draw_seed=seed,
+        ),
         query,
         model,
-        entry["params"],
-        seed=seed,
-        draw_seed=seed,
-        permutation=options,
-        frequency_bands=options | {"width": first},
-        control_words={"draws": draws},
         pool=pool,
     )
     for test in (PLAIN, CONTROLS):
@@ -110,6 +115,8 @@ def _tests(
     for width in widths:
         bands = options | {"width": width}
         (result, *_), _ = infer_query(
-            metric, query, model, entry["params"], seed=seed, draw_seed=seed, frequency_bands=bands
+            Request(metric, entry["params"], seed=seed, inference={"frequency_bands": bands}, draw_seed=seed),
+            query,
+            model,
         )
         yield f"{BANDS}:{width:g}", result.get(BANDS, {"reason": f"status: {result['status']}"})

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from biasgrid.inference import Permutation, Resampler, query_permutation_test
-from biasgrid.measure import look_up, subquery
 from biasgrid.metrics.registry import Metric
-from biasgrid.words import WordOptions
+from biasgrid.request import Request
+from biasgrid.sample import look_up
 
 from .populations import Population, as_query, exchange_labels
 
@@ -42,10 +42,8 @@ def under_null(
     for _ in range(repetitions):
         sets = exchange_labels(metric, *fixed_sets, rng) if bias else population.draw(metric, words, 0, rng)
         query, model = as_query(*sets)
-        found_sets = look_up(metric, query, model, WordOptions())
-        sides = subquery(metric, query, found_sets, WordOptions())[:2]
         seeds = rng.integers(2**32, size=2).tolist()
-        resampler = Resampler.of(metric, query, *sides, params, WordOptions(), seeds[0])
+        resampler = Resampler.of(look_up(Request(metric, params, seed=seeds[0]), query, model)[0])
         test = query_permutation_test(resampler, seed=seeds[1], draws=draws, exact=exact)
         outcome["p_values"].append(test.p_value)
         outcome["uniform"].append(test.p_value - rng.random() * (test.p_value - _next_smaller(test)))

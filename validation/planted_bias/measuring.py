@@ -10,9 +10,9 @@ import numpy as np
 from biasgrid import metrics
 from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.errors import BiasgridError
-from biasgrid.measure import check_template, split_options
-from biasgrid.measure import measure as measure_query
 from biasgrid.query import Query
+from biasgrid.request import Request, check_template, split_options
+from biasgrid.sample import look_up
 
 GROUPS = ("male", "female")
 
@@ -77,7 +77,8 @@ def _measure(
     try:
         parameters, words = split_options(metric, entry["params"])
         check_template(metric, query, parameters)
-        (result,) = measure_query(metric, query, model, parameters, words, seed)
+        (sample,) = look_up(Request(metric, parameters, words, seed), query, model)
+        result = sample.result()
     except BiasgridError as error:
         # such as a metric of what a debias method has changed
         return {"value": np.nan, "status": str(error), "words": None}

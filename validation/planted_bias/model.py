@@ -15,9 +15,9 @@ from biasgrid.directions import angles
 from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.files import write_text
-from biasgrid.measure import as_finite, dumps
 from biasgrid.metrics.same import same
 from biasgrid.metrics.weat import weat_es
+from biasgrid.schema import as_finite, dumps
 
 from .corpus import Draws, Templates, corpus, draw, plan, spell
 from .frames import Frames

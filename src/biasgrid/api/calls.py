@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from .. import metrics, wefe_names
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed
-from ..measure import Result, check_template, measure, split_options
+from ..measure import measure
 from ..metrics.registry import Metric
 from ..query import Query
+from ..request import Request, check_kind, check_template, split_options
+from ..result import Result
 from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
@@ -113,28 +114,14 @@ def measure_query(
     parameters, words = split_options(metric, parameters | look_up)
     check_template(metric, query, parameters)
     warn_shared(query)
-    results = measure(metric, query, model, parameters, words, seed)
-    requests = {"permutation": permutation, "random_groups": random_groups}
-    requests |= {"frequency_bands": frequency_bands, "control_words": control_words}
-    requests |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
-    parts = {
-        name: _options(name, part)
-        for name, part in requests.items()
-        if part is not None and part is not False
-    }
-    if parts or interval != INTERVAL:
-        # imported late: scipy.stats takes a second
-        from ..inference.results import add_inference
-        from ..options import check_interval
-        from ..verdicts.evidence import LEVEL, evidence_of
-
-        check_interval(interval)
-        if parts:
-            results = add_inference(results, metric, query, model, parameters, words, seed, parts, interval)
-            level = parts.get("bootstrap", {}).get("level", LEVEL)
-            results = [replace(result, evidence=evidence_of(result, metric, level)) for result in results]
-    warn_lost(query, model, results[0])
-    return results[0]
+    check_kind(metric, model)
+    inference = {"permutation": permutation, "random_groups": random_groups}
+    inference |= {"frequency_bands": frequency_bands, "control_words": control_words}
+    inference |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
+    request = Request(metric, parameters, words, seed, inference, interval, draw_seed=seed)
+    result = measure(request, query, model)[0]
+    warn_lost(query, model, result)
+    return result
 
 
 def function_of(metric: Metric) -> Callable[..., Result]:
@@ -214,13 +201,6 @@ def _sets(need: int | str, role: str) -> str:
 def _template_note(metric: Metric) -> str:
     pairs = ", word i of one target set and word i of the others being a pair" if metric.paired else ""
     return (", as many of either" if metric.template == ("k", "k") else "") + pairs
-
-
-def _options(name: str, part: Any) -> Mapping[str, Any]:
-    """The options of a part of inference that is asked for."""
-    if part is not True and not isinstance(part, Mapping):
-        raise InputError(not_allowed(name, part, "True, False, and a mapping of options"))
-    return {} if part is True else part
 
 
 def _takes_anything(metric: Metric, name: str) -> bool:

@@ -13,8 +13,8 @@ from ..options import P_VALUES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..measure import Result
     from ..query import Query
+    from ..result import Result
     from ..study import Study
 
 # What was said in this process. A text names the query, the model and the words: it is said again only where one of

@@ -12,11 +12,13 @@ from .. import metrics
 from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..grid import Cell
-from ..measure import as_finite, as_json, measure
 from ..options import POOLED
 from ..query import Query
 from ..registry import load_plugins, loaded_plugins
-from ..words import WordOptions
+from ..request import Request
+from ..result import as_json
+from ..sample import look_up
+from ..schema import as_finite
 from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process: what keeps all of them at work to the end
@@ -187,32 +189,19 @@ def measure_cell(
 ) -> Outcome:
     """A cell measured, as `cell.compute_cell` and `inference.step.infer_cells` do it with files."""
     spec = cell.spec
-    metric, words = metrics.metric(spec["function"]), WordOptions(**spec["words"])
-    point_results = measure(metric, query, model, spec["params"], words, spec["seed"])
-    record = {**spec, "results": [as_json(result) for result in point_results]}
+    samples = look_up(Request.of_cell(spec, inference), query, model)
+    record = {**spec, "results": [as_json(sample.result()) for sample in samples]}
     if inference is None:
         return Outcome(record)
     # imported late: scipy.stats takes a second
-    from ..inference import infer_query
+    from ..inference import infer
     from ..inference.null import Null
 
-    values = [result.value for result in point_results]
     nulls: dict[str, Any] = {}
-    results, samples = infer_query(
-        metric,
-        query,
-        model,
-        spec["params"],
-        words,
-        spec["seed"],
-        **inference,
-        values=values if metric.seeded else None,
-        nulls=nulls if keep_null else None,
-        pool=pool,
-    )
+    results, resamples = infer(samples, nulls=nulls if keep_null else None, pool=pool)
     inference_record = {**spec, "inference": dict(inference), "results": results}
     null = None
     if nulls:
         parts = ("influence", "halves")
-        null = Null.of([{k: v for k, v in r.items() if k not in parts} for r in results], nulls, samples)
-    return Outcome(record, inference_record, samples, null)
+        null = Null.of([{k: v for k, v in r.items() if k not in parts} for r in results], nulls, resamples)
+    return Outcome(record, inference_record, resamples, null)

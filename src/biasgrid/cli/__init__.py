@@ -53,7 +53,7 @@ def perform(commands: Commands, arguments: list[str] | None = None) -> int:
         with threadpool_limits(1), stoppable():
             load_plugins(getattr(args, "plugins", ()))
             record = args.run(args)
-        from ..measure import dumps
+        from ..schema import dumps
 
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")

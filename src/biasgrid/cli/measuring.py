@@ -6,7 +6,6 @@ import argparse
 import math
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,9 @@ from .arguments import FILE, MODEL, PLUGINS, Commands, check_output, key_values,
 from .layout import add_forms, paragraph, wants_table
 
 if TYPE_CHECKING:
-    from ..measure import Result
     from ..metrics import Metric
     from ..query import Query
+    from ..result import Result
 
 # number of a result -> the test that it is of, and what it is called where it is missing
 TESTS = {
@@ -42,9 +41,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..api.lost import warn_shared
     from ..debias.transform import Transform
-    from ..measure import as_json, check_kind, misfit, split_options
     from ..measure import measure as measure_query
     from ..query import Query
+    from ..request import Request, check_kind, misfit, split_options
+    from ..result import as_json
 
     metric = metrics.metric(args.metric)
     options = key_values(args.param)
@@ -62,23 +62,15 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     warn_shared(query)
     with open_model(args, metric.needs) as model:
         record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
-        if args.debias:
-            transform = Transform.load(args.debias)
-            check_kind(metric, model)
+        transform = Transform.load(args.debias) if args.debias else None
+        check_kind(metric, model)
+        if transform is not None:
             model = model.under(transform)
             record["debias"] = transform.method
-        results = measure_query(metric, query, model, parameters, words, args.seed)
         if parts:
-            # imported late: scipy.stats takes a second
-            from ..inference.results import add_inference
-            from ..verdicts.evidence import LEVEL, evidence_of
-
             record["asked"] = parts | {"interval": args.interval}
-            results = add_inference(
-                results, metric, query, model, parameters, words, args.seed, parts, args.interval
-            )
-            level = parts.get("bootstrap", {}).get("level", LEVEL)
-            results = [replace(result, evidence=evidence_of(result, metric, level)) for result in results]
+        request = Request(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
+        results = measure_query(request, query, model)
     if wants_table(args):
         return table(record, metric, query, results)
     if len(results) == 1 and query.exactly(metric.template):

@@ -12,8 +12,7 @@ from ..debias.transform import Transform
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
-from ..measure import dumps
-from ..schema import with_version
+from ..schema import dumps, with_version
 from .evaluation import evaluations_of
 from .spec import Spec, files_of
 

@@ -1,7 +1,7 @@
 """Inference about a metric's value: permutation tests, bootstrap intervals, leave-one-out influence."""
 
 from .bootstrap import intervals
-from .infer import BIAS, infer_query, query_permutation_test
+from .infer import BIAS, infer, infer_query, query_permutation_test
 from .permutation import ALTERNATIVES, Permutation, permutation_test
 from .resampler import Resampler
 
@@ -10,6 +10,7 @@ __all__ = [
     "BIAS",
     "Permutation",
     "Resampler",
+    "infer",
     "infer_query",
     "intervals",
     "permutation_test",

@@ -17,17 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import metrics
 from ..bounded import read_npz
 from ..cell import model_of, query_of
 from ..errors import BiasgridError
 from ..files import write_bytes, write_text
-from ..measure import as_finite, dumps, look_up, subquery
 from ..query import Query
+from ..request import Request
 from ..results import cells as cells_of
-from ..schema import with_version
+from ..sample import Sample, look_up
+from ..schema import as_finite, dumps, with_version
 from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
-from ..words import WordOptions
 from .group_draws import FEWEST
 from .permutation import monte_carlo_test
 from .pool import Pool, stored_pool
@@ -160,19 +159,19 @@ def _rows_of_cell(
     cell: Mapping[str, Any], query: Query, model: Any, pool: Pool
 ) -> Callable[[str, NullValues], _Row]:
     """The scores of a cell, by the name of the sub-query."""
-    metric = metrics.metric(cell["function"]).under(cell["params"])
-    words = WordOptions(**cell["words"])
-    parts = {part.name: part for part in query.subqueries(metric.template)}
+    request = Request.of_cell(cell)
     options, seed = cell["inference"]["random_groups"], cell["inference"]["draw_seed"]
 
     @cache
-    def measure(name: str) -> Callable[[int, int], GroupValues]:
-        targets, attributes, _ = subquery(metric, parts[name], look_up(metric, query, model, words), words)
-        groups = targets if metric.regrouped == "targets" else attributes
-        draws = draws_in_place(metric, query, groups, words, model, pool, seed, options["match"])
-        return group_values(metric, query, targets, attributes, cell["params"], words, model, pool, draws)
+    def samples() -> dict[str, Sample]:
+        return {sample.query.name: sample for sample in look_up(request, query, model)}
 
-    return lambda name, kept: _Row(cell["criterion"], metric.neutral, partial(measure, name), kept)
+    @cache
+    def measure(name: str) -> Callable[[int, int], GroupValues]:
+        sample = samples()[name]
+        return group_values(sample, pool, draws_in_place(sample, pool, seed, options["match"]))
+
+    return lambda name, kept: _Row(cell["criterion"], request.metric.neutral, partial(measure, name), kept)
 
 
 def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggregation) -> dict[str, Any]:

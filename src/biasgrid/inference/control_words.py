@@ -9,7 +9,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,9 @@ from ..embeddings.frequencies import Frequency
 from ..embeddings.model import remember
 from ..embeddings.store import DebiasedModel
 from ..geometry import unit
-from ..metrics.registry import Metric, one_by_one
-from ..query import Query
-from ..words import FoundSet, WordOptions, rows_of
+from ..metrics.registry import one_by_one
+from ..sample import Sample
+from ..words import FoundSet
 from .bootstrap import digest
 from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .permutation import Permutation, drawn_test
@@ -64,13 +64,7 @@ class ControlTest:
 
 
 def control_test(
-    metric: Metric,
-    query: Query,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
-    parameters: Mapping[str, Any],
-    options: WordOptions,
-    model: Any,
+    sample: Sample,
     pool: Pool | None,
     *,
     draws: int,
@@ -82,17 +76,15 @@ def control_test(
 ) -> ControlTest | str:
     """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
 
-    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
-    them, `alternative` is "greater", "less" or "two-sided"; `pool` has the words to draw from, None: a corpus' own.
+    `alternative` is "greater", "less" or "two-sided"; `pool` has the words to draw from, None: a corpus' own.
     Each word is replaced by one of the `nearest` words in frequency, none of them of the query, none twice in a draw.
     A p-value is (k + 1) / (draws + 1), k the number of draws of which the value is as extreme.
     """
+    model, word_sets = sample.model, sample.words
     frequencies = frequency_of(model, frequency, language)
     if frequencies is None:
         return UNKNOWN
-    word_sets = attributes if metric.regrouped == "targets" else targets
-    sets = (*query.target_sets, *query.attribute_sets)
-    left_out = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
+    left_out = sample.rows_of((*sample.whole.target_sets, *sample.whole.attribute_sets))
     store = model.model if isinstance(model, DebiasedModel) else model
     keys = tuple(dict.fromkeys(key for s in word_sets for key in s.keys))
     control_draws = _draw(
@@ -102,9 +94,9 @@ def control_test(
         return control_draws
     entries, rows, places = control_draws
     vectors = model.take(entries, rows)
-    vectors = unit(vectors) if options.normalize else vectors
-    controls = FoundSet("control words", entries, entries, np.arange(len(entries)), vectors, {}, ())
-    values = _values(metric, targets, attributes, controls, keys, places, parameters, model)
+    vectors = unit(vectors) if sample.request.words.normalize else vectors
+    controls = FoundSet("control words", entries, entries, np.arange(len(entries)), vectors, rows, {}, ())
+    values = values_of_controls(sample, controls, keys, places)
     observed, values = float(values[0]), values[1:]
     undefined_count = int(np.count_nonzero(~np.isfinite(values)))
     if not np.isfinite(observed) or undefined_count > MOST_UNDEFINED * len(values):
@@ -113,7 +105,7 @@ def control_test(
     place = {key: i for i, key in enumerate(keys)}
     logs_by_draw = frequencies.logarithms(entries, rows)[places]
     control_logs = [logs_by_draw[:, [place[key] for key in s.keys]] for s in word_sets]
-    query_logs = [frequencies.logarithms(s.keys, store.rows(s.keys)) for s in word_sets]
+    query_logs = [frequencies.logarithms(s.keys, s.rows) for s in word_sets]
     control_frequencies = {
         "mean_log_frequency": [float(np.nanmean(logs)) for logs in control_logs],
         "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in control_logs],
@@ -121,31 +113,16 @@ def control_test(
     return ControlTest(test, frequencies.source, summarise_logarithms(query_logs), control_frequencies)
 
 
-def _values(
-    metric: Metric,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
-    controls: FoundSet,
-    keys: Sequence[str],
-    places: np.ndarray,
-    parameters: Mapping[str, Any],
-    model: Any,
+def values_of_controls(
+    sample: Sample, controls: FoundSet, keys: Sequence[str], places: np.ndarray
 ) -> np.ndarray:
     """The metric's value of the words as they are, then of each draw of control words."""
-    first = metric.regrouped == "targets"
-    groups, words = (targets, attributes) if first else (attributes, targets)
+    metric, groups, words, sides = sample.request.metric, sample.groups, sample.words, sample.sides
     words_and_controls = [*words, controls]
     ends = np.cumsum([len(s.keys) for s in words_and_controls])
-
-    def sides(of_groups: Sequence, of_words: Sequence) -> tuple[Sequence, Sequence]:
-        return (of_groups, of_words) if first else (of_words, of_groups)
-
-    if metric.of_model:
-        parameters = {
-            **parameters,
-            **metric.of_model(model, *sides(list(groups), words_and_controls), **parameters),
-        }
-    vectors = [np.concatenate([s.vectors for s in side]) for side in sides(groups, words_and_controls)]
+    sets = sides(list(groups), words_and_controls)
+    parameters = {**sample.request.parameters, **sample.ask_model(*sets)}
+    vectors = [np.concatenate([s.vectors for s in side]) for side in sets]
     statistic = (
         metric.resampled(*vectors, **parameters)
         if metric.resampled

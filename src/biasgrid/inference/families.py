@@ -21,11 +21,13 @@ from ..in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
 from ..options import P_VALUES
 from ..query import Query
-from ..words import FoundSet, WordOptions
-from .control_words import _values as values_of_controls
+from ..request import Request
+from ..sample import Sample
+from ..words import FoundSet
+from .control_words import values_of_controls
 from .infer import BIAS, query_permutation_test
 from .permutation import DISTANCE, share_as_extreme
-from .random_groups import _values as values_of_groups
+from .random_groups import values_of_groups
 from .resampler import Resampler
 
 # of each kind of test: the part of `inference` that asks for it
@@ -153,9 +155,7 @@ def _permutation_values(
         [PAIRS] * template[0] if metric.paired else _sizes(template[0], trial),
         _sizes(template[1], trial),
     ]
-    sides = _random_sets(sizes, normalize, trial)
-    query = Query(*([s.words for s in side] for side in sides))
-    resampler = Resampler.of(metric, query, *sides, params, WordOptions(), seed=0)
+    resampler = Resampler.of(_sample(metric, params, *_random_sets(sizes, normalize, trial)))
     test = query_permutation_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
     return None if isinstance(test, str) else test.null_distribution
 
@@ -171,7 +171,8 @@ def _group_values(
     )
     rng = np.random.default_rng(trial)
     places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
-    return values_of_groups(metric, pool, places, words, params, None)
+    sides = ([pool], words) if metric.regrouped == "targets" else (words, [pool])
+    return values_of_groups(_sample(metric, params, *sides), pool, places)
 
 
 def _control_values(
@@ -185,7 +186,7 @@ def _control_values(
     ((pool,), _) = _random_sets([[POOL * len(keys)], [1]], normalize, trial)
     rng = np.random.default_rng(trial)
     places = POOL * np.arange(len(keys)) + rng.integers(POOL, size=(DRAWS, len(keys)))
-    return values_of_controls(metric, *sides, pool, keys, places, params, None)
+    return values_of_controls(_sample(metric, params, *sides), pool, keys, places)
 
 
 def _random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
@@ -200,8 +201,18 @@ def _random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) ->
             vectors *= np.exp(rng.normal(size=(size, 1)) / 2)
             if normalize:
                 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            sides[-1].append(FoundSet(f"{side} {i}", words, words, np.arange(size), vectors, {}, ()))
+            sides[-1].append(
+                FoundSet(f"{side} {i}", words, words, np.arange(size), vectors, np.arange(size), {}, ())
+            )
     return sides
+
+
+def _sample(
+    metric: Metric, params: Mapping[str, Any], targets: list[FoundSet], attributes: list[FoundSet]
+) -> Sample:
+    """A metric on sets that are of no model."""
+    query = Query([s.words for s in targets], [s.words for s in attributes])
+    return Sample(Request(metric, params), None, query, targets, attributes, "ok", query, {})
 
 
 def _sizes(sets: int, trial: int) -> list[int]:

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..free_memory import check_memory
-from ..measure import as_finite, check_kind, look_up, subquery, undefined
-from ..metrics.registry import Metric
 from ..numbers import count
-from ..options import complete_options
+from ..options import POOLED
 from ..query import Query
-from ..words import FoundSet, WordOptions
+from ..request import Request
+from ..sample import Sample, look_up
+from ..schema import as_finite
+from ..words import FoundSet
 from .bootstrap import digest, interval_of_units, intervals
 from .control_words import control_test
 from .frequency_bands import FEWEST, UNKNOWN, bands, frequency_of, pair_bands, summarise_logarithms
@@ -39,26 +40,27 @@ BIAS = "bias"  # the alternative that each metric's neutral value and range deci
 
 
 def infer_query(
-    metric: Metric,
+    request: Request,
     query: Query,
     model: Any,
-    parameters: Mapping[str, Any] | None = None,
-    words: WordOptions | None = None,
-    seed: int = 0,
     *,
-    permutation: Mapping[str, Any] | None = None,
-    random_groups: Mapping[str, Any] | None = None,
-    frequency_bands: Mapping[str, Any] | None = None,
-    control_words: Mapping[str, Any] | None = None,
-    bootstrap: Mapping[str, Any] | None = None,
-    sensitivity: Mapping[str, Any] | None = None,
-    draw_seed: int = 0,
     values: Sequence[float] | None = None,
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
     pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
-    """What can be inferred of a metric on each sub-query of its template, and the values of the bootstrap resamples
-    (sub-queries, draws), None without a bootstrap.
+    """`infer` of a query whose words are looked up here: where nothing but inference is wanted."""
+    return infer(look_up(request, query, model), values=values, nulls=nulls, pool=pool)
+
+
+def infer(
+    samples: Sequence[Sample],
+    *,
+    values: Sequence[float] | None = None,
+    nulls: dict[str, dict[str, np.ndarray]] | None = None,
+    pool: Pool | None = None,
+) -> tuple[list[dict[str, Any]], np.ndarray | None]:
+    """What can be inferred of a metric on each sub-query of its template (`sample.look_up`), and the values of the
+    bootstrap resamples (sub-queries, draws), None without a bootstrap. Parts of the request's `inference`:
 
     permutation  draws (19999), stop (20), exact (20000), alternative ("bias", the metric's own): see
                  `permutation_test`. Each test has a `histogram` of the values that it compares the score with
@@ -71,88 +73,77 @@ def infer_query(
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
                  to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
-    seed         the metric's own, where it draws
-    draw_seed    of permutations, samples and halves; what is drawn of a set (permutations: of sets) depends on it and
-                 on the set's words, so that all queries, metrics and models that have the set draw alike
-    values       the metric's, of each sub-query, where they are known; else they are measured
+
+    What is drawn of a set (permutations: of sets) depends on the request's `draw_seed` and on the set's words, so
+    that all queries, metrics and models that have the set draw alike.
+
+    values       the metric's, of each sub-query, where they are known; else those of the samples' scores
     nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
                  name and that of the test: "permutation", "random_groups", ...
     pool         of `random_groups` and `control_words`, if it is at hand
 
-    A part is left out where it was not asked for. A record has `query`, `status` (as `measure` has it) and, where
-    that is "ok", `value` and the parts; a permutation test that makes no sense is a `reason` in a sentence. NaN is
-    None. Raises BiasgridError for an unknown option, or a value that is not allowed (`complete_options`).
+    A record has `query`, `status` (as `Sample.result` has it) and, where that is "ok", `value` and the parts; a
+    permutation test that makes no sense is a `reason` in a sentence. NaN is None.
     """
-    words, parameters = words or WordOptions(), dict(parameters or {})
-    metric = metric.under(parameters)
-    check_kind(metric, model)
-    requests = {"permutation": permutation, "random_groups": random_groups}
-    requests |= {"frequency_bands": frequency_bands, "control_words": control_words}
-    requests |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
-    permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity = (
-        None if options is None else complete_options(part, options) for part, options in requests.items()
-    )
-    for options, bias in ((random_groups, DISTANCE), (control_words, metric.bias)):
-        if options is not None:
-            pool = pool or pool_of(model)
-            if options["alternative"] == BIAS:
-                options["alternative"] = bias
-    found_sets = look_up(metric, query, model, words)
-    parts = query.subqueries(metric.template)
-    if bootstrap is not None:
+    request, model = samples[0].request, samples[0].model
+    metric, seed, parts = request.metric, request.draw_seed, request.inference
+    if POOLED & parts.keys():
+        pool = pool or pool_of(model)
+    results, resamples = [], None
+    if "bootstrap" in parts:
+        draws, level = parts["bootstrap"]["draws"], parts["bootstrap"]["level"]
         # the values, and a sorted copy
-        check_memory(16 * len(parts) * bootstrap["draws"], f"bootstrap: {count(bootstrap['draws'])} draws")
-    samples = None if bootstrap is None else np.full((len(parts), bootstrap["draws"]), math.nan)
-    results = []
-    for place, part in enumerate(parts):
-        targets, attributes, status = subquery(metric, part, found_sets, words)
-        record = {"query": part.name, "status": status}
+        check_memory(16 * len(samples) * draws, f"bootstrap: {count(draws)} draws")
+        resamples = np.full((len(samples), draws), math.nan)
+    for place, sample in enumerate(samples):
+        record = {"query": sample.query.name, "status": sample.status}
         results.append(record)
-        if status != "ok":
+        if sample.status != "ok":
             continue
         with np.errstate(all="ignore"):
-            value = values[place] if values else None
-            resampler = Resampler.of(metric, part, targets, attributes, parameters, words, seed, value, model)
+            resampler = Resampler.of(sample, None if values is None else values[place])
             if not math.isfinite(resampler.value):
-                sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
-                record["status"] = undefined(metric, sizes, parameters)
+                record["status"] = sample.undefined
                 continue
             record["value"] = resampler.value
-            if permutation is not None:
-                test = query_permutation_test(resampler, seed=draw_seed, **permutation)
+            if (options := parts.get("permutation")) is not None:
+                test = query_permutation_test(resampler, seed=seed, **options)
                 facts = {} if isinstance(test, str) else {"test_of": metric.test_of}
                 _keep("permutation", test, facts, record, nulls)
-            query_arguments = metric, query, targets, attributes, parameters, words, model, pool
-            if random_groups is not None:
-                groups = (
-                    groups_test(*query_arguments, seed=draw_seed, **random_groups) if pool else NO_VECTORS
-                )
+            if (options := parts.get("random_groups")) is not None:
+                options = _with_alternative(options, DISTANCE)
+                groups = groups_test(sample, pool, seed=seed, **options) if pool else NO_VECTORS
                 test, facts = (groups, {}) if isinstance(groups, str) else (groups.test, groups.facts)
                 _keep("random_groups", test, facts, record, nulls)
-            if frequency_bands is not None:
-                test, facts = banded_test(resampler, model, seed=draw_seed, **frequency_bands)
+            if (options := parts.get("frequency_bands")) is not None:
+                test, facts = banded_test(resampler, model, seed=seed, **options)
                 _keep("frequency_bands", test, facts, record, nulls)
-            if control_words is not None:
-                controls = control_test(*query_arguments, seed=draw_seed, **control_words)
+            if (options := parts.get("control_words")) is not None:
+                controls = control_test(sample, pool, seed=seed, **_with_alternative(options, metric.bias))
                 test, facts = (controls, {}) if isinstance(controls, str) else (controls.test, controls.facts)
                 _keep("control_words", test, facts, record, nulls)
-            if bootstrap is not None:
-                samples[place] = resampler.bootstrap(bootstrap["draws"], draw_seed)
+            if resamples is not None:
+                resamples[place] = resampler.bootstrap(draws, seed)
                 record["bootstrap"] = interval_record = intervals(
-                    samples[place], resampler.value, resampler.by_set, bootstrap["level"]
+                    resamples[place], resampler.value, resampler.by_set, level
                 )
                 # it is as long on both sides, wherever the metric's range ends
                 low, high = resampler.range
                 ends = min(low, resampler.value), max(high, resampler.value)
                 interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
                 if resampler.redrawn_units:
-                    rng = np.random.default_rng([draw_seed, digest([s.name for s in targets + attributes])])
-                    unit_values = resampler.redrawn_units(rng, bootstrap["draws"])
-                    interval_record["units"] = interval_of_units(unit_values, bootstrap["level"])
-            if sensitivity is not None:
+                    names = [s.name for s in sample.targets + sample.attributes]
+                    unit_values = resampler.redrawn_units(np.random.default_rng([seed, digest(names)]), draws)
+                    interval_record["units"] = interval_of_units(unit_values, level)
+            if (options := parts.get("sensitivity")) is not None:
                 record["influence"] = resampler.influence()
-                record["halves"] = resampler.halves(sensitivity["halves"], draw_seed)
-    return as_finite(results), samples
+                record["halves"] = resampler.halves(options["halves"], seed)
+    return as_finite(results), resamples
+
+
+def _with_alternative(options: Mapping[str, Any], bias: str) -> dict[str, Any]:
+    """The options of a test whose alternative "bias" is this one."""
+    return {**options, "alternative": bias if options["alternative"] == BIAS else options["alternative"]}
 
 
 def query_permutation_test(
@@ -220,7 +211,7 @@ def banded_test(
     frequencies = frequency_of(model, frequency, language)
     if frequencies is None:
         return UNKNOWN, {}
-    logarithms = [frequencies.logarithms(s.keys, model.rows(s.keys)) for s in sets]
+    logarithms = [frequencies.logarithms(s.keys, s.rows) for s in sets]
     pairs = resampler.metric.exchanged == "pairs"
     of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
     sizes, shared = _sizes_and_shared(resampler, sets)

@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics
 from ..bounded import read_npz
 from ..cell import model_of
 from ..errors import BiasgridError
 from ..files import write_bytes
 from ..in_memory import File, InMemory
-from ..measure import dumps
 from ..options import TESTS
 from ..query import Query
-from ..words import WordOptions
+from ..request import Request
+from ..schema import dumps
 from .infer import infer_query
 from .permutation import extreme_tails
 from .pool import stored_pool
@@ -117,19 +116,16 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
     BiasgridError
         Where no sub-query has a test: the reasons.
     """
-    metric = metrics.metric(spec["function"]).under(spec["params"])
-    if reason := metric.reason_without_test(spec["inference"]):
+    request = Request.of_cell(
+        spec, {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
+    )
+    if reason := request.metric.reason_without_test(spec["inference"]):
         raise BiasgridError(f"no test: {reason}")
-    parts = {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
     values: dict[str, dict[str, np.ndarray]] = {}
     results, samples = infer_query(
-        metric,
+        request,
         Query.read(inputs["query"]),
         model_of(inputs["store"], inputs.get("transform")),
-        spec["params"],
-        WordOptions(**spec["words"]),
-        spec["seed"],
-        **parts,
         nulls=values,
         pool=stored_pool(inputs["pool"]) if "pool" in inputs else None,
     )

@@ -16,9 +16,8 @@ import numpy as np
 from ..embeddings.model import remember
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..geometry import unit
-from ..metrics.registry import Metric
-from ..query import Query
-from ..words import FoundSet, WordOptions, rows_of
+from ..sample import Sample
+from ..words import FoundSet
 from .group_draws import BLOCK, FEWEST, GroupDraws, draws_of
 from .permutation import DISTANCE, Permutation, monte_carlo_test
 from .pool import Pool
@@ -85,13 +84,7 @@ class GroupValues(NamedTuple):
 
 
 def groups_test(
-    metric: Metric,
-    query: Query,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
-    parameters: Mapping[str, Any],
-    options: WordOptions,
-    model: EmbeddingStore | DebiasedModel,
+    sample: Sample,
     pool: Pool,
     *,
     draws: int,
@@ -102,18 +95,14 @@ def groups_test(
 ) -> GroupsTest | str:
     """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
 
-    `targets` and `attributes` are what `measure.subquery` gives, `metric` and `parameters` as `Metric.under` has
-    them, `alternative` is "distance" (from the neutral value), "greater", "less" or "two-sided"; `match` as of
+    `alternative` is "distance" (from the neutral value), "greater", "less" or "two-sided"; `match` as of
     `group_draws.draws_of`. The p-value is that of `sequential.count_up`, and not below 1 / (s + 1), s the number of
     different seeds that the first groups start from, as draws around one seed are of one topic.
     """
-    groups = targets if metric.regrouped == "targets" else attributes
-    group_draws = draws_in_place(metric, query, groups, options, model, pool, seed, match)
+    group_draws = draws_in_place(sample, pool, seed, match)
     if isinstance(group_draws, str):
         return group_draws
-    values_of = group_values(
-        metric, query, targets, attributes, parameters, options, model, pool, group_draws
-    )
+    values_of = group_values(sample, pool, group_draws)
     ends = ends_of_stretches(draws)
     stretches = [values_of(*ends[:2])]
 
@@ -127,14 +116,14 @@ def groups_test(
 
     # of draws, some fail
     fewest, observed = min(FEWEST, draws // 2), stretches[0].observed
-    neutral = metric.neutral if alternative == DISTANCE else None
+    neutral = sample.request.metric.neutral
     test = monte_carlo_test(
         draw,
         observed,
         alternative,
         ends,
         stop,
-        neutral=neutral,
+        neutral=neutral if alternative == DISTANCE else None,
         is_enough=lambda count: count_seeds(column("seeds", count)) >= fewest,
     )
     undefined = sum(stretch.undefined for stretch in stretches)
@@ -157,7 +146,7 @@ def groups_test(
             p_high=max(test.p_high, 1 / (seeds + 1)),
             p_lowest=max(test.p_lowest, 1 / (most_seeds + 1)),
         ),
-        excess_of(test.null_distribution, observed, metric.neutral),
+        excess_of(test.null_distribution, observed, neutral),
         seeds,
         group_draws.cosines,
         column("cosines", test.draws).mean(axis=0).tolist(),
@@ -166,21 +155,13 @@ def groups_test(
     )
 
 
-def draws_in_place(
-    metric: Metric,
-    query: Query,
-    groups: Sequence[FoundSet],
-    options: WordOptions,
-    model: EmbeddingStore | DebiasedModel,
-    pool: Pool,
-    seed: int,
-    match: str,
-) -> GroupDraws | str:
+def draws_in_place(sample: Sample, pool: Pool, seed: int, match: str) -> GroupDraws | str:
     """Random groups in place of those that the metric has as groups, or why there are none."""
-    words = query.attribute_sets if metric.regrouped == "targets" else query.target_sets
-    rows = np.unique(np.concatenate([rows_of(s.words, model, options) for s in words]))
+    _, word_sets = sample.sides(sample.whole.target_sets, sample.whole.attribute_sets)
+    rows = sample.rows_of(word_sets)
     left_out = tuple(rows.tolist()) if np.isin(pool.rows, rows).mean() > LEXICON else ()
-    return draws_of(model, pool, tuple(group.keys for group in groups), seed, match, left_out)
+    keys = tuple(group.keys for group in sample.groups)
+    return draws_of(sample.model, pool, keys, seed, match, left_out)
 
 
 def ends_of_stretches(draws: int) -> list[int]:
@@ -205,26 +186,14 @@ def excess_of(values: np.ndarray, observed: float, neutral: float) -> float:
     return float((abs(observed - neutral) - distances.mean()) / spread) if spread > 0 else float("nan")
 
 
-def group_values(
-    metric: Metric,
-    query: Query,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
-    parameters: Mapping[str, Any],
-    options: WordOptions,
-    model: EmbeddingStore | DebiasedModel,
-    pool: Pool,
-    group_draws: GroupDraws,
-) -> Callable[[int, int], GroupValues]:
+def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
     """The metric's values of the draws from number `start` up to `end`, in order: (start, end) -> values. A draw that
     has a word of the query has none."""
-    groups, words = (targets, attributes) if metric.regrouped == "targets" else (attributes, targets)
-    sets = (*query.target_sets, *query.attribute_sets)
-    rows = np.unique(np.concatenate([rows_of(s.words, model, options) for s in sets]))
-    is_free = ~np.isin(pool.rows, rows)
+    groups, whole = sample.groups, sample.whole
+    is_free = ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
 
     def values_of(start: int, end: int) -> GroupValues:
-        batch = _batch(model, pool, group_draws, start, end, options.normalize)
+        batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
         is_kept = is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
         # the query's own groups come first, so that they are measured as the random ones are
         all_groups, ends = _concatenate([*groups, batch.words])
@@ -232,7 +201,7 @@ def group_values(
             np.concatenate([np.arange(end - len(group.keys), end)[None], ends[-2] + random[is_kept]])
             for group, end, random in zip(groups, ends, batch.places, strict=False)
         ]
-        observed, *_ = values = _values(metric, all_groups, places, words, parameters, model)
+        observed, *_ = values = values_of_groups(sample, all_groups, places)
         has_value = np.isfinite(values[1:])
         of_draws = (batch.numbers, batch.seeds, batch.cosines, batch.between)
         return GroupValues(
@@ -283,9 +252,10 @@ def _batch(
         for compact_places, part in zip(np.split(compact, ends), parts, strict=True)
     ]
     entries = tuple(map(pool.entries.__getitem__, pool_places.tolist()))
-    vectors = model.take(entries, pool.rows[pool_places])
+    rows = pool.rows[pool_places]
+    vectors = model.take(entries, rows)
     vectors = unit(vectors) if normalize else vectors
-    words = FoundSet("random groups", entries, entries, np.arange(len(pool_places)), vectors, {}, ())
+    words = FoundSet("random groups", entries, entries, np.arange(len(rows)), vectors, rows, {}, ())
     return _Batch(
         words,
         pool_places,
@@ -301,35 +271,26 @@ def _batch(
 def _concatenate(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
     """The rows of all sets as one, and where each set ends."""
     words, keys = (tuple(chain.from_iterable(getattr(s, name) for s in sets)) for name in ("words", "keys"))
-    vectors = np.concatenate([s.vectors for s in sets])
-    all_groups = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, {}, ())
+    vectors, rows = (np.concatenate([getattr(s, name) for s in sets]) for name in ("vectors", "rows"))
+    all_groups = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, rows, {}, ())
     return all_groups, np.cumsum([len(s.keys) for s in sets])
 
 
-def _values(
-    metric: Metric,
-    all_groups: FoundSet,
-    places: Sequence[np.ndarray],
-    words: Sequence[FoundSet],
-    parameters: Mapping[str, Any],
-    model: EmbeddingStore | DebiasedModel,
-) -> np.ndarray:
-    """The metric's value of each draw of groups."""
+def values_of_groups(sample: Sample, all_groups: FoundSet, places: Sequence[np.ndarray]) -> np.ndarray:
+    """The metric's value of each draw of groups in place of the sample's."""
+    metric, parameters = sample.request.metric, sample.request.parameters
 
-    def sides(of_groups: Sequence, of_words: Sequence) -> tuple[Sequence, Sequence]:
-        return (of_groups, of_words) if metric.regrouped == "targets" else (of_words, of_groups)
+    def model_arguments(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
+        return sample.ask_model(*sample.sides(groups, sample.words))
 
-    def model_parameters(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
-        return metric.of_model(model, *sides(groups, words), **parameters) if metric.of_model else {}
-
-    word_vectors = [s.vectors for s in words]
+    word_vectors = [s.vectors for s in sample.words]
     if metric.redrawn:
         return metric.redrawn(
-            all_groups.vectors, places, word_vectors, **parameters, **model_parameters([all_groups])
+            all_groups.vectors, places, word_vectors, **parameters, **model_arguments([all_groups])
         )
     values = []
     for draw in zip(*places, strict=True):
         groups = [all_groups.take(rows) for rows in draw]
-        vectors = sides([group.vectors for group in groups], word_vectors)
-        values.append(metric.function(*vectors, **parameters, **model_parameters(groups)).value)
+        vectors = sample.sides([group.vectors for group in groups], word_vectors)
+        values.append(metric.function(*vectors, **parameters, **model_arguments(groups)).value)
     return np.array(values)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..free_memory import check_memory
-from ..measure import variants
 from ..metrics.registry import Metric, one_by_one
 from ..numbers import count
 from ..query import Query
-from ..words import FoundSet, WordOptions
+from ..sample import Sample
+from ..words import FoundSet
 from .bootstrap import digest, draw_counts, groups_of
 from .permutation import deal
 
@@ -51,48 +50,33 @@ class Resampler:
     redrawn_units: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
     @classmethod
-    def of(
-        cls,
-        metric: Metric,
-        query: Query,
-        targets: list[FoundSet],
-        attributes: list[FoundSet],
-        parameters: Mapping[str, Any],
-        words: WordOptions,
-        seed: int,
-        value: float | None = None,
-        model: Any = None,
-    ) -> Resampler:
-        """Of the sets that `measure.subquery` gives; the metric's value is measured where it is not given. `model` is
-        for metrics that need more of it than the words' vectors."""
-        vectors = [[s.vectors for s in side] for side in (targets, attributes)]
-        if metric.of_model:
-            parameters = {**parameters, **metric.of_model(model, targets, attributes, **parameters)}
-        if value is None:
-            value = metric.function(*vectors, **parameters, **({"seed": seed} if metric.seeded else {})).value
+    def of(cls, sample: Sample, value: float | None = None) -> Resampler:
+        """Of what was looked up; the metric's value is that of the sample's score where it is not given."""
+        request, metric, vectors = sample.request, sample.request.metric, sample.vectors
+        parameters = {**request.parameters, **sample.model_arguments}
         side_vectors = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
         if metric.resampled:
             statistic = metric.resampled(*side_vectors, **parameters)
         else:
-            statistic = one_by_one(metric, *side_vectors, parameters, seed)
+            statistic = one_by_one(metric, *side_vectors, parameters, request.seed)
         places, units = zip(
-            *(np.unique(s.slots // variants(words), return_inverse=True) for s in (*targets, *attributes)),
+            *(
+                np.unique(s.slots // request.variants, return_inverse=True)
+                for s in (*sample.targets, *sample.attributes)
+            ),
             strict=True,
         )
-        sizes = [[len(s.vectors) for s in side] for side in (targets, attributes)]
-        ends = metric.sized(*sizes, **parameters) if metric.sized else metric.range
-        redrawn_units = metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None
         return cls(
             metric,
-            query,
-            targets,
-            attributes,
-            value,
+            sample.query,
+            sample.targets,
+            sample.attributes,
+            sample.score.value if value is None else value,
             statistic,
             list(units),
             list(places),
-            ends,
-            redrawn_units,
+            metric.sized(*sample.sizes, **parameters) if metric.sized else metric.range,
+            metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None,
         )
 
     @property

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics
 from ..bounded import read_npy, read_npz
 from ..cell import model_of, query_of
 from ..files import hold_lock, write_bytes, write_text
-from ..measure import dumps
+from ..request import Request
 from ..results import cells as cell_results
-from ..schema import with_version
+from ..schema import dumps, with_version
 from ..versions import versions
-from ..words import WordOptions
 from .infer import infer_query
 from .pool import stored_pool
 
@@ -55,16 +53,11 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     for number, (cell, cell_file, query) in enumerate(cells_and_files):
         digest = _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
         if digest not in entries or number in spec.get("again", ()):
-            metric = metrics.metric(cell["function"])
             results, values = infer_query(
-                metric,
+                Request.of_cell(cell, cell["inference"]),
                 query_of(query),
                 model_of(stores[number] if isinstance(stores, list) else stores, inputs.get("transform")),
-                cell["params"],
-                WordOptions(**cell["words"]),
-                cell["seed"],
-                **cell["inference"],
-                values=_cell_values(cell_file) if metric.seeded else None,
+                values=_cell_values(cell_file),
                 pool=pool,
             )
             entries[digest] = {**cell, "made_of": digest, "versions": versions(), "results": results}, values
@@ -84,7 +77,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
 
 
 def _cell_values(cell: Path) -> list[float]:
-    """The values in a cell's file: reading them is faster than measuring a metric that draws at random."""
+    """The values in a cell's file, which are exact there: its inference is of what the cell says."""
     ((_, results),) = cell_results([cell])
     return [math.nan if result["value"] is None else result["value"] for result in results]
 

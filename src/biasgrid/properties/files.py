@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..figures.layout import save
 from ..files import write_text
-from ..measure import dumps
+from ..schema import dumps
 from ..tables.table import Column
 from .figures import counterexamples, matrix, ranges
 from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..measure import as_finite
+from ..schema import as_finite
 from .numbers import number
 from .questions import NO, NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
 from .settings import Sets

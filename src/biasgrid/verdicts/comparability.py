@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ..debias import UNTOUCHED
-from ..measure import LENGTH
+from ..result import LENGTH
 from ..statistics.aggregation import OVERALL
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..embeddings.kinds import REGISTRY as KINDS
-from ..measure import UNADJUSTED, Result
 from ..metrics.registry import Metric
+from ..result import UNADJUSTED, Result
 from ..statistics.adjustment import METHODS
 
 ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (

@@ -21,6 +21,7 @@ from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import infer_query
 from biasgrid.query import Query
+from biasgrid.request import Request
 from validation.__main__ import main
 from validation.calibration import Simulation
 from validation.calibration.frequency_table import FREQUENCY_TESTS, interval, shares
@@ -165,12 +166,13 @@ def test_within_bands_words_that_differ_in_frequency_alone_are_told_apart_by_cha
         query = Query(*([[word(i) for i in of_set] for of_set in side] for side in (sets[:2], sets[2:])))
         options = {"draws": 199, "exact": 300}
         (result, *_), _ = infer_query(
-            metrics.metric("weat"),
+            Request(
+                metrics.metric("weat"),
+                inference={"permutation": options, "frequency_bands": options},
+                draw_seed=seed,
+            ),
             query,
             by_frequency,
-            draw_seed=seed,
-            permutation=options,
-            frequency_bands=options,
         )
         for test in ("permutation", "frequency_bands"):
             rejected[test] += result[test]["p_value"] <= 0.05 + 1e-13

@@ -13,7 +13,7 @@ from ... import metrics
 from ...api.lost import LostWordsWarning, NoValueWarning
 from ...callers import stacklevel
 from ...errors import InputError, unknown_name
-from ...measure import Result
+from ...result import Result
 from ...wefe_names import ALTERNATIVES
 from .models import Query, WordEmbeddingModel
 

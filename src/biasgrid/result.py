@@ -1,0 +1,272 @@
+"""What a metric says of one query on one model, and how that reads: as text, in a notebook, as JSON, as a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from . import numbers
+from .caveats import ONE_WORD, p_with_lowest, why_undefined
+from .errors import InputError, join_names, quote
+from .options import P_VALUES
+from .schema import as_finite
+from .wefe_names import RESULT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# of scores.csv, those that a single result has
+COLUMNS = (
+    "query",
+    "metric",
+    "model",
+    "value",
+    "p_value",
+    "ci_low",
+    "ci_high",
+    "words_used",
+    "words_lost",
+    "status",
+    "p_groups",
+    "p_bands",
+    "p_controls",
+    "evidence",
+)
+
+UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evidence for: `verdicts.evidence`
+
+# the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
+LENGTH = "mean_length"
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What a metric says of one query on one model.
+
+    Attributes
+    ----------
+    query, metric, model
+        Their names.
+    value
+        Of the metric, in its range; NaN where `status` is not "ok".
+    status
+        "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is undefined for
+        these vectors; "degenerate:one word", two sets of one word each would fix the size of the value, whatever the
+        words. `reason` says it in a sentence.
+    words_used
+        Vectors found for its sets; those of whole pairs for a metric of pairs.
+    words_lost
+        Distinct words of the sets that the model does not have.
+    scalars
+        Further numbers of the metric, by name.
+    detail
+        Values per word: name -> set -> vocabulary entry -> value, or column -> value.
+    found
+        Set -> word -> the vocabulary entries that it was found as.
+    lost
+        Set -> its distinct words that the model does not have.
+    p_value
+        Of the permutation test, 0 to 1; NaN where none was asked for, or the metric has none.
+    ci_low, ci_high
+        The ends of the confidence interval over words; NaN likewise.
+    interval
+        Which one that is: "jackknife", "percentile" or "bca"; empty where none was asked for.
+    is_fixed
+        Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
+    inference
+        All that was asked for: permutation, random_groups, frequency_bands, control_words, bootstrap, influence,
+        halves, as docs/inference.md has them; None where nothing was. `reasons` says why a number of it is missing.
+    contrasts
+        Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
+        the others together and for all words together; None of a metric that has no contrasts.
+    p_groups
+        Of the test against random groups, 0 to 1; NaN where none was asked for, or none can be made.
+    p_bands
+        Of the permutation test within bands of frequency, likewise.
+    p_controls
+        Of the test against control words, which are as frequent as the query's, likewise.
+    evidence
+        Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
+        "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
+        *not adjusted* for the number of tests that you make.
+    """
+
+    query: str
+    value: float
+    status: str
+    words_used: int
+    words_lost: int
+    scalars: dict[str, float]
+    detail: dict[str, dict[str, dict[str, Any]]]
+    found: dict[str, dict[str, list[str]]]
+    lost: dict[str, list[str]]
+    p_value: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    inference: dict[str, Any] | None = None
+    contrasts: list[dict[str, Any]] | None = None
+    p_groups: float = math.nan
+    p_bands: float = math.nan
+    p_controls: float = math.nan
+    metric: str = ""
+    model: str = ""
+    evidence: str = UNTESTED
+    interval: str = ""
+    is_fixed: bool = False
+
+    def __repr__(self) -> str:
+        head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
+        facts = [
+            numbers.NO_VALUE
+            if text == numbers.NO_VALUE
+            else f"{name}={text}".replace("=< ", "<").replace("=> ", ">")
+            for name, text in self.facts().items()
+        ]
+        evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
+        status = [] if self.status == "ok" else [f"status={self.status!r}"]
+        lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
+        place = f" on {self.model}" if self.model else ""
+        return f"<{head[0]}{place}: {', '.join(facts + evidence + status + lost)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row per number, and why one is missing."""
+        cells = {"metric": self.metric, "query": self.query, "model": self.model}
+        cells |= self.facts()
+        if self.evidence != UNTESTED:
+            cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
+        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
+        cells |= {
+            name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
+        }
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
+        )
+        return f"<table>{''.join(rows)}</table>"
+
+    if not TYPE_CHECKING:  # type checkers should report it, too
+
+        def __getitem__(self, key: Any) -> Any:
+            if not isinstance(key, str):
+                raise TypeError("a Result is no sequence")
+            replacement = "result.value" if key in ("result", self.metric) else RESULT.get(key)
+            raise InputError(
+                "a Result is no mapping: "
+                + (
+                    f"WEFE's result[{quote(key)}] is {replacement}"
+                    if replacement
+                    else "say result.value, result.detail, ..."
+                )
+            )
+
+    def facts(self) -> dict[str, str]:
+        """Its numbers as people read them, and beside each what limits it.
+
+        Returns
+        -------
+        dict
+            "value", the p-values that there are (each with the lowest possible one where that is above .05), and
+            "interval", or why there is none where one was asked for -> text.
+        """
+        texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
+        for name in P_VALUES:
+            if math.isfinite(p := getattr(self, name)):
+                texts[name] = p_with_lowest(p, self.p_lowest(name))
+        if math.isfinite(self.ci_low):
+            texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
+        elif reason := self.reasons.get(f"{self.interval} interval"):
+            texts["interval"] = f"none ({reason})"
+        return texts
+
+    def p_lowest(self, name: str) -> float | None:
+        """The lowest p-value that a test can give.
+
+        Parameters
+        ----------
+        name
+            "p_value", "p_groups", "p_bands" or "p_controls".
+
+        Returns
+        -------
+        float or None
+            0 to 1; None where the test was not made.
+        """
+        lowest: float | None = (self.inference or {}).get(P_VALUES[name], {}).get("p_lowest")
+        return lowest
+
+    @property
+    def reason(self) -> str:
+        """Why there is no value, in a sentence; "" where there is one."""
+        if undefined := why_undefined(self.status):
+            return f"{undefined}; help of its function says when"
+        if not self.status.startswith("lost_words:"):
+            return ""
+        failed_sets = f";{self.status.removeprefix('lost_words:')};"
+        sets = [
+            f"{name} lacks {len(lost)} of {len(lost) + len(self.found[name])} words ({join_names(map(quote, lost))})"
+            for name, lost in self.lost.items()
+            if lost and f";{name};" in failed_sets  # a name may have a semicolon
+        ]
+        return f"too many words are lost: {'; '.join(sets)}"
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why numbers that were asked for are missing: name of the number -> sentence."""
+        sentences = {"value": self.reason} if self.reason else {}
+        for name, part in P_VALUES.items():
+            if reason := (self.inference or {}).get(part, {}).get("reason"):
+                sentences[name] = reason
+        for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
+            sentences[f"{kind} interval"] = reason
+        return sentences
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values for JSON; NaN is None. `inference` is there where it was asked for.
+
+        Returns
+        -------
+        dict
+            metric, model, and what the command line prints.
+        """
+        return {"metric": self.metric, "model": self.model, **as_json(self)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The result as a table of one row, with those columns of a study's scores.csv that a single result has.
+
+        Returns
+        -------
+        pandas.DataFrame
+            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups,
+            p_bands, p_controls, evidence, which is not adjusted here.
+        """
+        import pandas as pd  # imported late: it takes half a second
+
+        return pd.DataFrame([{name: getattr(self, name) for name in COLUMNS}])
+
+    @property
+    def words(self) -> dict[str, dict[str, list[str]]]:
+        """Which word was found as what: set -> word -> vocabulary entries; a lost word has none."""
+        return {s: self.found[s] | {word: [] for word in self.lost[s]} for s in self.found}
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
+    null; inference only where it was asked for, as a study has it in files of its own."""
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed")
+    if result.inference is None:
+        left_out += (*P_VALUES, "ci_low", "ci_high", "interval", "inference", "evidence")
+    left_out += ("contrasts",) if result.contrasts is None else ()
+    # words, which are most of a record, have no numbers to check
+    words = {
+        "found": {
+            name: dict(zip(by_word, map(list, by_word.values()), strict=True))
+            for name, by_word in result.found.items()
+        },
+        "lost": {name: list(lost_words) for name, lost_words in result.lost.items()},
+    }
+    return {
+        f.name: words[f.name] if f.name in words else as_finite(getattr(result, f.name))
+        for f in fields(result)
+        if f.name not in left_out
+    }
