@@ -279,3 +279,16 @@ def test_a_link_that_leads_out_is_no_plugin(project, name):
 def test_a_link_within_the_folder_is_a_plugin(project):
     Path("link.py").symlink_to("mine/toy.py")
     assert "toy" in Study.of(CONFIG_OF_TOY | {"plugins": ["link.py"]}).labels
+
+
+def test_a_config_is_read_with_its_plugins_after_results_without(copy):
+    """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
+    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.study import Study\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').cells))"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == 6

@@ -90,10 +90,10 @@ class Registry(Mapping[str, T]):
         self._members: dict[str, tuple[T, Any]] = {}
 
     def __getitem__(self, name: str) -> T:
-        entries = self._all_entries()
-        if name not in entries and name not in self._noted:
+        entries, noted = self._all_entries(), self._known_from_results
+        if name not in entries and name not in noted:
             raise UnknownEntryError(self.of_plugin(name) or f"unknown {self.what} {quote(name)}")
-        return entries[name] if name in entries else self._noted[name]
+        return entries[name] if name in entries else noted[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all_entries())
@@ -108,10 +108,15 @@ class Registry(Mapping[str, T]):
         """
         if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
             return self._entries[name]
-        entry = find_by_name(name, (*self.values(), *self._noted.values()))
+        entry = find_by_name(name, (*self.values(), *self._known_from_results.values()))
         if entry is not None:
             return entry
         raise UnknownEntryError(self.unknown(name))
+
+    @property
+    def _known_from_results(self) -> Mapping[str, T]:
+        """The entries without code; none where the plugin that has one may be loaded later."""
+        return {} if is_pending() else self._noted
 
     def unknown(self, name: object, choices: Iterable[str] | None = None) -> str:
         """A message's text for a name that no entry has: which plugin to load, where one that comes with biasgrid has
