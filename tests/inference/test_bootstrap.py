@@ -264,13 +264,9 @@ def test_only_draws_of_words_that_a_model_lacks_are_its_own():
 
 
 def bootstrapped(metric, query, model, parameters=None, words=None, draws=60, seed=3, **options):
-    (result,), samples = infer_query(
-        Request(
-            metric, parameters, words, inference={"bootstrap": {"draws": draws, **options}}, draw_seed=seed
-        ),
-        query,
-        model,
-    )
+    parts = {"bootstrap": {"draws": draws, **options}}
+    request = Request(metric, parameters or {}, words or WordOptions(), inference=parts, draw_seed=seed)
+    (result,), samples = infer_query(request, query, model)
     assert result["status"] == "ok"
     return result, samples[0]
 

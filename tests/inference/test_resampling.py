@@ -210,8 +210,9 @@ def vectors(words, model):
     return find("words", words, model, WordOptions()).vectors
 
 
-def inferred(metric, query, model, parameters=None, words=None, **options):
-    request = Request(metric, parameters or {}, words or WordOptions(), inference=options)
+def inferred(metric, query, model, parameters=None, words=None, draw_seed=0, **parts):
+    words = words or WordOptions()
+    request = Request(metric, parameters or {}, words, inference=parts, draw_seed=draw_seed)
     (result,), samples = infer_query(request, query, model)
     assert result["status"] == "ok"
     return result if samples is None else (result, samples[0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -277,9 +278,7 @@ class Metric:
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameter -> default, without the seed and what `of_model` gives."""
-        signature = inspect.signature(self.function).parameters.values()
-        arguments = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
-        return {p.name: p.default for p in arguments if p.name != "seed"}
+        return dict(_defaults(self.function))
 
     def check_parameters(self, parameters: Mapping[str, Any], extra_names: Sequence[str] = ()) -> None:
         """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
@@ -294,6 +293,14 @@ class Metric:
         check_limits(self.function, parameters)
         if self.check:
             self.check(**{**self.parameters, **parameters})
+
+
+# a single call asks six times, and each would take as long as WEAT does
+@lru_cache(maxsize=256)
+def _defaults(function: Callable[..., Score]) -> dict[str, Any]:
+    signature = inspect.signature(function).parameters.values()
+    arguments = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
+    return {p.name: p.default for p in arguments if p.name != "seed"}
 
 
 def _join_names(names: Sequence[str]) -> str:

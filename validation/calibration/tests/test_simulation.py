@@ -323,7 +323,7 @@ def test_what_an_edit_re_runs(tmp_path):
         # figures draw with tools of their own, which may need anything below them
         return rules - {"figure"}
 
-    for module in ("words", "query", "measure", "inference.infer"):
+    for module in ("words", "query", "sample", "inference.infer"):
         # tables end with ids of queries, where they have any
         assert stale(module) - {"pool", *(["table"] if module == "query" else [])} == {
             "simulated",
