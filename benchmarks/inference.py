@@ -86,7 +86,7 @@ def drawn(made: Callable[[], Resampler]) -> None:
 
 
 def enumeration(store: EmbeddingStore, runs: int) -> float:
-    made = sampler(metrics.weat, SMALL, store, {})
+    made = sampler(metrics.metric("weat"), SMALL, store, {})
     return best_of(runs, lambda: exchanged(made, 1, 20_000))
 
 
@@ -94,7 +94,7 @@ def against_a_product(store: EmbeddingStore) -> None:
     print(f"{'WEAT, 10,000 draws':28} {'test ms':>9} {'product ms':>11} {'ratio':>7}   (at most 3)")
     rng = np.random.default_rng(0)
     for names in (SMALL, LARGE):
-        made = sampler(metrics.weat, names, store, {})
+        made = sampler(metrics.metric("weat"), names, store, {})
         sizes = [len(s.keys) for s in made().targets]
         weights = rng.integers(2, size=(DRAWS, sum(sizes))).astype(float)
         vectors = rng.normal(size=(sum(sizes), store.dimensions))
@@ -131,7 +131,7 @@ def main() -> None:
     store = EmbeddingStore.open(arguments.model)
     with threadpool_limits(1), np.errstate(all="ignore"):
         # what every process pays once, whatever it computes
-        exchanged(sampler(metrics.weat, LARGE, store, {}), 10, 0)
+        exchanged(sampler(metrics.metric("weat"), LARGE, store, {}), 10, 0)
         if arguments.cold:
             return print(enumeration(store, 1))
         against_a_product(store)

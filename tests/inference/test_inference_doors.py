@@ -283,3 +283,9 @@ def test_a_call_with_all_inference_measures_once_and_looks_up_each_set_once(word
     assert of_sets == Counter(
         [("metric", ()), *((name, s) for name in ("look-up", "transform") for s in sets)]
     )
+
+
+def test_a_permutation_test_that_a_parameter_gives_is_evidence(random_model):
+    query = Query([WORDS[:7], WORDS[7:14]], [WORDS[20:24]])
+    for options, evidence in (({}, "untested"), ({"relation": "mean"}, "none")):
+        assert metrics.ripa(query, random_model(0), permutation={}, **options).evidence == evidence
