@@ -67,7 +67,8 @@ def stoppable() -> Iterator[None]:
     finally:
         _answer(former_stop)
         for number, handler in former.items():
-            signal.signal(number, handler)
+            # a second signal would else end the process before it has tidied up
+            signal.signal(number, signal.SIG_IGN if stopped else handler)
 
 
 def answer_signals(

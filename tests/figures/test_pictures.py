@@ -97,8 +97,14 @@ def test_a_picture_has_the_rows_of_its_declaration_and_no_others():
         if entry.kind:
             taken = entry.shown(entry.read())
             for name, file in entry.files.items():
-                made = pictures.FORMATS[entry.suffix][1](taken[name])
-                assert made == file.read_bytes(), f"{entry.kind}: {file.name} is not what its Example shows"
+                said = f"{entry.kind}: {file.name} is not what its Example shows"
+                if entry.suffix == ".npz":  # the archive around arrays is another with another Python
+                    with np.load(file) as arrays:
+                        assert {key: x.tobytes() for key, x in arrays.items()} == {
+                            key: x.tobytes() for key, x in taken[name].items()
+                        }, said
+                else:
+                    assert pictures.FORMATS[entry.suffix][1](taken[name]) == file.read_bytes(), said
 
 
 def test_a_number_that_changes_is_seen():

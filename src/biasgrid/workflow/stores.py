@@ -13,6 +13,7 @@ from .. import absence
 from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
+from ..embeddings.kinds import kind_of
 from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
@@ -226,7 +227,7 @@ def _digest(path: Path) -> str:
 
 def _is_whole(study: Study, model: str) -> bool:
     try:
-        study.kind(model).open(study.store_folder(model) / model)
+        kind_of(study.models[model]).open(study.store_folder(model) / model)
     except BiasgridError:
         return False
     return True
