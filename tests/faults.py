@@ -96,10 +96,16 @@ class Copy:
                 shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns("__pycache__"))
             elif path.name not in (".git", "results"):
                 (folder / path.name).symlink_to(path)
+        # what processes leave that end without tidying up, and studies of sources with a fault, end with the copy
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        environment = {"PYTHONPATH": str(folder / "src"), "TMPDIR": str(temporary)} | dict.fromkeys(
+            THREADS, "1"
+        )
         self.server = subprocess.Popen(
             [sys.executable, folder / "tests" / "faults.py", "--serve"],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(folder / "src")} | dict.fromkeys(THREADS, "1"),
+            env=os.environ | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
