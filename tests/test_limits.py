@@ -26,6 +26,10 @@ def own(
     size: Annotated[float, Gt(0), Lt(2)] = 1.0,
     few: Annotated[int, Ge(0), Lt(5)] = 0,
     above: Annotated[float, Gt(0)] = 1.0,
+    most: Annotated[float, Le(9)] = 1.0,
+    below: Annotated[int, Lt(9)] = 1,
+    noted: Annotated[int, "a note", Ge(2)] = 2,
+    text: Annotated[str, "a note"] = "",
     plain: int = 0,
     unknown: Decimal | None = None,
     bare=None,
@@ -57,6 +61,9 @@ METRIC = Metric(
         ({"few": 5}, "few: 5 is not allowed; allowed: whole numbers from 0 to less than 5"),
         ({"above": float("inf")}, "above: inf is not allowed; allowed: numbers above 0"),
         ({"above": 0}, "above: 0 is not allowed; allowed: numbers above 0"),
+        ({"most": 10}, "most: 10 is not allowed; allowed: numbers up to 9"),
+        ({"below": 9}, "below: 9 is not allowed; allowed: whole numbers up to less than 9"),
+        ({"noted": 1}, "noted: 1 is not allowed; allowed: whole numbers from 2 on"),
     ],
 )
 def test_a_value_outside_is_one_line(values, said):
@@ -69,4 +76,5 @@ def test_what_is_allowed_passes():
     METRIC.check_parameters({"flag": True, "kind": "b", "ddof": 1, "k": 1, "share": 0, "size": 1.5, "few": 4})
     METRIC.check_parameters({"k": None, "share": 1.0, "above": 1e-9})
     # an annotation that says no limits takes all values
-    METRIC.check_parameters({"plain": "text", "unknown": object(), "bare": [1]})
+    METRIC.check_parameters({"plain": "text", "unknown": object(), "bare": [1], "text": "a"})
+    METRIC.check_parameters({"most": -1e9, "below": 8, "noted": 2})

@@ -10,7 +10,7 @@ import inspect
 import math
 import operator
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, wraps
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
@@ -59,7 +59,7 @@ def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
             except NameError:
                 continue
         limit, takes_none = _parts(annotation)
-        if limit is bool or get_origin(limit) in (Literal, Annotated):
+        if limit is bool or get_origin(limit) is Literal or range_of(annotation):
             limits[parameter.name] = limit, takes_none
     return limits
 
@@ -79,11 +79,14 @@ def _fits(limit: Any, value: Any) -> bool:
         return any(type(value) is type(choice) and value == choice for choice in get_args(limit))
     kind, *bounds = get_args(limit)
     is_number = type(value) is int or (kind is float and isinstance(value, float) and math.isfinite(value))
-    return is_number and all(BOUNDS[type(bound)](value, _number(bound)) for bound in bounds)
+    return is_number and all(BOUNDS[end](value, number) for end, number in _ends(bounds).items())
 
 
-def _number(bound: Any) -> float:
-    return getattr(bound, type(bound).__name__.lower())
+def _ends(bounds: Iterable[Any]) -> dict[type, float]:
+    """The bounds' numbers; what else an annotation has says nothing of them."""
+    return {
+        type(bound): getattr(bound, type(bound).__name__.lower()) for bound in bounds if type(bound) in BOUNDS
+    }
 
 
 def _in_words(limit: Any) -> str:
@@ -96,14 +99,16 @@ def _in_words(limit: Any) -> str:
 def range_of(annotation: Any) -> str:
     """The numbers that an annotation allows, such as "from 0 to less than 0.5"; "" where it says no limits."""
     limit, _ = _parts(annotation)
-    if get_origin(limit) is not Annotated:
+    if get_origin(limit) is not Annotated or get_args(limit)[0] not in (int, float):
         return ""
-    ends = {type(bound): _number(bound) for bound in get_args(limit)[1:]}
+    ends = _ends(get_args(limit)[1:])
     if Gt in ends and Lt in ends:
         return f"between {ends[Gt]} and {ends[Lt]}, both excluded"
-    low = f"from {ends[Ge]}" if Ge in ends else f"above {ends[Gt]}"
-    high = f" to {ends[Le]}" if Le in ends else f" to less than {ends[Lt]}" if Lt in ends else ""
-    return f"{low}{high or (' on' if Ge in ends else '')}"
+    low = f"from {ends[Ge]}" if Ge in ends else f"above {ends[Gt]}" if Gt in ends else ""
+    high = f"to {ends[Le]}" if Le in ends else f"to less than {ends[Lt]}" if Lt in ends else ""
+    if not low:
+        return high and f"up {high}"
+    return f"{low} {high}" if high else f"{low} on" if Ge in ends else low
 
 
 def limited(function: F) -> F:

@@ -6,7 +6,6 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +124,12 @@ class Commands:
         return namespace
 
 
-def open_model(args: argparse.Namespace, kind: str = "vectors") -> AbstractContextManager[Any]:
+def open_model(args: argparse.Namespace, kind: str = "vectors") -> Any:
     """The model that --model and the arguments of `FILE` name; what is made of a file goes with it. `kind` is what a
     file is read as."""
     from ..api.load import load
 
-    return nullcontext(load(str(args.model), kind=kind, **{name: getattr(args, name) for name in FILE}))
+    return load(str(args.model), kind=kind, **{name: getattr(args, name) for name in FILE})
 
 
 def read_study(path: Path, measures: bool = True):

@@ -60,17 +60,17 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     if not query.fits(metric.template):
         raise BiasgridError(f"{args.query}: {misfit(metric, query)}")
     warn_shared(query)
-    with open_model(args, metric.needs) as model:
-        record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
-        transform = Transform.load(args.debias) if args.debias else None
-        check_kind(metric, model)
-        if transform is not None:
-            model = model.under(transform)
-            record["debias"] = transform.method
-        if parts:
-            record["asked"] = parts | {"interval": args.interval}
-        request = Request(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
-        results = measure_query(request, query, model)
+    model = open_model(args, metric.needs)
+    record = {"metric": metric.name, "model": model.name, "params": options, "seed": args.seed}
+    transform = Transform.load(args.debias) if args.debias else None
+    check_kind(metric, model)
+    if transform is not None:
+        model = model.under(transform)
+        record["debias"] = transform.method
+    if parts:
+        record["asked"] = parts | {"interval": args.interval}
+    request = Request(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
+    results = measure_query(request, query, model)
     if wants_table(args):
         return table(record, metric, query, results)
     if len(results) == 1 and query.exactly(metric.template):
@@ -161,19 +161,19 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     except BiasgridError as error:
         raise BiasgridError(f"{args.words}: {error}") from None
     method.check_parameters(options)
-    with open_model(args) as model:
-        transform = method(model, **words, **options, seed=args.seed)
-        for name, lost in transform.fitted_on["lost"].items():
-            if lost and method.words.get(name) == "sets":
-                warnings.warn(
-                    f"{name}: left out, as {model.name} lacks a word of each: {join_names(lost)}",
-                    stacklevel=1,
-                )
-        record = {"transform": str(args.output), **transform.summary()}
-        if args.materialize:
-            record["materialized"] = materialize(model, transform, args.materialize)
-        # last: nothing is written where something fails
-        transform.save(args.output)
+    model = open_model(args)
+    transform = method(model, **words, **options, seed=args.seed)
+    for name, lost in transform.fitted_on["lost"].items():
+        if lost and method.words.get(name) == "sets":
+            warnings.warn(
+                f"{name}: left out, as {model.name} lacks a word of each: {join_names(lost)}",
+                stacklevel=1,
+            )
+    record = {"transform": str(args.output), **transform.summary()}
+    if args.materialize:
+        record["materialized"] = materialize(model, transform, args.materialize)
+    # last: nothing is written where something fails
+    transform.save(args.output)
     return record
 
 
@@ -196,26 +196,26 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"--best {args.best}: must be 1 or more")
     if args.vocabulary < 0:
         raise BiasgridError(f"--vocabulary {args.vocabulary}: must be 0 (all words) or more")
-    with open_model(args) as model:
-        record = {"model": model.name}
-        if args.debias:
-            transform = Transform.load(args.debias)
-            model = model.under(transform)
-            record["debias"] = transform.method
-        words = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
-        if lost := [word for word in words if model.vocab_prefix + word not in model]:
-            warnings.warn(f"{model.name} lacks {join_names(map(quote, lost))}", stacklevel=1)
-        questions = answers(
-            model,
-            pairs,
-            args.word,
-            methods=[args.method],
-            excluded=[not args.keep_question_words],
-            best=args.best,
-            threshold=args.threshold,
-            vocabulary=args.vocabulary or None,
-            seed=args.seed,
-        )
+    model = open_model(args)
+    record = {"model": model.name}
+    if args.debias:
+        transform = Transform.load(args.debias)
+        model = model.under(transform)
+        record["debias"] = transform.method
+    words = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
+    if lost := [word for word in words if model.vocab_prefix + word not in model]:
+        warnings.warn(f"{model.name} lacks {join_names(map(quote, lost))}", stacklevel=1)
+    questions = answers(
+        model,
+        pairs,
+        args.word,
+        methods=[args.method],
+        excluded=[not args.keep_question_words],
+        best=args.best,
+        threshold=args.threshold,
+        vocabulary=args.vocabulary or None,
+        seed=args.seed,
+    )
     return record | {"questions": questions}
 
 

@@ -30,15 +30,11 @@ def step(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
     biasgrid step "table scores" --study my-study.yaml
     """
-    from ..files import write_text
     from ..workflow.plan import Plan
 
     study = read_study(args.study)
     step = _find("step", args.name, Plan(study), args)
-    files = {str(study.query_file(key)): key for key in study.queries}
-    for file in files.keys() & set(step.files):
-        write_text(Path(file), study.queries[files[file]].to_json())
-    step.run()
+    _make(study, step)
     return {"step": step.name, "files": step.outputs}
 
 
@@ -56,14 +52,12 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid cell --study my-study.yaml --cell glove-6b-50d/none/weat/career
     """
-    from ..files import write_text
     from ..plan.steps import cell_step
 
     study = read_study(args.study)
     study_cell = _find("cell", args.cell, study.cells, args)
-    write_text(study.query_file(study_cell.query), study.queries[study_cell.query].to_json())
     step = cell_step(study, study_cell)
-    step.run()
+    _make(study, step)
     return {
         "cell": str(step.output),
         **_parts(step.output, "results"),
@@ -75,7 +69,6 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid infer --study my-study.yaml --cell glove-6b-50d/none/weat/career
     """
-    from ..files import write_text
     from ..plan.steps import cell_step, inference_step
 
     study = read_study(args.study)
@@ -83,8 +76,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     # in one file with the metric's other queries, of which what is there is kept
     for member in (group := study.inference_groups[inference.group]):
         if member is inference or not study.cell_file(member.cell).is_file():
-            write_text(study.query_file(member.cell.query), study.queries[member.cell.query].to_json())
-            cell_step(study, member.cell).run()
+            _make(study, cell_step(study, member.cell))
     step = inference_step(study, group)
     # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
     step = replace(step, spec={**step.spec, "again": [group.index(inference)]})
@@ -121,15 +113,13 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..figures import draw_file
     from ..figures.null import drawing
-    from ..files import write_text
     from ..plan.steps import null_step
 
     study = read_study(args.study)
     cell = _find_inference(study, args).cell
-    write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
     step = null_step(study, cell)
     try:
-        numbers = step.run()
+        numbers = _make(study, step)
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {cell.name}: {error}") from None
     if numbers is None:
@@ -180,7 +170,6 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid sentence-scores --study my-study.yaml --model smollm2-135m \\
         --sentences gender_1
     """
-    from ..files import write_text
     from ..plan.steps import cells_by_sentences, sentence_scores_step
 
     study = read_study(args.study)
@@ -189,10 +178,8 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
         _find("language model", args.model, models, args)
         of_model = {sentences: None for model, sentences in cells if model == args.model}
         _find("sentences", args.sentences, of_model, args)
-    for query in dict.fromkeys(cell.query for cell in cells[args.model, args.sentences]):
-        write_text(study.query_file(query), study.queries[query].to_json())
     step = sentence_scores_step(study, args.model, args.sentences)
-    return {"scores": str(step.output), **(step.run() or ABSENT)}
+    return {"scores": str(step.output), **(_make(study, step) or ABSENT)}
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
@@ -246,6 +233,16 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
         )
     store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata} if store else ABSENT
+
+
+def _make(study: Any, step: Any) -> Any:
+    """Write the queries that a step reads, and make it; returns what it returns."""
+    from ..files import write_text
+
+    keys = {str(study.query_file(key)): key for key in study.queries}
+    for file in keys.keys() & set(step.files):
+        write_text(Path(file), study.queries[keys[file]].to_json())
+    return step.run()
 
 
 def _parts(path: Path, key: str) -> dict[str, Any]:

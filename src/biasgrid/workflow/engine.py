@@ -172,13 +172,15 @@ class Reason:
     other: list[str]
 
 
-def reason_of(workflow: Any, file: str) -> Reason | None:
-    """Why a planned run makes a file; None where it does not."""
-    dag = workflow.dag
-    job = next((job for job in dag.jobs if file in map(str, job.output)), None)
-    if job is None or not dag.needrun(job):
-        return None
-    reason = dag.reason(job)
+def reasons(workflow: Any) -> dict[str, Reason]:
+    """File that a planned run makes -> why."""
+    dag, of_files = workflow.dag, {}
+    for job in filter(dag.needrun, dag.jobs):
+        of_files |= dict.fromkeys(map(str, job.output), _reason(dag.reason(job)))
+    return of_files
+
+
+def _reason(reason: Any) -> Reason:
     flags = {
         "its rule changed": "code_changed",
         "it reads other files": "input_changed",

@@ -9,6 +9,7 @@ import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ..files import hash_file, write_text
 from ..plan.step import Step
@@ -41,20 +42,20 @@ class Made:
 
     def warnings(self, step: Step, log: str, digest: str) -> list[str] | None:
         """What a step warned of when it was made of the same; None where it was not, or has lost its outputs."""
-        try:
-            record = json.loads(self._note(log).read_text(encoding="utf-8"))
-            made_of, outputs, warnings = record["made_of"], record["outputs"], list(record["warnings"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return None
-        same = made_of == digest and outputs == list(map(self._hash, step.outputs))
-        return warnings if same else None
+        note = self._read(log)
+        same = note.get("made_of") == digest and note.get("outputs") == list(map(self._hash, step.outputs))
+        return list(note["warnings"]) if same and isinstance(note.get("warnings"), list) else None
 
     def former_dependence(self, log: str) -> str:
         """What a step depended on besides its files when it was made (`Step.depends_on`); "" without a note."""
+        return str(self._read(log).get("depends_on", ""))
+
+    def _read(self, log: str) -> dict[str, Any]:
+        """The note of a step; empty where there is none that is whole."""
         try:
-            return str(json.loads(self._note(log).read_text(encoding="utf-8"))["depends_on"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return ""
+            return dict(json.loads(self._note(log).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return {}
 
     def forget(self, log: str) -> None:
         """Forget what the step of a log was made of."""

@@ -33,16 +33,14 @@ def check(study: Study, name: str) -> None:
     """Raises BiasgridError for a name that no step of the study has."""
     plan = Plan(study)
     if name not in plan:
-        kinds = dict.fromkeys(other.partition(" ")[0] for other in plan)
+        kinds = dict.fromkeys(other.rpartition(" ")[0] or other for other in plan)
         raise BiasgridError(f"--why: {unknown_name('step', name, plan, f'of the kinds {join_names(kinds)}')}")
 
 
 def record(logs: Path) -> None:
     """Note which modules the digests of code are of that this process has planned with."""
-    known = _modules(logs)
-    known = {
-        digest: members for digest, members in known.items() if digest not in code.members()
-    } | code.members()
+    new = code.members()
+    known = {digest: members for digest, members in _modules(logs).items() if digest not in new} | new
     write_text(logs / MODULES, json.dumps(dict(list(known.items())[-KEPT:])))
 
 
@@ -67,8 +65,9 @@ class Why:
     """
 
     def __init__(self, workflow: Any, study: Study, logs: Path):
-        self._workflow, self._study, self._logs = workflow, study, logs
-        self._made, self._plan = Made(logs), Plan(study)
+        self._study, self._logs = study, logs
+        self._made, self._plan, self._modules = Made(logs), Plan(study), _modules(logs)
+        self._reasons = engine.reasons(workflow)
         self._causes: dict[str, dict[str, None]] = {}
 
     def lines(self, name: str) -> list[str]:
@@ -94,7 +93,7 @@ class Why:
         return self._causes[file]
 
     def _find_causes(self, file: str) -> Iterator[str]:
-        reason = engine.reason_of(self._workflow, file)
+        reason = self._reasons.get(file)
         if reason is None:
             return
         if not Path(file).exists():
@@ -109,7 +108,7 @@ class Why:
         if before and before != step.depends_on:
             yield from self._dependence_changes(self._makers[file], before, step.depends_on)
         for other in step.files:
-            if other in reason.updated and engine.reason_of(self._workflow, other) is None:
+            if other in reason.updated and other not in self._reasons:
                 yield f"{other} is newer than {file}"
             yield from self._causes_of(other)
         yield from (f"{file}: {text}" for text in reason.other)
@@ -133,7 +132,7 @@ class Why:
             shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
             yield f"{name}: {shown}"
         if old_code != new_code:
-            old, new = _modules(self._logs).get(old_code), code.members().get(new_code)
+            old, new = self._modules.get(old_code), code.members().get(new_code)
             changed = [m for m in sorted({*old, *new}) if old.get(m) != new.get(m)] if old and new else []
             yield f"code changed: {join_names(changed)}" if changed else f"the code of {name} changed"
 
