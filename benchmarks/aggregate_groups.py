@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.geometry import unit
-from biasgrid.inference import infer_query
 from biasgrid.inference.aggregates import infer_aggregates
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import pool_of
 from biasgrid.request import Request
 

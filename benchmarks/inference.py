@@ -24,7 +24,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.inference import Resampler, intervals, query_permutation_test
+from biasgrid.inference.bootstrap import intervals
+from biasgrid.inference.resampler import Resampler
+from biasgrid.inference.significance.permutation import query_permutation_test
 from biasgrid.metrics import Metric
 from biasgrid.request import Request
 from biasgrid.sample import look_up

@@ -45,11 +45,11 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.geometry import unit
-from biasgrid.inference import infer_query
 from biasgrid.inference.group_draws import BETWEEN, WITHIN, draws_of
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.permutation import DISTANCE
 from biasgrid.inference.pool import Pool, make_pool
-from biasgrid.inference.random_groups import groups_test
+from biasgrid.inference.significance.random_groups import groups_test
 from biasgrid.request import Request
 from biasgrid.sample import look_up
 from biasgrid.words import FoundSet, WordOptions, find

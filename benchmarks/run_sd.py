@@ -22,7 +22,7 @@ import numpy as np
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import store_of
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
 from biasgrid.request import Request
 from biasgrid.study import UNTOUCHED, Study

@@ -31,7 +31,8 @@ from biasgrid.errors import BiasgridError
 from biasgrid.figures.layout import add_axes, blank, styled
 from biasgrid.figures.palette import MODEL_COLOURS
 from biasgrid.figures.text import LARGE, NORMAL
-from biasgrid.metrics.registry import TESTS, Metric
+from biasgrid.inference.significance import REGISTRY as TESTS
+from biasgrid.metrics.registry import Metric
 from biasgrid.properties import Setting
 from biasgrid.properties.figures import blind_spots, plain
 from biasgrid.properties.numbers import number
@@ -169,9 +170,9 @@ def tests(metric: Metric) -> Iterator[str]:
     if metric.no_test:
         yield item(f"**Permutation test** (`p_value`): there is none, as {metric.no_test}.")
     else:
-        kind, _, question = TESTS[metric.test_of].partition(": ")
+        test = TESTS["permutation"]
         yield item(
-            f"**{kind}** (`p_value`): {question[0].lower()}{question[1:]} In a permutation, "
+            f"**{test.label_of(metric)}** (`p_value`): {test.question(metric)} In a permutation, "
             f"{PERMUTED[metric.exchanged]}. {_p_value(metric)}"
         )
     if metric.needs not in ("vectors", "contextual_vectors"):

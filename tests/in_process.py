@@ -6,6 +6,7 @@ from pathlib import Path
 
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
+from biasgrid.inference import significance
 from biasgrid.plan import plugins, steps
 from biasgrid.report.report_step import report_step
 from biasgrid.study import Study
@@ -30,7 +31,7 @@ def make_cells(study: Study) -> None:
         steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()
-    if steps.POOLED & study.config["inference"].keys():
+    if significance.needs_pool(study.config["inference"]):
         for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
     for group in study.inference_groups.values():

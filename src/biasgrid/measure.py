@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .embeddings.model import Model
-from .options import P_VALUES
+from .inference import significance
 from .query import Query
 from .request import Request
 from .result import Result
@@ -38,11 +38,11 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
         For a model of another kind and a query that has too few sets.
     """
     samples = look_up(request, query, model)
-    results = [sample.result() for sample in samples]
+    results = [replace(sample.result(), tests=significance.columns()) for sample in samples]
     if not request.inference:
         return results
     # imported late: scipy.stats takes a second
-    from .inference import infer
+    from .inference.infer import infer
     from .verdicts.evidence import LEVEL, evidence_of
 
     records, _ = infer(samples)
@@ -55,14 +55,13 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
 
 
 def _add_inference(result: Result, record: Mapping[str, Any], interval: str) -> Result:
-    low, high = record.get("bootstrap", {}).get(interval, (None, None))
-    numbers: dict[str, Any] = {name: record.get(test, {}).get("p_value") for name, test in P_VALUES.items()}
-    numbers |= {"ci_low": low, "ci_high": high}
-    numbers = {name: math.nan if number is None else number for name, number in numbers.items()}
+    ends = record.get("bootstrap", {}).get(interval, (None, None))
+    low, high = (math.nan if end is None else end for end in ends)
     parts = {name: part for name, part in record.items() if name not in ("query", "status", "value")}
     return replace(
         result,
-        **numbers,
+        ci_low=low,
+        ci_high=high,
         interval=interval if "bootstrap" in record else "",
         inference=parts,
     )

@@ -74,9 +74,14 @@ class Registry(Mapping[str, T]):
         One of them in a message, such as "metric".
     topic
         What `biasgrid list` calls them; left out: the package's name.
+    gone
+        Names of former entries -> what is said to who asks for them.
     """
 
-    def __init__(self, package: str, attribute: str, what: str, topic: str = ""):
+    def __init__(
+        self, package: str, attribute: str, what: str, topic: str = "", gone: Mapping[str, str] | None = None
+    ):
+        self._gone = gone or {}
         self.package, self.attribute, self.what = package, attribute, what
         self.topic = topic or package.rpartition(".")[2]
         self._entries: dict[str, T] = {}
@@ -121,6 +126,8 @@ class Registry(Mapping[str, T]):
     def unknown(self, name: object, choices: Iterable[str] | None = None) -> str:
         """A message's text for a name that no entry has: which plugin to load, where one that comes with biasgrid has
         the entry, else the `choices`, by default the names of all entries."""
+        if isinstance(name, str) and name in self._gone:
+            return self._gone[name]
         names = sorted(self) if choices is None else choices
         return self.of_plugin(name) or unknown_name(self.what, name, names, f"biasgrid list {self.topic}")
 

@@ -10,7 +10,7 @@ from . import metrics
 from .embeddings.kinds import REGISTRY as KINDS
 from .errors import BiasgridError, InputError, join_names, not_allowed, quote
 from .metrics.registry import Metric
-from .options import INTERVALS, check_interval, complete_options
+from .options import INTERVALS, check_interval
 from .query import Query
 from .words import WordOptions
 
@@ -30,8 +30,7 @@ class Request:
     seed
         From 0; of a metric that draws at random.
     inference
-        Part (`options.PARTS`) -> its options, or True: the defaults. One that is None or False is left out; options
-        that are left out are kept with their defaults.
+        Part -> its options: what `inference.significance.complete` takes, or has completed.
     interval
         Which one `Result.ci_low` and `ci_high` are.
     draw_seed
@@ -59,13 +58,7 @@ class Request:
             raise InputError(
                 f"strategy: {self.words.strategy}: a sentence of a pair has one form; {self.metric.name} needs first"
             )
-        parts = {part: o for part, o in self.inference.items() if o is not None and o is not False}
-        for part, options in parts.items():
-            if options is not True and not isinstance(options, Mapping):
-                raise InputError(not_allowed(part, options, "True, False, and a mapping of options"))
         check_interval(self.interval)
-        parts = {part: complete_options(part, {} if o is True else o) for part, o in parts.items()}
-        object.__setattr__(self, "inference", parts)
 
     @classmethod
     def of_cell(cls, spec: Mapping[str, Any], inference: Mapping[str, Any] | None = None) -> Request:

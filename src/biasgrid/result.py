@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import numbers
 from .caveats import ONE_WORD, p_with_lowest, why_undefined
 from .errors import InputError, join_names, quote
-from .options import P_VALUES
 from .schema import as_finite
 from .wefe_names import RESULT
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# of scores.csv, those that a single result has
-COLUMNS = (
-    "query",
-    "metric",
-    "model",
-    "value",
-    "p_value",
-    "ci_low",
-    "ci_high",
-    "words_used",
-    "words_lost",
-    "status",
-    "p_groups",
-    "p_bands",
-    "p_controls",
-    "evidence",
-)
 
 UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evidence for: `verdicts.evidence`
 
@@ -67,8 +49,6 @@ class Result:
         Set -> word -> the vocabulary entries that it was found as.
     lost
         Set -> its distinct words that the model does not have.
-    p_value
-        Of the permutation test, 0 to 1; NaN where none was asked for, or the metric has none.
     ci_low, ci_high
         The ends of the confidence interval over words; NaN likewise.
     interval
@@ -76,21 +56,20 @@ class Result:
     is_fixed
         Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
     inference
-        All that was asked for: permutation, random_groups, frequency_bands, control_words, bootstrap, influence,
-        halves, as docs/inference.md has them; None where nothing was. `reasons` says why a number of it is missing.
+        All that was asked for: tests by name, bootstrap, influence, halves, as docs/inference.md has them; None where
+        nothing was. `reasons` says why a number of it is missing.
     contrasts
         Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
         the others together and for all words together; None of a metric that has no contrasts.
-    p_groups
-        Of the test against random groups, 0 to 1; NaN where none was asked for, or none can be made.
-    p_bands
-        Of the permutation test within bands of frequency, likewise.
-    p_controls
-        Of the test against control words, which are as frequent as the query's, likewise.
     evidence
         Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
         "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
         *not adjusted* for the number of tests that you make.
+    tests
+        Column of p-values -> the test that it is of, of all tests that there are. Each column is an attribute, too:
+        `p_value` of the permutation test, `p_groups` of the one against random groups, `p_bands` of the permutation
+        test within bands of frequency, `p_controls` of the one against control words; 0 to 1, NaN where the test was
+        not asked for, or the metric has none.
     """
 
     query: str
@@ -102,19 +81,32 @@ class Result:
     detail: dict[str, dict[str, dict[str, Any]]]
     found: dict[str, dict[str, list[str]]]
     lost: dict[str, list[str]]
-    p_value: float = math.nan
     ci_low: float = math.nan
     ci_high: float = math.nan
     inference: dict[str, Any] | None = None
     contrasts: list[dict[str, Any]] | None = None
-    p_groups: float = math.nan
-    p_bands: float = math.nan
-    p_controls: float = math.nan
     metric: str = ""
     model: str = ""
     evidence: str = UNTESTED
     interval: str = ""
     is_fixed: bool = False
+    tests: Mapping[str, str] = field(default_factory=dict)
+
+    if TYPE_CHECKING:  # those of the tests that come with biasgrid
+        p_value: ClassVar[float]
+        p_groups: ClassVar[float]
+        p_bands: ClassVar[float]
+        p_controls: ClassVar[float]
+    else:
+
+        def __getattr__(self, name: str) -> float:
+            if name not in (tests := vars(self).get("tests", {})):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            p_value = (self.inference or {}).get(tests[name], {}).get("p_value")
+            return math.nan if p_value is None else p_value
+
+        def __dir__(self) -> list[str]:
+            return [*super().__dir__(), *self.tests]
 
     def __repr__(self) -> str:
         head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
@@ -170,7 +162,7 @@ class Result:
             "interval", or why there is none where one was asked for -> text.
         """
         texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
-        for name in P_VALUES:
+        for name in self.tests:
             if math.isfinite(p := getattr(self, name)):
                 texts[name] = p_with_lowest(p, self.p_lowest(name))
         if math.isfinite(self.ci_low):
@@ -185,14 +177,14 @@ class Result:
         Parameters
         ----------
         name
-            "p_value", "p_groups", "p_bands" or "p_controls".
+            One of `tests`, such as "p_value".
 
         Returns
         -------
         float or None
             0 to 1; None where the test was not made.
         """
-        lowest: float | None = (self.inference or {}).get(P_VALUES[name], {}).get("p_lowest")
+        lowest: float | None = (self.inference or {}).get(self.tests[name], {}).get("p_lowest")
         return lowest
 
     @property
@@ -214,7 +206,7 @@ class Result:
     def reasons(self) -> dict[str, str]:
         """Why numbers that were asked for are missing: name of the number -> sentence."""
         sentences = {"value": self.reason} if self.reason else {}
-        for name, part in P_VALUES.items():
+        for name, part in self.tests.items():
             if reason := (self.inference or {}).get(part, {}).get("reason"):
                 sentences[name] = reason
         for kind, reason in (self.inference or {}).get("bootstrap", {}).get("reasons", {}).items():
@@ -237,12 +229,25 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, p_groups,
-            p_bands, p_controls, evidence, which is not adjusted here.
+            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, the p-values of
+            the other tests, and evidence, which is not adjusted here.
         """
         import pandas as pd  # imported late: it takes half a second
 
-        return pd.DataFrame([{name: getattr(self, name) for name in COLUMNS}])
+        first, *others = self.tests or [""]
+        columns = [
+            "query",
+            "metric",
+            "model",
+            "value",
+            first,
+            "ci_low",
+            "ci_high",
+            "words_used",
+            "words_lost",
+        ]
+        columns = [*filter(None, columns), "status", *others, "evidence"]
+        return pd.DataFrame([{name: getattr(self, name) for name in columns}])
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
@@ -253,9 +258,9 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
     if result.inference is None:
-        left_out += (*P_VALUES, "ci_low", "ci_high", "interval", "inference", "evidence")
+        left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
     # words, which are most of a record, have no numbers to check
     words = {
@@ -265,8 +270,10 @@ def as_json(result: Result) -> dict[str, Any]:
         },
         "lost": {name: list(lost_words) for name, lost_words in result.lost.items()},
     }
-    return {
+    record = {
         f.name: words[f.name] if f.name in words else as_finite(getattr(result, f.name))
         for f in fields(result)
         if f.name not in left_out
     }
+    p_values = {} if result.inference is None else {name: getattr(result, name) for name in result.tests}
+    return record | as_finite(p_values)

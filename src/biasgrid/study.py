@@ -24,8 +24,7 @@ from .evaluation.spec import Spec
 from .figures import Drawing, plan_figures
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
-from .options import BY_FREQUENCY, OF_WORDS
-from .options import PARTS as INFERRED
+from .inference import significance
 from .query import Query
 from .seeds import seed_of
 from .statistics.aggregation import OVERALL
@@ -241,14 +240,21 @@ class Study(Folders):
     def _inference_options(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         metric_options = self.metrics(cell.criterion)[cell.metric].get("inference", {})
-        excluded_parts = OF_WORDS if self.kind(cell.model).scores else ()
-        parts = {part: self.config["inference"].get(part) for part in INFERRED if part not in excluded_parts}
+        tests = significance.REGISTRY
+        has_sentences = self.kind(cell.model).scores
+        parts = {
+            part: self.config["inference"].get(part)
+            for part in significance.parts()
+            if not (has_sentences and part in tests and tests[part].of_words)
+        }
         options = {
             part: entry | metric_options.get(part, {}) for part, entry in parts.items() if entry is not None
         }
         if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
             proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
-            options |= {part: options[part] | proxy for part in BY_FREQUENCY if part in options}
+            options |= {
+                part: options[part] | proxy for part in options if part in tests and tests[part].by_frequency
+            }
         return options
 
     @cached_property
@@ -559,7 +565,8 @@ class Study(Folders):
                 raise BiasgridError(f"{where}: null_distributions: {unknown_name('cell', name, self.cells)}")
             cell = self.cells[name]
             metric = self.metric(cell.criterion, cell.metric)
-            if reason := metric.reason_without_test(inference.spec["inference"] if inference else ()):
+            asked = inference.spec["inference"] if inference else ()
+            if reason := significance.reason_without(metric, asked):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
         try:
             self.figures  # noqa: B018

@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
 from biasgrid.api import calls, docstrings
+from biasgrid.inference.significance import parts
 from biasgrid.metrics import Metric, Score
-from biasgrid.options import PARTS
 from biasgrid.result import Result
 from biasgrid.words import WordOptions
 
-SHARED = ["preprocessors", "strategy", "normalize", "lost_vocabulary_threshold", "seed", *PARTS, "interval"]
+SHARED = ["preprocessors", "strategy", "normalize", "lost_vocabulary_threshold", "seed", *parts(), "interval"]
 FUNCTIONS = [getattr(metrics, name) for name in metrics.REGISTRY]
 FITS = [getattr(debias, name) for name in debias.REGISTRY]
 BOTH = [*FUNCTIONS, *FITS]

@@ -13,8 +13,8 @@ from scipy.stats._resampling import BootstrapResult
 from test_resampling import near, sets_of, variants, vectors, w
 
 from biasgrid import Query, metrics
-from biasgrid.inference import infer_query, intervals
-from biasgrid.inference.bootstrap import draw_counts
+from biasgrid.inference.bootstrap import draw_counts, intervals
+from biasgrid.inference.infer import infer_query
 from biasgrid.request import Request
 from biasgrid.words import WordOptions, find
 

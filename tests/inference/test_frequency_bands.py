@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.inference import infer_query, permutation_test
-from biasgrid.inference.frequency_bands import bands
-from biasgrid.inference.permutation import permutations_of
+from biasgrid.inference.infer import infer_query
+from biasgrid.inference.permutation import permutation_test, permutations_of
+from biasgrid.inference.significance.frequency_bands import bands
 from biasgrid.request import Request
 from biasgrid.words import WordOptions
 
@@ -300,7 +300,10 @@ def test_on_the_command_line(by_frequency, tmp_path):
     assert 0 < record["p_bands"] <= 1
     assert 0 < record["p_controls"] <= 1
     table = biasgrid(*ask, "--frequency-bands", "--control-words", "draws=99", "--table").stdout
-    assert re.search(r"permutation within bands of frequency, p = \.\d+; control words, p = \.\d+", table)
+    assert re.search(
+        r"permutation test within bands of frequency, p = \.\d+; test against\s+control words, p = \.\d+",
+        table,
+    )
     wrong = biasgrid(*ask, "--frequency-bands", "width=0.5")
     assert wrong.returncode == 2
     assert len(wrong.stderr.strip().splitlines()) == 1

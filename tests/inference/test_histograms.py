@@ -8,8 +8,8 @@ import pytest
 from conftest import GRID_WORDS, write_text_model
 
 from biasgrid import Query, load, metrics
-from biasgrid.inference import infer_query, permutation_test
-from biasgrid.inference.permutation import drawn_test
+from biasgrid.inference.infer import infer_query
+from biasgrid.inference.permutation import drawn_test, permutation_test
 from biasgrid.request import Request
 
 

@@ -20,14 +20,15 @@ from in_process import make
 from joblib.externals.loky import get_reusable_executor
 from reruns import every, made_with, stale
 
-from biasgrid import Query, inference, metrics
+from biasgrid import Query, metrics
 from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_query, permutation, permutation_test, step
-from biasgrid.inference.permutation import share_as_extreme
-from biasgrid.inference.random_groups import excess_of
-from biasgrid.options import Alternative
+from biasgrid.inference import permutation, step
+from biasgrid.inference.infer import infer_query
+from biasgrid.inference.permutation import permutation_test, share_as_extreme
+from biasgrid.inference.significance.random_groups import excess_of
+from biasgrid.options import BIAS, Alternative
 from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.request import Request
 from biasgrid.study import Study
@@ -277,7 +278,7 @@ def test_seed_and_blocks(monkeypatch):
 
 
 def test_a_config_may_ask_for_every_alternative():
-    assert get_args(Alternative) == (inference.BIAS, *inference.ALTERNATIVES)
+    assert get_args(Alternative) == (BIAS, *permutation.ALTERNATIVES)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from biasgrid import Query, debias, metrics, words
 from biasgrid.debias.transform import Transform
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import resampler
+from biasgrid.inference.significance import complete_options
 from biasgrid.metrics import Metric, Score
-from biasgrid.options import complete_options
 from biasgrid.result import as_json
 from biasgrid.study import Study
 

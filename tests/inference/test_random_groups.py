@@ -10,8 +10,9 @@ from conftest import make_store
 
 from biasgrid import Query, debias, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import group_draws, infer_query
+from biasgrid.inference import group_draws
 from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import Pool, bands_of, pool_of
 from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN
 from biasgrid.processes import RANDOM_GROUPS

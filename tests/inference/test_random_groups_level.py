@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from biasgrid import Query, metrics
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import pool_of
 from biasgrid.request import Request
 from validation.calibration.queries import Words

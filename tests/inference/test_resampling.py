@@ -17,7 +17,7 @@ from resampled import Vectors, drawn, pooled
 from sklearn.linear_model import LogisticRegression
 
 from biasgrid import Query, metrics
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.metrics.registry import Metric, Score, one_by_one
 from biasgrid.request import Request
 from biasgrid.words import WordOptions, find

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, load
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.metrics import metric
 from biasgrid.request import Request
 

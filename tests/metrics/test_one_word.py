@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biasgrid import BiasgridError, Query, metrics
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.request import Request
 
 ONE = Query([["w0"], ["w1"]], [["w2", "w3", "w4"], ["w5", "w6"]], ["A", "B"], ["C", "D"])

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, neighbours, tables
 from biasgrid.embeddings import build_store
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
 from biasgrid.metrics.registry import one_by_one
 from biasgrid.request import Request

@@ -13,7 +13,7 @@ from biasgrid import metrics
 from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import Pool
 from biasgrid.request import Request
 from biasgrid.schema import as_finite, dumps

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from biasgrid.config.common import Distinct, Key, Params
-from biasgrid.config.metrics import Measured, partial
+from biasgrid.config.common import Distinct, Key, Params, partial
+from biasgrid.config.metrics import Measured
 from biasgrid.config.models import Models
 from biasgrid.config.study import Run, with_includes
 from biasgrid.embeddings.training import PARAMETERS, check_parameters

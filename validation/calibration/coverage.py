@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.metrics.registry import Metric
 from biasgrid.request import Request
 

@@ -16,7 +16,7 @@ from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import make_pool
 from biasgrid.query import Query
 from biasgrid.request import Request

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.inference import Permutation, Resampler, query_permutation_test
+from biasgrid.inference.permutation import Permutation
+from biasgrid.inference.resampler import Resampler
+from biasgrid.inference.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric
 from biasgrid.request import Request
 from biasgrid.sample import look_up

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .. import metrics, wefe_names
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed
+from ..inference import significance
 from ..measure import measure
 from ..metrics.registry import Metric
 from ..query import Query
@@ -36,10 +37,6 @@ def measure_query(
     normalize: bool = False,
     lost_vocabulary_threshold: float = 0.2,
     seed: int = 0,
-    permutation: Part = None,
-    random_groups: Part = None,
-    frequency_bands: Part = None,
-    control_words: Part = None,
     bootstrap: Part = None,
     sensitivity: Part = None,
     interval: Interval = INTERVAL,
@@ -66,17 +63,6 @@ def measure_query(
         From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
     seed
         From 0; of a metric that draws at random, and of inference.
-    permutation
-        Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `alternative`.
-    random_groups
-        Whether to test against random groups of the model's words, which gives `p_groups`; or options: `draws`,
-        `alternative`.
-    frequency_bands
-        Whether to make the permutation test within bands of words that are about as frequent, which gives `p_bands`;
-        or its options: `draws`, `exact`, `alternative`, `width`.
-    control_words
-        Whether to compare the score with scores for frequency-matched control words, which gives
-        `p_controls`; or options: `draws`, `nearest`, `alternative`.
     bootstrap
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -85,6 +71,8 @@ def measure_query(
         `inference`; or options: `halves`.
     interval
         Which interval `ci_low` and `ci_high` are the ends of.
+    **parameters
+        The metric's own, and tests by name (`inference.significance`): True, or its options.
 
     Returns
     -------
@@ -101,6 +89,8 @@ def measure_query(
     check_query(query)
     check_model(model)
     seed = plain(seed)
+    asked = {test.name: parameters.pop(test.name, None) for test in significance.tests()}
+    inference = significance.complete({**asked, "bootstrap": bootstrap, "sensitivity": sensitivity})
     parameters = {name: plain(value) for name, value in parameters.items()}
     for name, choice in (("strategy", strategy), ("interval", interval)):
         if not isinstance(choice, str):
@@ -115,9 +105,6 @@ def measure_query(
     check_template(metric, query, parameters)
     warn_shared(query)
     check_kind(metric, model)
-    inference = {"permutation": permutation, "random_groups": random_groups}
-    inference |= {"frequency_bands": frequency_bands, "control_words": control_words}
-    inference |= {"bootstrap": bootstrap, "sensitivity": sensitivity}
     request = Request(metric, parameters, words, seed, inference, interval, draw_seed=seed)
     result = measure(request, query, model)[0]
     warn_lost(query, model, result)
@@ -156,18 +143,25 @@ def function_of(metric: Metric) -> Callable[..., Result]:
 
 def _signature(metric: Metric) -> inspect.Signature:
     shared = docstrings.signature_of(measure_query).parameters.values()
+    tests = [
+        inspect.Parameter(test.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Part)
+        for test in significance.tests()
+    ]
+    options = [p for p in shared if p.kind is p.KEYWORD_ONLY]
+    first = [p.name for p in options].index("bootstrap")
     metric_parameters = docstrings.signature_of(metric.function).parameters
     return docstrings.merge_signatures(
         [p for p in shared if p.name in ("query", "model")],
         [metric_parameters[name] for name in metric.parameters],
-        [p for p in shared if p.kind is p.KEYWORD_ONLY],
+        [*options[:first], *tests, *options[first:]],
         returns=Result,
     )
 
 
 def _docstring(metric: Metric, signature: inspect.Signature) -> str:
     metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measure_query)
-    texts = docstrings.parameters(measure_query) | docstrings.parameters(metric.function)
+    tests = {test.name: _describe_test(test) for test in significance.tests()}
+    texts = docstrings.parameters(measure_query) | tests | docstrings.parameters(metric.function)
     sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
     texts["query"] = docstrings.wrap(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
     returns = metric_sections.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
@@ -181,6 +175,13 @@ def _docstring(metric: Metric, signature: inspect.Signature) -> str:
         "Examples": metric_sections.get("Examples", ""),
     }
     return docstrings.docstring(parts)
+
+
+def _describe_test(test: significance.Test) -> str:
+    options = ", ".join(f"`{name}`" for name in test.options.model_fields)
+    return docstrings.wrap(
+        f"Whether to make {test.help}, which gives `{test.column}`; or its options: {options}.", 108
+    )
 
 
 def range_of(metric: Metric) -> str:

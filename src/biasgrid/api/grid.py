@@ -11,7 +11,7 @@ from .. import wefe_names
 from ..callers import stacklevel
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, join_names, not_allowed, quote
-from ..options import TESTS
+from ..inference import significance
 from . import grid_config, wefe
 from .checks import plain
 from .evaluating import evaluate_models
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "measure_grid"]
 
 
-@wefe.answers(wefe_names.RUN_QUERIES)
+@wefe.answers(wefe_names.RUN_QUERIES, lambda: significance.REGISTRY)
 def measure_grid(
     metrics: Iterable[str | Metric | tuple[str | Metric, Mapping[str, Any]]]
     | Mapping[str, Mapping[str, Any]],
@@ -46,10 +46,6 @@ def measure_grid(
     ties: Ties = "average",
     coverage: float = 2 / 3,
     seed: int = 0,
-    permutation: bool | Mapping[str, Any] | None = None,
-    random_groups: bool | Mapping[str, Any] | None = None,
-    frequency_bands: bool | Mapping[str, Any] | None = None,
-    control_words: bool | Mapping[str, Any] | None = None,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
@@ -57,6 +53,7 @@ def measure_grid(
     null_distributions: bool = False,
     n_jobs: int = 1,
     progress: bool = True,
+    **tests: bool | Mapping[str, Any] | None,
 ) -> Grid:
     """Measure every metric on every query on every model.
 
@@ -94,9 +91,9 @@ def measure_grid(
         have, which `Grid.least_biased` does: above 0 and up to 1, compared to three decimals.
     seed
         From 0; of metrics that draw at random, and of inference.
-    permutation, random_groups, frequency_bands, control_words, bootstrap, sensitivity
-        Each True or a mapping of options: `p_value`, `p_groups`, `p_bands`, `p_controls`, the confidence interval
-        `ci_low` to `ci_high`, and the influence of single words.
+    bootstrap, sensitivity
+        Each True or a mapping of options: the confidence interval `ci_low` to `ci_high`, and the influence of single
+        words.
     interval
         Which confidence interval `ci_low` and `ci_high` are the ends of.
     adjust
@@ -107,6 +104,9 @@ def measure_grid(
         Processes; -1: one for each processor. No value depends on it.
     progress
         Whether a progress bar is shown on standard error.
+    **tests
+        Each True or a mapping of options: `permutation` gives `p_value`, `random_groups` `p_groups`,
+        `frequency_bands` `p_bands`, `control_words` `p_controls`; a plugin's test has its name, too.
 
     Returns
     -------
@@ -141,10 +141,7 @@ def measure_grid(
             "lost_vocabulary_threshold": lost_vocabulary_threshold,
         },
         inference={
-            "permutation": permutation,
-            "random_groups": random_groups,
-            "frequency_bands": frequency_bands,
-            "control_words": control_words,
+            **tests,
             "bootstrap": bootstrap,
             "sensitivity": sensitivity,
             "interval": interval,
@@ -187,7 +184,11 @@ def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, st
     lowest = {}
     for record in filter(None, (outcome.inference for outcome in outcomes.values())):
         for result in record["results"]:
-            tests = [result[test]["p_lowest"] for test in TESTS if "p_lowest" in result.get(test, {})]
+            tests = [
+                result[test]["p_lowest"]
+                for test in significance.REGISTRY
+                if "p_lowest" in result.get(test, {})
+            ]
             if tests:
                 lowest[record["metric"], result["query"], record["model"]] = max(tests)
     return lowest

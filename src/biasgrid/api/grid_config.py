@@ -12,7 +12,8 @@ from ..config.check import check_subquery_names, metrics_of
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
-from ..options import PARTS, TESTS, check_interval, complete_options
+from ..inference import significance
+from ..options import check_interval
 from ..printable import check_line
 from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
@@ -166,20 +167,11 @@ def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
         raise BiasgridError(not_allowed("coverage", coverage, "a share of the queries, above 0 and up to 1"))
 
 
-def part_options(part: str, options: Any) -> dict[str, Any] | None:
-    """The options of a part of inference: True is its defaults, None and False no such part."""
-    if options is None or options is False:
-        return None
-    return complete_options(part, {} if options is True else options)
-
-
 def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
     check_interval(interval)
     if adjust not in ADJUST:
         raise BiasgridError(f"adjust: {unknown_name('method', adjust, ADJUST)}")
-    options = {part: part_options(part, parts[part]) for part in PARTS}
-    parts_used = {part: settings for part, settings in options.items() if settings is not None}
-    return {**parts_used, "interval": interval, "adjust": adjust}
+    return {**significance.complete(parts), "interval": interval, "adjust": adjust}
 
 
 def _look_up(words: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,13 +272,13 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[
     elif key != metric.name:  # figures are to tell two of one metric apart
         entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
-    tests = {part: options.pop(part) for part in TESTS if part in options}
+    tests = {test: options.pop(test) for test in significance.REGISTRY if test in options}
     try:
         wefe.check_names(options, metric.parameters, wefe_names.MEASURING, key)
-        metric.check_parameters(options, ["label", *LOOK_UP, *TESTS])
+        metric.check_parameters(options, ["label", *LOOK_UP, *significance.REGISTRY])
         WordOptions(**words)
         for part, settings in tests.items():
-            full = complete_options(part, settings)
+            full = significance.complete_options(part, settings)
             tests[part] = {name: full[name] for name in settings}
     except BiasgridError as error:
         raise BiasgridError(f"metrics: {key}: {str(error).removeprefix(f'{key}: ')}") from None

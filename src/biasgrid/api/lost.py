@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..callers import stacklevel
 from ..caveats import ONE_WORD, UNDEFINED, lowest_p, shared_text, shared_words, why_undefined
 from ..errors import join_names, quote
-from ..options import P_VALUES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +68,7 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         _warn_once(f"{where}: the value{metric_note} is NaN: {reason}", NoValueWarning)
     if result.is_fixed:
         _warn_once(f"{where}: the value{metric_note} is kept: {ONE_WORD}", UserWarning)
-    for name in P_VALUES:
+    for name in result.tests:
         if lowest := lowest_p(result.p_lowest(name)):
             _warn_once(f"{where}: {name}{metric_note} cannot be small: {lowest}", UserWarning)
 

@@ -12,7 +12,7 @@ from .. import metrics
 from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..grid import Cell
-from ..options import POOLED
+from ..inference import significance
 from ..query import Query
 from ..registry import load_plugins, loaded_plugins
 from ..request import Request
@@ -145,7 +145,7 @@ def _in_parallel(
     tasks, session = [], _session()
     for state, cells in by_model.items():
         pool = None
-        if any(POOLED & (inference or {}).keys() for _, _, inference in cells):
+        if any(significance.needs_pool(inference or {}) for _, _, inference in cells):
             from ..inference.pool import pool_of
 
             pool = pool_of(models[state])
@@ -194,7 +194,7 @@ def measure_cell(
     if inference is None:
         return Outcome(record)
     # imported late: scipy.stats takes a second
-    from ..inference import infer
+    from ..inference.infer import infer
     from ..inference.null import Null
 
     nulls: dict[str, Any] = {}

@@ -25,14 +25,22 @@ def check_names(
             raise InputError(f"{function}: {name}: {names[name]}")
 
 
-def answers(names: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: a function's unknown keywords are answered, WEFE's with what to say in their place."""
+def answers(
+    names: Mapping[str, str], more: Callable[[], Iterable[str]] = tuple
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: a function's unknown keywords are answered, WEFE's with what to say in their place. `more`
+    are those that its `**` takes."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        parameters = [name for name in inspect.signature(function).parameters if name != "self"]
+        own_parameters = [
+            name
+            for name, parameter in inspect.signature(function).parameters.items()
+            if name != "self" and parameter.kind is not parameter.VAR_KEYWORD
+        ]
 
         @functools.wraps(function)
         def answer(*args: P.args, **options: P.kwargs) -> R:
+            parameters = [*own_parameters, *more()]
             check_names(options, parameters, names, function.__name__)
             for name in options:
                 if name not in parameters:

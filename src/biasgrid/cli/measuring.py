@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..caveats import p_with_lowest
 from ..errors import BiasgridError, join_names, quote
+from ..inference import significance
 from ..numbers import count, interval, p_value, plain, share
-from ..options import INTERVALS, P_VALUES, PARTS, complete_options
+from ..options import INTERVALS, Bootstrap, Sensitivity
+from ..validation import Strict
 from .arguments import FILE, MODEL, PLUGINS, Commands, check_output, key_values, open_model
 from .layout import add_forms, paragraph, wants_table
 
@@ -20,15 +22,6 @@ if TYPE_CHECKING:
     from ..metrics import Metric
     from ..query import Query
     from ..result import Result
-
-# number of a result -> the test that it is of, and what it is called where it is missing
-TESTS = {
-    "p_value": "permutation",
-    "p_groups": "random groups",
-    "p_bands": "permutation within bands of frequency",
-    "p_controls": "control words",
-}
-NUMBERS = {name: f"test ({test})" for name, test in TESTS.items()}
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
@@ -51,8 +44,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     if "seed" in options:
         raise BiasgridError("--param seed: the seed is given with --seed")
     parts = {
-        part: complete_options(part, key_values(getattr(args, part), f"--{part.replace('_', '-')}"))
-        for part in PARTS
+        part: significance.complete_options(
+            part, key_values(getattr(args, part), f"--{part.replace('_', '-')}")
+        )
+        for part in significance.parts()
         if getattr(args, part) is not None
     }
     parameters, words = split_options(metric, options)
@@ -108,16 +103,16 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     ):
         if not math.isnan(low):
             yield f"{share(level)} interval over {units}: {interval(low, high)}."
-    names = TESTS | {"p_value": f"permutation of {metric.test_of}"}
+    nouns = {test.column: test.noun_of(metric) for test in significance.tests()}
     if tests := [
-        f"{names[name]}, {p_with_lowest(p, result.p_lowest(name), p_value)}"
-        for name in P_VALUES
-        if not math.isnan(p := getattr(result, name))
+        f"{noun}, {p_with_lowest(p, result.p_lowest(column), p_value)}"
+        for column, noun in nouns.items()
+        if not math.isnan(p := getattr(result, column))
     ]:
         yield f"Tests: {'; '.join(tests)}."
     yield from reading(result, metric)
     for name, reason in result.reasons.items():
-        yield f"No {NUMBERS.get(name, name)}: {reason}."
+        yield f"No {nouns.get(name, name)}: {reason}."
     if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):
         yield f"Lost words ({count(len(lost))}): {join_names(lost)}."
 
@@ -256,14 +251,9 @@ def add(commands: Commands) -> None:
             "default": 0,
             "help": "for metrics that draw at random, and inference (default 0)",
         },
-        permutation=_part("a permutation test: draws, exact, alternative"),
-        random_groups=_part("a test against random groups: draws, alternative"),
-        frequency_bands=_part(
-            "a permutation test within bands of frequency: draws, exact, alternative, width"
-        ),
-        control_words=_part("a test against words that are as frequent: draws, nearest, alternative"),
-        bootstrap=_part("bootstrap intervals: draws, level"),
-        sensitivity=_part("influence of words, and robustness under halving the sets: halves"),
+        **{test.name: _part(test.help, test.options) for test in significance.tests()},
+        bootstrap=_part("bootstrap intervals", Bootstrap),
+        sensitivity=_part("influence of words, and robustness under halving the sets", Sensitivity),
         interval={
             "choices": INTERVALS,
             "default": INTERVALS[0],
@@ -342,5 +332,6 @@ def add(commands: Commands) -> None:
     )
 
 
-def _part(what: str) -> dict[str, Any]:
-    return {"nargs": "*", "action": "extend", "metavar": "KEY=VALUE", "help": f"{what} (none: defaults)"}
+def _part(what: str, options: type[Strict]) -> dict[str, Any]:
+    text = f"{what}: {', '.join(options.model_fields)} (none: defaults)"
+    return {"nargs": "*", "action": "extend", "metavar": "KEY=VALUE", "help": text}

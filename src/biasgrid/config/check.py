@@ -16,7 +16,7 @@ from ..evaluation.spec import Spec, files_of
 from ..extras import require
 from ..files import slug
 from ..grid import QUALITY
-from ..options import PARTS
+from ..inference.significance import parts
 from ..query import Arity, Query
 from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file
@@ -72,7 +72,7 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
         for key, metric in metrics_of(config, criterion).items():
             _check_metric(key, metric, criterion, criterion_queries, f"{where}: metrics: {key}")
             for part in metric.get("inference", {}):
-                if config["inference"].keys() & PARTS and part not in config["inference"]:
+                if config["inference"].keys() & parts() and part not in config["inference"]:
                     raise BiasgridError(
                         f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
                         "leave this out"

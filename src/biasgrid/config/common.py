@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from ..errors import BiasgridError, quote
 from ..printable import check_line
-from ..validation import check_path, validate
+from ..validation import Strict, check_path, field, validate
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -83,6 +83,15 @@ class Includes:
 def with_includes(kind: Any) -> Any:
     """The type of a field that `Includes`."""
     return Annotated[Any, AfterValidator(_check_includes), Includes(kind)]
+
+
+def partial(model: type[Strict], doc: str) -> type[Strict]:
+    """The model with all of its fields left out by default: what an entry has of its own."""
+    fields = {
+        name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
+        for name, info in model.model_fields.items()
+    }
+    return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
 
 
 def one_language(*entries: Mapping[str, Any]) -> bool:

@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
-from ..options import (
-    Bootstrap,
-    ControlWords,
-    FrequencyBands,
-    Interval,
-    Permutation,
-    RandomGroups,
-    Sensitivity,
-)
-from ..validation import Strict, field
+from pydantic import ConfigDict, PlainValidator, create_model
+
+from ..inference.significance import Test, tests
+from ..options import Bootstrap, Interval, Sensitivity
+from ..registry import is_pending
+from ..validation import Strict, field, validate
+from .common import partial
 
 
 class Inference(Strict):
     """How certain every value is: docs/inference.md. A part that is left out is not computed; `{}` is a part with its
     defaults."""
 
-    permutation: Permutation = field("permutation test of every metric that has one", None)
-    random_groups: RandomGroups = field(
-        "test of every metric against random groups of the model's words", None
-    )
-    frequency_bands: FrequencyBands = field(
-        "permutation test within bands of frequency of every metric that has a permutation test", None
-    )
-    control_words: ControlWords = field(
-        "test of every metric against control words: as frequent as the query's, without a topic", None
-    )
     bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)
     sensitivity: Sensitivity = field("influence of single words, and split halves", None)
     interval: Interval = field("which interval the tables have", "jackknife")
     adjust: Literal["holm", "benjamini-hochberg"] = field(
         "how p-values are adjusted for the number of tests of a criterion", "holm"
     )
+
+
+class OwnInference(Strict):
+    """What is other than in the study's inference, for this metric."""
+
+
+class _Pending(Strict):
+    model_config = ConfigDict(extra="allow")
+
+
+def inference_of_tests(base: type[Strict] = Inference) -> type[Strict]:
+    """The section with a key for each test; plugins may add to them. With `OwnInference`: what a metric has of
+    its own."""
+    return _with_tests(base, tuple(tests()), is_pending())
+
+
+@lru_cache(maxsize=8)
+def _with_tests(base: type[Strict], tests: tuple[Test, ...], pending: bool) -> type[Strict]:
+    options = {
+        test.name: test.options
+        if base is Inference
+        else partial(test.options, f"What is other than in the study's {test.noun}.")
+        for test in tests
+    }
+    fields = {test.name: (options[test.name], field(_meaning(test.options), None)) for test in tests}
+    # a key that is not known may be a test of a plugin that is loaded later
+    bases = (_Pending, base) if pending else (base,)
+    return create_model(base.__name__, __base__=bases, __doc__=base.__doc__, **fields)
+
+
+def _meaning(model: type[Strict]) -> str:
+    """A model's description, as that of a key."""
+    text = (model.__doc__ or "").partition("\n")[0].removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
+def _check(values: Any) -> Strict:
+    return validate(inference_of_tests(), values)
+
+
+def _check_own(values: Any) -> Strict:
+    return validate(inference_of_tests(OwnInference), values)
+
+
+OfStudy = Annotated[Inference, PlainValidator(_check)]
+OfMetric = Annotated[OwnInference, PlainValidator(_check_own)]

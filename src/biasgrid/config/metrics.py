@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
-from ..options import ControlWords, FrequencyBands, Number, Permutation, RandomGroups
+from ..options import Number
 from ..validation import Line, Strict, field
 from ..words import WordOptions
 from .common import Key, Params, Text
+from .inference import OfMetric
 
 
 class Words(Strict):
@@ -44,32 +45,6 @@ class Words(Strict):
         return self
 
 
-def partial(model: type[Strict], doc: str) -> type[Strict]:
-    """The model with all of its fields left out by default: what an entry has of its own."""
-    fields = {
-        name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
-        for name, info in model.model_fields.items()
-    }
-    return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
-
-
-OwnPermutation = partial(Permutation, "What is other than in the study's permutation test.")
-OwnRandomGroups = partial(RandomGroups, "What is other than in the study's test of random groups.")
-OwnFrequencyBands = partial(
-    FrequencyBands, "What is other than in the study's test within bands of frequency."
-)
-OwnControlWords = partial(ControlWords, "What is other than in the study's test against control words.")
-
-
-class OwnInference(Strict):
-    """What is other than in the study's inference, for this metric."""
-
-    permutation: OwnPermutation = field("options of its permutation test", None)
-    random_groups: OwnRandomGroups = field("options of its test against random groups", None)
-    frequency_bands: OwnFrequencyBands = field("options of its test within bands of frequency", None)
-    control_words: OwnControlWords = field("options of its test against control words", None)
-
-
 class Measured(Strict):
     """A metric under a key, with its parameters."""
 
@@ -82,7 +57,7 @@ class Metric(Measured):
     """A metric of a study."""
 
     params: Params = field("parameters of the metric (docs/metrics.md)", None)
-    inference: OwnInference = field("what is other than in the study's inference", None)
+    inference: OfMetric = field("what is other than in the study's inference", None)
     words: Words = field("how its words are looked up", None)
 
 

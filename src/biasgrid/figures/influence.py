@@ -31,9 +31,9 @@ FARTHEST = 5.0  # standard errors: what is farther is cut off
 
 @styled
 def influence(
-    influence: pd.DataFrame, inference: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
+    influence: pd.DataFrame, intervals: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
 ) -> figure.Figure:
-    """The ten most influential words of a metric's scores of a criterion, from influence.csv and inference.csv.
+    """The ten most influential words of a metric's scores of a criterion, from influence.csv and intervals.csv.
 
     One row per word of a set in a (sub-)query, in it one line and mark per model: how far the score moves when the
     word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where the
@@ -47,9 +47,7 @@ def influence(
         return empty_page(
             title, f"no score of {labels.get(metric, metric)} has a value without one of its words."
         )
-    errors = inference.loc[inference["criterion"] == criterion, [*KEYS, "standard_error"]].drop_duplicates(
-        KEYS
-    )
+    errors = _standard_errors(intervals[intervals["criterion"] == criterion])
     table = table.merge(errors, on=KEYS, how="left")
     # where all resamples have one value there is no unit
     shifts = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
@@ -135,12 +133,17 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
                 spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
                 name = f"influence-{slug(criterion)}-{metric}"
-                yield Drawing(name, tables(grid, "influence", "inference"), spec)
+                yield Drawing(name, tables(grid, "influence", "intervals"), spec)
+
+
+def _standard_errors(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Of each score, over words."""
+    return intervals.loc[intervals["kind"] == "jackknife", [*KEYS, "standard_error"]].drop_duplicates(KEYS)
 
 
 def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     """The rows of the ten words that the figure names."""
-    errors = contents["inference"][[*KEYS, "standard_error"]].drop_duplicates()
+    errors = _standard_errors(contents["intervals"])
     table = contents["influence"].merge(errors, on=KEYS, how="left")
     moved = (table["influence"] / table["standard_error"]).abs()
     farthest = moved.groupby([table[name] for name in ("query", "set", "word")]).max().nlargest(WORDS)
@@ -153,7 +156,7 @@ FIGURES = (
         "influence",
         "The words that move a metric's scores most: how each score changes when a word is left out.",
         _drawings,
-        from_tables(influence, "influence", "inference"),
+        from_tables(influence, "influence", "intervals"),
         needs="inference with a bootstrap and sensitivity",
         reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
         "score moves when this word is left out, in standard errors of the score. To the right, the score "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inference.significance import questions, tests
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from .figure import Drawing, Example, Figure, Files, level
@@ -22,34 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..inference.null import Null
+    from ..metrics import Metric
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
-NAMES = {
-    "permutation": "Permutation",
-    "random_groups": "Random groups",
-    "frequency_bands": "Within bands",
-    "control_words": "Control words",
-    "bootstrap": "Bootstrap",
-}
-NULLS = {
-    "permutation": "permutations of the words",
-    "random_groups": "random groups",
-    "frequency_bands": "permutations within bands of frequency",
-    "control_words": "draws of control words",
-}
 BESIDE = 3  # panels of a (sub-)query that stand side by side
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
-PERMUTED = {
-    "targets": "their words are dealt out to them at random",
-    "pairs": "the two words of each change places or not, at random",
-    "attributes": "their words are dealt out to them at random",
-}
-MATTERS = {
-    "targets": "which of the target sets a word is in",
-    "pairs": "which word comes first in the pairs of the target sets",
-    "attributes": "which of the attribute sets a word is in",
-}
 BEYOND = {
     "distance": "as far from no bias as the score or further (p is this share)",
     "greater": "as high as the score or higher (p is this share)",
@@ -62,14 +41,15 @@ BEYOND = {
 def null_distribution(
     null: Null,
     title: str,
-    metric: Mapping[str, Any],
+    neutral: float,
+    tests: Mapping[str, Mapping[str, str]],
     interval: str = "jackknife",
     level: float = 0.95,
 ) -> figure.Figure:
     """Histograms for each sub-query, one for each test: the values that it compares the score with, the score, and
     the tail that the p-value counts; to their right the bootstrap resamples with the interval (`interval`, of so much
-    `level`). `metric` is as `facts` has it."""
-    tests = [test for test in NULLS if any(test in values for values in null.values.values())]
+    `level`). `tests` are those that may be there, as `facts` has them."""
+    tests = {name: test for name, test in tests.items() if any(name in v for v in null.values.values())}
     parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
     boxes, lines = min(len(parts), BESIDE), ceil(len(parts) / BESIDE)
     is_single = boxes * len(null.results) == 1
@@ -78,7 +58,8 @@ def null_distribution(
     names = [fit_text(sic(result["query"]), block_width - gap, NORMAL) for result in null.results]
     panel_texts = {
         (i, part): "\n".join(
-            fit_text(line, width, SMALL) for line in _panel_text(metric, result, part, interval, level)
+            fit_text(line, width, SMALL)
+            for line in _panel_text(tests.get(part, {}), result, part, interval, level)
         )
         for i, result in enumerate(null.results)
         for part in parts
@@ -101,7 +82,7 @@ def null_distribution(
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
         ("score", legend_line(color="black", linewidth=1.4)),
-        (", or ".join(NULLS[test] for test in tests), legend_area(facecolor=NULL)),
+        (", or ".join(test["compared"] for test in tests.values()), legend_area(facecolor=NULL)),
         *((BEYOND[alternative], legend_area(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
     if "bootstrap" in parts:
@@ -111,7 +92,7 @@ def null_distribution(
             (f"{level * 100:g} % interval ({INTERVALS[interval]})", legend_line(**look)),
         ]
     legend += [("no bias (the metric's neutral value)", legend_line(**DASHED))]
-    figure, top = page(title, _note(null, metric, tests), legend, *extent(columns))
+    figure, top = page(title, _note(null, tests), legend, *extent(columns))
     for i, (result, name) in enumerate(zip(null.results, names, strict=True)):
         row, column = divmod(i, columns)
         left, upper = MARGIN + column * block_width, top + row * block()
@@ -141,10 +122,10 @@ def null_distribution(
                 _values(axes[-1], values[part], null.extreme[result["query"]][part], result[part])
         # one scale, so that both spreads can be compared
         ends = [end for panel in axes for end in panel.dataLim.intervalx if np.isfinite(end)]
-        ends += [metric["neutral"]] if _near(metric["neutral"], ends) else []
+        ends += [neutral] if _near(neutral, ends) else []
         room = 0.04 * (max(ends) - min(ends)) or 0.5
         for panel in axes:
-            panel.axvline(metric["neutral"], **DASHED | {"zorder": 3})
+            panel.axvline(neutral, **DASHED | {"zorder": 3})
             panel.set_xlim(min(ends) - room, max(ends) + room)
             panel.set_ylim(bottom=0)
             panel.set_yticks([])
@@ -207,31 +188,8 @@ def _near(neutral: float, ends: Sequence[float]) -> bool:
     return min(ends) - span < neutral < max(ends) + span
 
 
-def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
-    kind, text = metric["exchanged"], []
-    if "permutation" in tests:
-        name = _name(metric, "permutation")
-        text += [f"{name}: the score if it did not matter {MATTERS[kind]}: {PERMUTED[kind]}."]
-        if metric["test_of"] == "labels":
-            text += [
-                "A classifier is trained anew for every permutation. It says nothing about the target words."
-            ]
-    if "random_groups" in tests:
-        sets = metric["regrouped"].removesuffix("s")
-        text += [
-            "Random groups: the score with random groups of the model's words in place of the query's "
-            f"{sets} sets, as large and as coherent as these, and as near to each other; the other words stay."
-        ]
-    if "frequency_bands" in tests:
-        text += [
-            "Within bands: as the permutation, but words change places only with words that are about as frequent."
-        ]
-    if "control_words" in tests:
-        words = {"targets": "attribute", "attributes": "target"}[metric["regrouped"]]
-        text += [
-            "Control words: the score with other words of the model, as frequent and of no topic, in place of those "
-            f"of the {words} sets; the groups stay."
-        ]
+def _note(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
+    text = [f"{test['label']}: {test['question']}" for test in tests.values()]
     if null.samples is not None:
         text += ["Bootstrap: the score with the words of each set drawn again from the set."]
     score_tests = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
@@ -244,44 +202,53 @@ def _note(null: Null, metric: Mapping[str, Any], tests: Sequence[str]) -> str:
     return " ".join(text)
 
 
-def _name(metric: Mapping[str, Any], part: str) -> str:
-    return "Label test" if part == "permutation" and metric["test_of"] == "labels" else NAMES[part]
-
-
 def _panel_text(
-    metric: Mapping[str, Any], result: Mapping[str, Any], part: str, kind: str, level: float
+    test: Mapping[str, str], result: Mapping[str, Any], part: str, kind: str, level: float
 ) -> list[str]:
     """What stands above a panel, in lines."""
-    name, record = _name(metric, part), result[part]
+    record = result[part]
     if part != "bootstrap":
-        return [f"{name}: {line}" if i == 0 else line for i, line in enumerate(_p_text(record, part))]
+        first, *others = _p_text(record, test["compared"])
+        return [f"{test['label']}: {first}", *others]
     low, high = record[kind]
     if low is None:
-        return [f"{name}: no interval", record["reasons"][kind]]
+        return ["Bootstrap: no interval", record["reasons"][kind]]
     samples = f"{record['draws']:,} bootstrap resamples"
-    return [f"{name}: {level * 100:g} % interval {typographic(interval(low, high))}", samples]
+    return [f"Bootstrap: {level * 100:g} % interval {typographic(interval(low, high))}", samples]
 
 
-def _p_text(record: Mapping[str, Any], part: str) -> list[str]:
+def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:
     if "reason" in record:
         return [record["reason"]]
     p, draws, permutations = record["p_value"], record["draws"], record["partitions"]
     if p is None:
-        return [f"no p-value: the metric has no value for some {NULLS[part]}"]
+        return [f"no p-value: the metric has no value for some {compared}"]
     if record["method"] == "exact":
         lowest = p <= record["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
         return [f"{p_value(p)}{possible}", f"exact: all {permutations:,} permutations"]
     is_random = record["method"] == "drawn"
     of_all = count(permutations) if permutations else "more than 1e300"
-    draws_text = NULLS[part] if is_random else f"random permutations of {of_all}"
+    draws_text = compared if is_random else f"random permutations of {of_all}"
     ends = interval(record["p_low"], record["p_high"], form=p_number)
     return [p_value(p), f"(95 % interval {ends})", f"{draws:,} {draws_text}"]
 
 
-def facts(metric: Any) -> dict[str, Any]:
-    """What the figure says of a metric: its neutral value, which words its tests change, what its test is of."""
-    return {name: getattr(metric, name) for name in ("neutral", "exchanged", "test_of", "regrouped")}
+def facts(metric: Metric) -> dict[str, Any]:
+    """What the figure says of a metric: its neutral value, and of each test what it is called and asks, and what it
+    compares a score with."""
+    asked = questions(metric)
+    return {
+        "neutral": metric.neutral,
+        "tests": {
+            test.name: {
+                "label": test.label_of(metric),
+                "question": asked[test.name],
+                "compared": test.compared,
+            }
+            for test in tests()
+        },
+    }
 
 
 def drawing(grid: Any, cell: Any) -> Drawing:
@@ -291,7 +258,7 @@ def drawing(grid: Any, cell: Any) -> Drawing:
     label = grid.metrics(cell.criterion)[cell.metric].get("label", metric.label)
     spec = {
         "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
-        "metric": facts(metric),
+        **facts(metric),
         "interval": inference["interval"],
         "level": level(grid),
     }

@@ -30,7 +30,7 @@ from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
 from .group_draws import FEWEST
 from .permutation import monte_carlo_test
 from .pool import Pool, stored_pool
-from .random_groups import GroupValues, draws_in_place, ends_of_stretches, group_values
+from .significance.random_groups import GroupValues, draws_in_place, ends_of_stretches, group_values
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 

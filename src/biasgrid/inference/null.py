@@ -19,10 +19,10 @@ from ..cell import model_of
 from ..errors import BiasgridError
 from ..files import write_bytes
 from ..in_memory import File, InMemory
-from ..options import TESTS
 from ..query import Query
 from ..request import Request
 from ..schema import dumps
+from . import significance
 from .infer import infer_query
 from .permutation import extreme_tails
 from .pool import stored_pool
@@ -87,7 +87,9 @@ class Null:
             parts = {
                 part: {
                     result["query"]: {
-                        test: arrays[f"{part}_{i}_{test}"] for test in TESTS if f"{part}_{i}_{test}" in arrays
+                        test: arrays[f"{part}_{i}_{test}"]
+                        for test in significance.REGISTRY
+                        if f"{part}_{i}_{test}" in arrays
                     }
                     for i, result in enumerate(results)
                 }
@@ -119,7 +121,7 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
     request = Request.of_cell(
         spec, {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
     )
-    if reason := request.metric.reason_without_test(spec["inference"]):
+    if reason := significance.reason_without(request.metric, spec["inference"]):
         raise BiasgridError(f"no test: {reason}")
     values: dict[str, dict[str, np.ndarray]] = {}
     results, samples = infer_query(
@@ -138,8 +140,12 @@ def why_untested(result: Mapping[str, Any]) -> str:
     """Why a sub-query has no test, from its results."""
     if result["status"] != "ok":
         return f"{result['query']} has no value ({result['status'].replace('_', ' ')})"
-    reasons = {test: result[test]["reason"] for test in TESTS if "reason" in result.get(test, {})}
-    return "; ".join(f"{test.replace('_', ' ').capitalize()}: {reason}" for test, reason in reasons.items())
+    reasons = {
+        test.label: result[test.name]["reason"]
+        for test in significance.tests()
+        if "reason" in result.get(test.name, {})
+    }
+    return "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
 
 
 def _extreme(values: np.ndarray, test: Mapping[str, Any]) -> np.ndarray:

@@ -15,7 +15,7 @@ from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+import scipy  # its parts are imported when they are used
 
 from ..errors import BiasgridError, not_allowed, unknown_name
 from ..free_memory import check_memory
@@ -329,7 +329,7 @@ def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float 
     spread = values.std()
     if not spread > _tolerance(values, observed):
         return math.nan
-    z = (observed - values.mean()) / spread
+    z, ndtr = (observed - values.mean()) / spread, scipy.special.ndtr
     if alternative == DISTANCE:
         opposite = (2 * neutral - observed - values.mean()) / spread
         return float(ndtr(min(z, opposite)) + ndtr(-max(z, opposite)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy  # its parts are imported when they are used
 
 # draws of every test, which are the picture of its null distribution; draws as extreme as the score that end a test
 FIRST, STOP = 199, 20
@@ -69,13 +69,16 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
         places = np.flatnonzero(extreme)
         if len(places) >= stop:
             last = int(places[stop - 1]) + 1
-            low, high = betaincinv(stop, last - stop + 1, 0.025), betaincinv(stop, last - stop, 0.975)
+            low, high = (
+                scipy.special.betaincinv(stop, last - stop + more, tail)
+                for more, tail in ((1, 0.025), (0, 0.975))
+            )
             return Tally(stop / last, float(low), float(high), last)
     return _binomial(int(np.count_nonzero(extreme)), len(extreme)) if is_end else None
 
 
 def _binomial(count: int, draws: int) -> Tally:
     # as scipy.stats.binomtest has it after a search that takes longer than most tests
-    low = betaincinv(count, draws - count + 1, 0.025) if count else 0.0
-    high = betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
+    low = scipy.special.betaincinv(count, draws - count + 1, 0.025) if count else 0.0
+    high = scipy.special.betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
     return Tally((count + 1) / (draws + 1), float(low), float(high), draws)

@@ -8,7 +8,7 @@ published. Putting the file here is all it takes: the grid, the tables and the c
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
@@ -18,13 +18,6 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..hooks import complete
 from ..limits import check_limits
-
-# what a small p-value means, by `Metric.test_of`
-TESTS = {
-    "words": "Permutation test: does it matter which set a word is in?",
-    "labels": "Label test: does it matter to the classifier which attribute set a word that it learns from is in? It "
-    "says nothing about the target words.",
-}
 
 
 @dataclass(frozen=True)
@@ -233,15 +226,6 @@ class Metric:
             return None
         above, below = ends if self.nearer == "first" else reversed(ends)
         return _join_names(words), above, below
-
-    def reason_without_test(self, parts: Iterable[str]) -> str:
-        """Why there is no test of this metric in these parts of a study's `inference`; empty where there is one."""
-        permutations = {"permutation", "frequency_bands"}.intersection(parts)
-        if {"random_groups", "control_words"}.intersection(parts) or (permutations and not self.no_test):
-            return ""
-        if permutations:
-            return f"{self.label} has no permutation test (but one of random_groups): {self.no_test}"
-        return "needs a test (inference: permutation or random_groups)"
 
     def is_fixed(self, targets: Sequence[int], attributes: Sequence[int]) -> bool:
         """Whether sets of so many words fix its absolute value by construction (`one_word`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..files import slug
 from ..grid import Cell, Evaluation, Inference
-from ..options import POOLED
+from ..inference import significance
 from ..resources import find_file
 from ..study import UNTOUCHED, Study
 from . import code
@@ -52,9 +52,10 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     }
     if study.kind(first.cell.model).scores:
         inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
-    if POOLED & study.config["inference"].keys() and study.kind(first.cell.model).random_groups:
+    if significance.needs_pool(study.config["inference"]) and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
-    function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
+    function = "biasgrid.inference.step:infer_cells"
+    modules = _inference_modules(study, cells, first.spec["inference"])
     spec = {
         "cells": [inference.spec for inference in group],
         # it keeps the parts of its former output that this code made
@@ -205,10 +206,11 @@ def null_step(study: Study, cell: Cell) -> Step:
     inference = study.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
     inputs = {"query": study.query_file(cell.query), **_state_of(study, cell)}
-    if POOLED & spec["inference"].keys() and study.kind(cell.model).random_groups:
+    if significance.needs_pool(spec["inference"]) and study.kind(cell.model).random_groups:
         inputs["pool"] = study.pool_file(cell.model)
     function = "biasgrid.inference.null:write_null"
-    return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, _modules(study, [cell]))
+    modules = _inference_modules(study, [cell], spec["inference"])
+    return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, modules)
 
 
 def figure_step(study: Study, drawing: Drawing) -> Step:
@@ -254,6 +256,10 @@ def table_step(study: Study, name: str) -> Step:
     # without files where all that it would be of is absent: it has no rows then
     inputs = {} if study.absent and name not in study.tables else study.tables[name]
     table = tables.REGISTRY[name]
+    # which p-values are adjusted together is said by the tests themselves
+    tested = (
+        _test_modules(study.config["inference"]) if "inferences" in inputs and "queries" in inputs else ()
+    )
     spec = {"table": name, **(table.spec_of(study) if inputs else {absence.STATUS: table.absent(study)})}
     return Step(
         f"table {name}",
@@ -261,7 +267,7 @@ def table_step(study: Study, name: str) -> Step:
         study.table_file(name),
         spec,
         "biasgrid.tables:write",
-        (tables.REGISTRY.module(name),),
+        (tables.REGISTRY.module(name), *tested),
         present=when_run(study, lambda present: table_step(present, name)),
     )
 
@@ -327,3 +333,13 @@ def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
     return tuple(
         sorted(metric_modules | {kinds.REGISTRY.module(study.kind(cell.model).name) for cell in cells})
     )
+
+
+def _inference_modules(study: Study, cells: Sequence[Cell], inference: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those of the cells, and those of the tests that are asked for."""
+    return tuple(sorted({*_modules(study, cells), *_test_modules(inference)}))
+
+
+def _test_modules(inference: Iterable[str]) -> tuple[str, ...]:
+    registry = significance.REGISTRY
+    return tuple(registry.module(test) for test in registry if test in inference)

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment
 
 from ..caveats import lowest_p
+from ..inference import significance
 from ..numbers import count, interval, p_value, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
@@ -17,16 +18,9 @@ from .marks import mark_of
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
-TESTS = {
-    "permutation": "Permutation test",
-    "random_groups": "Random groups",
-    "frequency_bands": "Within bands of frequency",
-    "control_words": "Control words",
-}
 COMPARED = {
     "exact": "all {} permutations",
     "monte_carlo": "{} random permutations",
-    "drawn": "{} random groups",
 }
 # which values are as extreme as the score
 EXTREME = {
@@ -40,7 +34,8 @@ EXTREME = {
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
-    environment.globals |= {"TESTS": TESTS, "EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
+    environment.globals |= {"TESTS": {test.name: test.label for test in significance.tests()}}
+    environment.globals |= {"EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
     functions = (
         associations,
         influences,
@@ -113,7 +108,7 @@ def describe_comparison(test: Mapping[str, Any]) -> str:
         low, median, high = test["middle"]
         middle = typographic(interval(low, high))
         return f"{count(test['draws'])} draws: median {typeset(median)}, the middle 95 % {middle}"
-    text = COMPARED[test["method"]].format(count(test["draws"]))
+    text = COMPARED.get(test["method"], f"{{}} {test['compared']}").format(count(test["draws"]))
     of_all = test["method"] == "monte_carlo" and test["partitions"]
     return f"{text} of {count(test['partitions'])}" if of_all else text
 

@@ -22,6 +22,7 @@ from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
 from ..comparison.study_values import unit
 from ..errors import BiasgridError
+from ..inference import significance
 from ..metrics.registry import Metric
 from ..query import Query
 from ..results import KEYS, cells
@@ -31,7 +32,7 @@ from ..tables.scores import SCORES
 from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
-from .cell_tests import interval_of, interval_of_units, number, test_questions, tests_of
+from .cell_tests import interval_of, interval_of_units, number, tests_of
 
 # a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
@@ -323,7 +324,7 @@ def _question(
         above=write_sentence(metric.above),
         below=write_sentence(metric.below),
         per_word=write_sentence(metric.details[detail]) if detail else "",
-        tests={test: text for test, text in test_questions(metric).items() if test in tests},
+        tests={test: text for test, text in significance.questions(metric).items() if test in tests},
         paired=metric.paired,
         poles=metric.poles(query.target_sets_names, query.attribute_sets_names),
         shared=shared_text(shared_words(query)),

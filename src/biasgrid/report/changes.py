@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..inference import significance
 from ..query import Query
-from ..tables.scores import ADJUSTED
 from ..verdicts.evidence import ALL
 from ..verdicts.least_biased import Answer, answers, decisions
 
@@ -23,7 +23,8 @@ CELL = ["criterion", "query", "metric", "model", "debias"]
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
-TESTED = [name for columns in list(ADJUSTED.items())[1:] for name in columns]  # of all tests but the first
+# of all tests but the first
+TESTED = [name for test in significance.tests()[1:] for name in (test.column, test.adjusted)]
 LATER = [*TESTED, "evidence"]  # columns that tables once did not have
 # the columns that are compared, by table: its key, then numbers, then texts
 COLUMNS = {

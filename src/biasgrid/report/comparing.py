@@ -16,6 +16,7 @@ from .. import __version__, tables
 from ..api.study import CONFIG, FinishedStudy
 from ..config import load
 from ..errors import BiasgridError
+from ..inference import significance
 from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..records import read_model
@@ -321,12 +322,11 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
     for row in changes.uncertainty[: MOST["uncertainty"]].to_dict("records"):
         parts = []
         for name, label, form in (
-            ("p_value", "p", p_number),
-            ("p_adjusted", "adjusted p", p_number),
-            ("p_groups", "p of random groups", p_number),
-            ("p_groups_adjusted", "adjusted p of random groups", p_number),
-            ("p_bands", "p within bands of frequency", p_number),
-            ("p_controls", "p of control words", p_number),
+            *(
+                (column, f"{what} of the {test.noun}", p_number)
+                for test in significance.tests()
+                for column, what in ((test.column, "p"), (test.adjusted, "adjusted p"))
+            ),
             ("words_used", "words used", plain),
             ("words_lost", "words lost", plain),
         ):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..inference import significance
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, PERMUTATION
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CHARACTERS = {"full": "●", "half": "◐", "open": "○", "dot": "·", "": ""}
-# tests by frequency: columns of adjusted p-values
-BY_FREQUENCY = {
-    "p_bands_adjusted": "the permutation test within bands of frequency",
-    "p_controls_adjusted": "the test against control words",
-}
 
 
 def mark_of(verdict: str) -> str:
@@ -40,8 +36,10 @@ def explained_by_frequency(scores: pd.DataFrame, level: float) -> list[tuple[int
     """
     is_marked = scores["evidence"].isin([ALL, PERMUTATION, GROUPS])
     counts = []
-    for column, test in BY_FREQUENCY.items():
-        p_values = scores.loc[is_marked, column].dropna()
+    for test in significance.tests():
+        if not test.by_frequency:
+            continue
+        p_values = scores.loc[is_marked, test.adjusted].dropna()
         if count := int((p_values > 1 - level + 1e-12).sum()):
-            counts.append((count, len(p_values), test))
+            counts.append((count, len(p_values), f"the {test.noun}"))
     return counts

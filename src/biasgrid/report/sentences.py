@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..inference import significance
 from ..numbers import plain
 from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
@@ -175,13 +176,10 @@ def of_frequency(scores: pd.DataFrame, limit: float) -> str:
         return ""
     marked = scores[scores["evidence"].isin([ALL, *TESTS])]
     statements = []
-    for column, what in (
-        ("p_bands_adjusted", "within bands of frequency"),
-        ("p_controls_adjusted", "against control words"),
-    ):
-        p_values = marked[column].dropna()
-        if len(p_values):
-            statements.append(f"{int((p_values > limit).sum()):,} of {len(p_values):,} {what}")
+    for test in significance.tests():
+        if test.by_frequency and len(p_values := marked[test.adjusted].dropna()):
+            share = f"{int((p_values > limit).sum()):,} of {len(p_values):,}"
+            statements.append(f"{share} {test.noun.partition('test ')[2]}")
     if not statements:
         return ""
     return (

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["REGISTRY", "Column", "Table", "read", "write"]
 
-REGISTRY: Registry[Table] = Registry(__name__, "TABLES", "table")
+GONE = {"inference": "table 'inference' is several now: tests (p-values), intervals, and sensitivity"}
+REGISTRY: Registry[Table] = Registry(__name__, "TABLES", "table", gone=GONE)
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:

@@ -6,16 +6,13 @@ from typing import Any
 
 from ..labels import short_labels
 from ..verdicts.comparability import metrics_by_length
-from ..verdicts.evidence import TESTS
+from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
 from . import REGISTRY
 from .pairs import PAIRS
 from .rankings import RANKINGS
 from .scores import adjustment
-
-# inference's names of the tests of words
-OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
 
 
 def answers_of(study: Any) -> list[Answer]:
@@ -63,7 +60,9 @@ def summary_spec(study: Any) -> dict[str, Any]:
         for name in study.config["criteria"]
         for entry in study.metrics(name).values()
     ]
-    draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
+    draws = {
+        (options.get(test.name) or {}).get("draws") for options in inference for test in COUNTING.values()
+    }
     return {
         "absent": study.absent_labels,
         "criteria": study.ranked_criteria,

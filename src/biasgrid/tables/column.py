@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -31,3 +32,19 @@ class Column:
     def __post_init__(self) -> None:
         if self.range is None and "count" in self.dtype:
             object.__setattr__(self, "range", (0, inf))
+
+
+class Columns(Sequence[Column]):
+    """Columns that depend on what there is when they are asked for, such as tests of plugins."""
+
+    def __init__(self, columns: Callable[[], Sequence[Column]]):
+        self._columns = columns
+
+    def __getitem__(self, place):
+        return self._columns()[place]
+
+    def __len__(self) -> int:
+        return len(self._columns())
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self._columns())

@@ -12,27 +12,23 @@ import pandas as pd
 from ..absence import MEANING, STATUS
 from ..errors import BiasgridError, quote, unknown_name
 from ..in_memory import File
-from ..options import P_VALUES
+from ..inference.significance import REGISTRY, Test, columns, tests
 from ..results import A_CELL, KEYS, cells, results, results_of
 from ..schema import not_whole
 from ..verdicts.evidence import (
-    GROUPS,
     LEVEL,
     MEANINGS,
-    PERMUTATION,
     VERDICTS,
-    Test,
     judge,
     lowest_p_values,
     tests_of,
 )
+from ..verdicts.evidence import Test as PValues
 from ..verdicts.evidence import adjust as adjust_families
+from .column import Columns
 from .inputs import cell_files, inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
-
-# column of p-values -> that of the adjusted ones
-ADJUSTED = {column: f"{column}_adjusted" for column in P_VALUES} | {"p_value": "p_adjusted"}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -55,6 +51,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows: dict[tuple, dict] = {}
     lowest: dict[tuple, dict[str, float]] = {}
     numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
+    of_columns = columns()
+    names = SCORES.names[5:]
     read = ((file, *result) for file in inputs["cells"] for result in results([file]))
     for file, key, query, result in read:
         row = dict(zip(KEYS, key, strict=True))
@@ -62,7 +60,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             raise not_whole(
                 file, A_CELL, f"the study has no {quote(row['metric'])} of {quote(row['criterion'])}"
             )
-        row |= {name: result.get(name) for name in SCORES.names[5:]}
+        row |= {name: result.get(name) for name in names}
         if inputs["inferences"] and (key, query) not in inference_results:
             cell = "/".join((*key[3:], key[2], query))
             raise BiasgridError(
@@ -71,26 +69,27 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             )
         # of the same cell as the value: another draws with another seed
         inference = inference_results.get((key, query), {})
-        row |= {column: inference.get(test, {}).get("p_value") for column, test in P_VALUES.items()}
+        row |= {column: inference.get(test, {}).get("p_value") for column, test in of_columns.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
         row["excess"] = inference.get("random_groups", {}).get("excess")
         lowest.setdefault(
-            key, {column: inference.get(test, {}).get("p_lowest") for column, test in P_VALUES.items()}
+            key, {column: inference.get(test, {}).get("p_lowest") for column, test in of_columns.items()}
         )
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
-    table = table.astype(dict.fromkeys(["value", *P_VALUES, "ci_low", "ci_high", "excess"], "float64"))
-    tests = equal_tests(cells_inferred, inputs["queries"])
-    for column, name in ADJUSTED.items():
-        table[name] = adjust(table, spec["adjust"], column, tests)
+    table = table.astype(dict.fromkeys(["value", *of_columns, "ci_low", "ci_high", "excess"], "float64"))
+    of_tests = equal_tests(cells_inferred, inputs["queries"])
+    for test in tests():
+        table[test.adjusted] = adjust(table, spec["adjust"], of_tests.get(test.column), test.column)
     table["tests"] = [
         numbers[place] for place in table[["criterion", "metric"]].itertuples(index=False, name=None)
     ]
     lowest_of = pd.DataFrame([lowest[key] for key in table[KEYS].itertuples(index=False, name=None)])
-    lowest_of = lowest_of.reindex(columns=list(P_VALUES)).astype("float64")
+    lowest_of = lowest_of.reindex(columns=list(of_columns)).astype("float64")
     of_words = {
-        PERMUTATION: _test(table, "p_value", tests, lowest_of["p_value"], "words"),
-        GROUPS: _test(table, "p_groups", tests, lowest_of["p_groups"]),
+        test.counts: _test(table, test.column, of_tests.get(test.column), lowest_of[test.column], "words")
+        for test in tests()
+        if test.counts
     }
     outcome = judge(
         of_words,
@@ -119,8 +118,8 @@ def equal_tests(
 def adjust(
     table: pd.DataFrame,
     method: str,
+    of_tests: Mapping[tuple, tuple[str, str]] | None = None,
     column: str = "p_value",
-    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None = None,
 ) -> pd.Series:
     """p-values, each adjusted for the number of tests of its family.
 
@@ -130,40 +129,39 @@ def adjust(
         A row per p-value, with the criterion, query, metric, model and debias method that it is of.
     method
         "holm" or "benjamini-hochberg", see `biasgrid.statistics.adjustment`.
+    of_tests
+        (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A criterion's
+        tests of one family are adjusted together, and those of one name on the same query, model and debias method
+        count once: the largest of their p-values, which differ only where their draws do, is that of all. A key that
+        is missing stands for a test of words that is like no other metric's.
     column
         The p-values' column; NaN is no test.
-    tests
-        Column -> (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A
-        criterion's tests of one family are adjusted together, and those of one name on the same query, model and
-        debias method count once: the largest of their p-values, which differ only where their draws do, is that of
-        all. A key that is missing stands for a test of words that is like no other metric's.
 
     Returns
     -------
     pandas.Series
         As long as the table, from 0 to 1. NaN where there is no test.
     """
-    return pd.Series(adjust_families(_test(table, column, tests), method), index=table.index)
+    return pd.Series(adjust_families(_test(table, column, of_tests), method), index=table.index)
 
 
 def _test(
     table: pd.DataFrame,
     column: str,
-    tests: Mapping[str, Mapping[tuple, tuple[str, str]]] | None,
+    of_tests: Mapping[tuple, tuple[str, str]] | None,
     lowest: pd.Series | None = None,
     test_of: str | None = None,
-) -> Test:
+) -> PValues:
     """A column of p-values as a test; `of` "words": without tests of labels."""
     keys = ["criterion", "query", "metric", "model", "debias"]
-    column_tests = (tests or {}).get(column, {})
     families, names, is_of = [], [], []
     for criterion, query, metric, model, debias in table[keys].itertuples(index=False, name=None):
-        family, test = column_tests.get((criterion, query, metric, model), ("words", metric))
+        family, test = (of_tests or {}).get((criterion, query, metric, model), ("words", metric))
         families.append((criterion, family))
         names.append((query, model, debias, test))
         is_of.append(test_of in (None, family))
     p_values = np.where(is_of, table[column].to_numpy(), math.nan)
-    return Test(p_values, p_values if lowest is None else lowest.to_numpy(), families, names)
+    return PValues(p_values, p_values if lowest is None else lowest.to_numpy(), families, names)
 
 
 def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
@@ -238,25 +236,16 @@ EVIDENCE = (
         range=(0, 1),
     ),
 )
-SCORES = Table(
-    "scores",
-    "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
-    "missing.",
-    (
+
+
+def _columns() -> list[Column]:
+    """The columns; those of plugins' tests come last."""
+    shipped = [test for test in tests() if REGISTRY.is_shipped(test.name)]
+    first, *others = [pair for test in shipped for pair in _p_values(test)]
+    return [
         *CELL,
         Column("value", "the metric's value", "number", "the metric's", ANY),
-        Column(
-            "p_value",
-            "p-value of the permutation test, or of the label test (`inference.csv`: `test_of`)",
-            "number",
-            range=(0, 1),
-        ),
-        Column(
-            "p_adjusted",
-            "p_value, adjusted for the number of different tests of its criterion",
-            "number",
-            range=(0, 1),
-        ),
+        *(first, others.pop(0)),
         Column(
             "ci_low", "lower end of the 95 % confidence interval over words", "number", "the metric's", ANY
         ),
@@ -264,27 +253,7 @@ SCORES = Table(
         Column("words_used", "words of the query that the model has", "count"),
         Column("words_lost", "words of the query that the model lacks", "count"),
         Column("status", f'"ok", or why there is no value; "{STATUS}": {MEANING}'),
-        Column("p_groups", "p-value of the test against random groups", "number", range=(0, 1)),
-        Column(
-            "p_groups_adjusted",
-            "p_groups, adjusted for the number of different tests of its criterion",
-            "number",
-            range=(0, 1),
-        ),
-        Column(
-            "p_bands",
-            "p-value of the permutation test within bands of frequency; `inference.csv` says why there is none",
-            "number",
-            range=(0, 1),
-        ),
-        Column("p_bands_adjusted", "p_bands, adjusted likewise", "number", range=(0, 1)),
-        Column(
-            "p_controls",
-            "p-value of the test against control words, which match the query's attribute words in frequency",
-            "number",
-            range=(0, 1),
-        ),
-        Column("p_controls_adjusted", "p_controls, adjusted likewise", "number", range=(0, 1)),
+        *others,
         *EVIDENCE,
         Column(
             "excess",
@@ -293,7 +262,24 @@ SCORES = Table(
             "standard deviations",
             ANY,
         ),
-    ),
+        *(pair for test in tests() if test not in shipped for pair in _p_values(test)),
+    ]
+
+
+def _p_values(test: Test) -> tuple[Column, Column]:
+    meaning = f"p-value of the {test.noun}; `tests.csv` says why there is none"
+    adjusted = f"{test.column}, adjusted for the number of different tests of its criterion"
+    return (
+        Column(test.column, meaning, "number", range=(0, 1)),
+        Column(test.adjusted, adjusted, "number", range=(0, 1)),
+    )
+
+
+SCORES = Table(
+    "scores",
+    "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
+    "missing.",
+    Columns(_columns),
     inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
     spec=_spec,
     make=make,

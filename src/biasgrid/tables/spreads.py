@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .inference import INFERENCE
+from ..results import KEYS
+from .intervals import TABLE as INTERVALS
+from .intervals import standard_errors
 from .table import ANY, Column, Files
 
 AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
-CELL = ["criterion", "query", "metric", "model", "debias"]
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
     """Scores with a column `standard_error`, which is NaN in a study without a bootstrap."""
-    if "inference" not in inputs:
+    if "intervals" not in inputs:
         return values.assign(standard_error=math.nan)
-    errors = INFERENCE.read(inputs["inference"])[[*CELL, "standard_error"]].drop_duplicates(CELL)
-    return values.merge(errors, on=CELL, how="left")
+    return values.merge(standard_errors(INTERVALS.read(inputs["intervals"])), on=KEYS, how="left")
 
 
 def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
@@ -92,10 +92,10 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
 
 
 def inputs(grid: Any) -> dict[str, Any]:
-    """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
+    """The files that spreads are made from: the scores, and the intervals of a study with a bootstrap."""
     files = {"scores": grid.table_file("scores")}
     if "bootstrap" in grid.config["inference"]:
-        files["inference"] = grid.table_file("inference")
+        files["intervals"] = grid.table_file("intervals")
     return files
 
 

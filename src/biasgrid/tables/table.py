@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class Table:
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     inputs: Callable[[Any], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
     spec: Callable[[Any], dict[str, Any]] = lambda grid: {}

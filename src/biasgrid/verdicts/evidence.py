@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..embeddings.kinds import REGISTRY as KINDS
+from ..inference import significance
 from ..metrics.registry import Metric
 from ..result import UNADJUSTED, Result
 from ..statistics.adjustment import METHODS
@@ -25,8 +26,8 @@ ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
     "out_of_reach",
 )
 # in the order in which one is named where both are as strong
-TESTS = PERMUTATION, GROUPS
-PARTS_OF_TESTS = {PERMUTATION: "permutation", GROUPS: "random_groups"}  # of inference
+COUNTING = {test.counts: test for test in significance.tests() if test.counts}
+TESTS = tuple(COUNTING)
 LEVEL = 0.95  # of a study without a bootstrap
 # verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
 MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
@@ -75,9 +76,12 @@ class Evidence(NamedTuple):
 
 def tests_of(metric: Metric) -> tuple[str, ...]:
     """The tests of words that a metric can have on the kind of model that it needs."""
-    has_permutation = not metric.no_test and metric.test_of == "words"
-    has_groups = KINDS[metric.needs].random_groups
-    return (PERMUTATION,) * has_permutation + (GROUPS,) * has_groups
+    has_vectors = KINDS[metric.needs].random_groups
+    return tuple(
+        name
+        for name, test in COUNTING.items()
+        if not test.applies(metric) and test.family(metric) == "words" and (has_vectors or not test.pooled)
+    )
 
 
 def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
@@ -85,7 +89,7 @@ def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
     adjusted."""
     tests = {}
     for name in tests_of(metric):
-        record = (result.inference or {}).get(PARTS_OF_TESTS[name], {})
+        record = (result.inference or {}).get(COUNTING[name].name, {})
         p_values = [[record.get(key)] for key in ("p_value", "p_lowest")]
         tests[name] = Test(*np.array(p_values, dtype=float), [()], [()])
     return str(judge(tests, np.array([len(tests)]), [()], "holm", level).verdict[0])
@@ -95,13 +99,13 @@ def reading(result: Result, metric: Metric) -> list[str]:
     """What the tests of a single result say, in sentences; none where no test was made."""
     if result.evidence == UNTESTED:
         return []
-    untested = [name for name in tests_of(metric) if PARTS_OF_TESTS[name] not in (result.inference or {})]
+    untested = [name for name in tests_of(metric) if COUNTING[name].name not in (result.inference or {})]
     meaning = MEANINGS[result.evidence]
     sentences = [f"Evidence, {UNADJUSTED} for other tests that you make: {meaning}."]
     if untested and result.evidence in TESTS:
         return [
             *sentences,
-            f"That is no evidence of bias without the other test, {PARTS_OF_TESTS[untested[0]]}.",
+            f"That is no evidence of bias without the other test, {COUNTING[untested[0]].name}.",
         ]
     return [*sentences, *filter(None, [READINGS[result.evidence]])]
 

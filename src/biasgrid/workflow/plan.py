@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ..figures.null import drawing
-from ..options import POOLED
+from ..inference import significance
 from ..plan import steps
 from ..plan.step import Step
 from ..report.report_step import report_step
@@ -45,7 +45,7 @@ def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
         yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
     for name, cell in study.cells.items():
         yield f"cell {name}", partial(steps.cell_step, study, cell)
-    if POOLED & study.config["inference"].keys():
+    if significance.needs_pool(study.config["inference"]):
         for model in (model for model in study.models if study.kind(model).random_groups):
             yield f"pool {model}", partial(steps.pool_step, study, model)
     for name, group in study.inference_groups.items():

@@ -19,7 +19,7 @@ from biasgrid import metrics
 from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
-from biasgrid.inference import infer_query
+from biasgrid.inference.infer import infer_query
 from biasgrid.query import Query
 from biasgrid.request import Request
 from validation.__main__ import main

@@ -21,8 +21,8 @@ from biasgrid import metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.layout import save
 from biasgrid.files import write_bytes
-from biasgrid.inference import query_permutation_test
 from biasgrid.inference.pool import make_pool
+from biasgrid.inference.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.plan import code
 from validation.__main__ import main

@@ -9,23 +9,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..embeddings.model import remember
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..geometry import unit
-from ..sample import Sample
-from ..words import FoundSet
-from .group_draws import BLOCK, FEWEST, GroupDraws, draws_of
-from .permutation import DISTANCE, Permutation, monte_carlo_test
-from .pool import Pool
+from ...embeddings.model import remember
+from ...embeddings.store import DebiasedModel, EmbeddingStore
+from ...geometry import unit
+from ...metrics.registry import Metric
+from ...options import BIAS, STOP, AnAlternative, Stop
+from ...sample import Sample
+from ...validation import Strict, Whole, field
+from ...words import FoundSet
+from ..group_draws import BLOCK, FEWEST, GroupDraws, draws_of
+from ..permutation import DISTANCE, Permutation, monte_carlo_test
+from ..pool import Pool
+from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
+from ..resampler import Resampler
+from .test import Outcome, Test
 
 # of more random groups than this share of which the metric has no value, those that have one are no fair sample
 MOST_UNDEFINED = 0.05
 # where the words that groups are compared with are more than this share of the pool, most draws would have one
 LEXICON = 0.02
+NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
+
+
+class RandomGroupsOptions(Strict):
+    """Test of every metric against random groups of the model's words."""
+
+    draws: Whole = field("random groups that are drawn at most", 9_999, ge=19, le=1_000_000)
+    stop: Stop = field(STOP, 20, ge=1, le=1_000_000)
+    alternative: AnAlternative = field(
+        "which values are as extreme as the score; `bias`: those at least as far from the metric's neutral value, in "
+        "either direction",
+        BIAS,
+    )
+    match: Literal["between", "within"] = field(
+        "what random groups have in common with the query's: `between`, how near the words of each group are to each "
+        "other, and those of two groups; `within`, the first alone",
+        "between",
+    )
 
 
 @dataclass(frozen=True)
@@ -62,6 +86,12 @@ class GroupsTest:
             "between": self.between,
             "matched_between": self.random_between,
         }
+
+
+def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+    """`groups_test`, and its facts."""
+    groups = groups_test(sample, pool, seed=seed, **options) if pool else NO_VECTORS
+    return Outcome(groups) if isinstance(groups, str) else Outcome(groups.test, groups.facts)
 
 
 class GroupValues(NamedTuple):
@@ -294,3 +324,40 @@ def values_of_groups(sample: Sample, all_groups: FoundSet, places: Sequence[np.n
         vectors = sample.sides([group.vectors for group in groups], word_vectors)
         values.append(metric.function(*vectors, **parameters, **model_arguments(groups)).value)
     return np.array(values)
+
+
+def simulate(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray:
+    """The metric's value for groups that are drawn anew, each from random words of its own."""
+    group_side, word_side = (0, 1) if metric.regrouped == "targets" else (1, 0)
+    groups = [PAIRS] * template[group_side] if metric.paired else sizes_of(template[group_side], trial)
+    (pool,), words = random_sets(
+        [[POOL * len(groups)], sizes_of(template[word_side], trial)], normalize, trial
+    )
+    rng = np.random.default_rng(trial)
+    places = [POOL * i + rng.random((DRAWS, POOL)).argsort(axis=1)[:, :size] for i, size in enumerate(groups)]
+    sides = ([pool], words) if metric.regrouped == "targets" else (words, [pool])
+    return values_of_groups(sample_of(metric, params, *sides), pool, places)
+
+
+RANDOM_GROUPS = Test(
+    name="random_groups",
+    label="Random groups",
+    noun="test against random groups",
+    column="p_groups",
+    options=RandomGroupsOptions,
+    help="the test against random groups of the model's words",
+    run=run,
+    question=lambda metric: (
+        "is the score more biased than with random groups of words of this model, as coherent and as frequent, in "
+        f"place of the {metric.regrouped.removesuffix('s')} sets?"
+    ),
+    compared="random groups",
+    counts="groups",
+    order=2,
+    pooled=True,
+    bias=lambda metric: DISTANCE,
+    simulate=simulate,
+)
+TESTS = (RANDOM_GROUPS,)

@@ -12,8 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.frequencies import WORDFREQ, Frequency, counts_of
-from ..embeddings.store import DebiasedModel
+from ...embeddings.frequencies import WORDFREQ, Frequency, counts_of
+from ...embeddings.store import DebiasedModel
+from ...options import Frequencies, Number
+from ...sample import Sample
+from ...validation import field
+from ..permutation import Permutation, permutations_of
+from ..pool import Pool
+from ..resampler import Resampler
+from .permutation import (
+    PermutationOptions,
+    exchangeable_sets,
+    query_permutation_test,
+    simulate,
+    sizes_and_shared,
+)
+from .test import Outcome, Test
 
 # with fewer permutations, there is no test: its p-value could not be below .05
 FEWEST = 20
@@ -21,6 +35,58 @@ UNKNOWN = (
     "it is not known how frequent the model's words are: it has no counts, nothing says that it is sorted by "
     "frequency (in a config: sorted: true), and frequencies: wordfreq was not asked for"
 )
+
+
+class FrequencyBandsOptions(Frequencies, PermutationOptions):
+    """Permutation test within bands of frequency, of every metric that has a permutation test."""
+
+    width: Number = field(
+        "how many times as frequent as the least frequent word of a band its most frequent one may be",
+        4,
+        ge=1,
+        le=1_000_000,
+    )
+
+
+def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+    """`banded_test`."""
+    return Outcome(*banded_test(resampler, sample.model, seed=seed, **options))
+
+
+def banded_test(
+    resampler: Resampler,
+    model: Any,
+    *,
+    width: float,
+    frequency: str = "own",
+    language: str = "en",
+    seed: int = 0,
+    **options: Any,
+) -> tuple[Permutation | str, dict[str, Any]]:
+    """The permutation test of a metric on a query within bands of frequency, or why there is none; and facts about
+    it: where frequencies come from ("frequency"), how many permutations there are, and mean and variance of the
+    logarithms of frequency of the permuted sets.
+
+    A band has words of which none is more than `width` times as frequent as another (`frequency_bands.bands`); a word
+    changes places only with words of its band. The words of a pair change places where neither is more than `width`
+    times as frequent as the other.
+    """
+    sets = exchangeable_sets(resampler)
+    if isinstance(sets, str):
+        return sets, {}
+    frequencies = frequency_of(model, frequency, language)
+    if frequencies is None:
+        return UNKNOWN, {}
+    logarithms = [frequencies.logarithms(s.keys, s.rows) for s in sets]
+    pairs = resampler.metric.exchanged == "pairs"
+    of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
+    sizes, shared = sizes_and_shared(resampler, sets)
+    count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
+    facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
+    if count < FEWEST:
+        number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"
+        return f"there {'is' if count == 1 else 'are'} {number_text}: a test needs {FEWEST}", facts
+    return query_permutation_test(resampler, seed=seed, of_words=of_words, **options), facts
 
 
 def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
@@ -93,3 +159,24 @@ def summarise_logarithms(logarithms: Sequence[np.ndarray]) -> dict[str, list[flo
         "mean_log_frequency": [float(logs.mean()) if len(logs) else None for logs in finite_logs],
         "variance_log_frequency": [float(logs.var()) if len(logs) else None for logs in finite_logs],
     }
+
+
+FREQUENCY_BANDS = Test(
+    name="frequency_bands",
+    label="Within bands of frequency",
+    noun="permutation test within bands of frequency",
+    column="p_bands",
+    options=FrequencyBandsOptions,
+    help="the permutation test within bands of words that are about as frequent",
+    run=run,
+    question=lambda metric: (
+        "the permutation test, but words change places only with words of similar frequency."
+    ),
+    compared="permutations within bands of frequency",
+    applies=lambda metric: metric.no_test,
+    order=3,
+    permutes=True,
+    by_frequency=True,
+    simulate=simulate,
+)
+TESTS = (FREQUENCY_BANDS,)

@@ -15,23 +15,46 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.frequencies import Frequency
-from ..embeddings.model import remember
-from ..embeddings.store import DebiasedModel
-from ..geometry import unit
-from ..metrics.registry import one_by_one
-from ..sample import Sample
-from ..words import FoundSet
-from .bootstrap import digest
+from ...embeddings.frequencies import Frequency
+from ...embeddings.model import remember
+from ...embeddings.store import DebiasedModel
+from ...geometry import unit
+from ...metrics.registry import Metric, one_by_one
+from ...options import ALTERNATIVE, BIAS, AnAlternative, Frequencies
+from ...sample import Sample
+from ...validation import Whole, field
+from ...words import FoundSet
+from ..bootstrap import digest
+from ..permutation import Permutation, drawn_test
+from ..pool import Pool
+from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
+from ..resampler import Resampler, rows_at_once
 from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
-from .permutation import Permutation, drawn_test
-from .pool import Pool
 from .random_groups import MOST_UNDEFINED
-from .resampler import rows_at_once
+from .test import Outcome, Test
 
 # words of a corpus that control words are drawn from: as many as a pool of vectors has at most
 MOST_WORDS = 30_000
 MOST_BLOCKS = 200  # of words that control words are drawn for at once
+
+
+class ControlWordsOptions(Frequencies):
+    """Compares each score with scores for control words: words without a topic, as frequent as the query's."""
+
+    draws: Whole = field("sets of control words that are drawn", 999, ge=19, le=1_000_000)
+    nearest: Whole = field(
+        "a word is replaced by one of so many words of the vocabulary, those nearest in frequency",
+        50,
+        ge=2,
+        le=10_000,
+    )
+    alternative: AnAlternative = field(ALTERNATIVE, BIAS)
+
+
+def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+    """`control_test`, and its facts."""
+    controls = control_test(sample, pool, seed=seed, **options)
+    return Outcome(controls) if isinstance(controls, str) else Outcome(controls.test, controls.facts)
 
 
 @dataclass(frozen=True)
@@ -232,3 +255,38 @@ def _vocabulary(
     order = np.lexsort((rows, -logs))
     order = order[np.isfinite(logs[order])]
     return [entries[i] for i in order.tolist()], rows[order], logs[order]
+
+
+def simulate(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray:
+    """The metric's value for control words, which are random words."""
+    sizes = [sizes_of(template[0], trial), sizes_of(template[1], trial)]
+    sizes[0] = [PAIRS] * template[0] if metric.paired else sizes[0]
+    sides = random_sets(sizes, normalize, trial)
+    keys = [key for s in sides[metric.regrouped == "targets"] for key in s.keys]
+    ((pool,), _) = random_sets([[POOL * len(keys)], [1]], normalize, trial)
+    rng = np.random.default_rng(trial)
+    places = POOL * np.arange(len(keys)) + rng.integers(POOL, size=(DRAWS, len(keys)))
+    return values_of_controls(sample_of(metric, params, *sides), pool, keys, places)
+
+
+CONTROL_WORDS = Test(
+    name="control_words",
+    label="Control words",
+    noun="test against control words",
+    column="p_controls",
+    options=ControlWordsOptions,
+    help="the comparison with frequency-matched control words",
+    run=run,
+    question=lambda metric: (
+        "is the score more biased than with control words, as frequent and without a topic, in place of the words of "
+        f"the {'attribute' if metric.regrouped == 'targets' else 'target'} sets?"
+    ),
+    compared="draws of control words",
+    order=4,
+    pooled=True,
+    by_frequency=True,
+    simulate=simulate,
+)
+TESTS = (CONTROL_WORDS,)

@@ -1,0 +1,146 @@
+"""The permutation test: does it matter which set a word is in?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...metrics.registry import Metric
+from ...options import ALTERNATIVE, BIAS, STOP, AnAlternative, Stop
+from ...sample import Sample
+from ...validation import Strict, Whole, field
+from ...words import FoundSet
+from ..bootstrap import digest
+from ..permutation import Permutation, permutation_test
+from ..pool import Pool
+from ..random_data import DRAWS, resampler_of
+from ..resampler import Resampler, rows_at_once
+from .test import Outcome, Test
+
+# what it asks, by what it exchanges
+ASKED = {
+    "targets": "does it matter which target set a word is in?",
+    "pairs": "does it matter which word of a pair is in which target set?",
+    "attributes": "does it matter which attribute set a word is in?",
+}
+# the same of a test that permutes labels
+OF_LABELS = (
+    "does it matter to the classifier which attribute set a training word is in? It says nothing about the words of "
+    "the target sets."
+)
+
+
+class PermutationOptions(Strict):
+    """Permutation test of every metric that has one."""
+
+    draws: Whole = field(
+        "random permutations of the words at most, where there are too many to enumerate",
+        19_999,
+        ge=1,
+        le=100_000_000,
+    )
+    exact: Whole = field(
+        "all permutations are enumerated where there are at most this many", 20_000, ge=0, le=10_000_000
+    )
+    stop: Stop = field(STOP, 20, ge=1, le=1_000_000)
+    alternative: AnAlternative = field(ALTERNATIVE, BIAS)
+
+
+def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+    """`query_permutation_test`, and what it is of."""
+    test = query_permutation_test(resampler, seed=seed, **options)
+    return Outcome(test, {} if isinstance(test, str) else {"test_of": resampler.metric.test_of})
+
+
+def query_permutation_test(
+    resampler: Resampler,
+    *,
+    seed: int = 0,
+    alternative: str = BIAS,
+    of_words: np.ndarray | None = None,
+    **options: int,
+) -> Permutation | str:
+    """The permutation test of a metric on a query, or why there is none.
+
+    Which permutations are drawn depends on `seed` and on the words of the sets: queries that have the same sets draw
+    alike. `of_words` is the band of each word of the permuted sets, one set after the other, within which it is
+    permuted.
+    """
+    sets = exchangeable_sets(resampler)
+    if isinstance(sets, str):
+        return sets
+    metric, keys = resampler.metric, [key for s in sets for key in s.keys]
+
+    def statistic(labels: np.ndarray) -> np.ndarray:
+        weights = [(labels == i).astype(np.float64) for i in range(len(sets))]
+        targets, attributes = resampler.full_weights
+        if metric.exchanged == "attributes":
+            return resampler.statistic(targets, weights)
+        return resampler.statistic(weights, attributes)
+
+    # a metric's arrays are as long as all sets, and not only as those that are exchanged
+    block = rows_at_once(sum(map(len, resampler.units)))
+    return permutation_test(
+        lambda labels: np.concatenate(
+            [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
+        ),
+        *sizes_and_shared(resampler, sets),
+        pairs=metric.exchanged == "pairs",
+        bands=of_words,
+        alternative=metric.bias if alternative == BIAS else alternative,
+        seed=[seed, digest(keys)],
+        **options,
+    )
+
+
+def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
+    """The sets whose words a permutation test permutes, or why there is no such test."""
+    metric = resampler.metric
+    if metric.no_test:
+        return metric.no_test
+    sets = resampler.attributes if metric.exchanged == "attributes" else resampler.targets
+    if len(sets) < 2:
+        return "there is one target set, and no other whose words it could exchange"
+    if resampler.has_forms:
+        return "forms of one word (strategy: all) are not independent of each other: it needs strategy: first"
+    return sets
+
+
+def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
+    """The sizes of the sets, and the places of words that are in several sets."""
+    keys = [key for s in sets for key in s.keys]
+    occurrences = Counter(keys)
+    pairs = resampler.metric.exchanged == "pairs"
+    shared = [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
+    return [len(s.keys) for s in sets], shared
+
+
+def simulate(
+    metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
+) -> np.ndarray | None:
+    """The metric's value for each permutation of random words; None where it has no test."""
+    resampler = resampler_of(metric, params, template, normalize, trial)
+    test = query_permutation_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
+    return None if isinstance(test, str) else test.null_distribution
+
+
+PERMUTATION = Test(
+    name="permutation",
+    label="Permutation test",
+    noun="permutation test",
+    column="p_value",
+    options=PermutationOptions,
+    help="the permutation test",
+    run=run,
+    question=lambda metric: OF_LABELS if metric.test_of == "labels" else ASKED[metric.exchanged],
+    compared="permutations of the words",
+    applies=lambda metric: metric.no_test,
+    counts="permutation",
+    order=1,
+    permutes=True,
+    simulate=simulate,
+)
+TESTS = (PERMUTATION,)

@@ -1,0 +1,86 @@
+"""The table of intervals: every confidence interval of every score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+import pandas as pd
+
+from ..options import INTERVALS, Bootstrap
+from ..results import KEYS, cells
+from .inputs import inference_files
+from .keys import CELL
+from .table import ANY, Column, Files, Table
+from .tests import NO_VALUE, with_counts
+
+UNITS = "units"  # over a corpus' sentences, or windows
+COLUMNS = ["kind", "low", "high", "standard_error", "level", "draws", "undefined", "reason"]
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per score and kind of interval, or why there is none."""
+    rows: dict[tuple, tuple] = {}
+    for cell, results in cells(inputs["inferences"]):
+        level = cell["inference"]["bootstrap"].get("level", Bootstrap.model_fields["level"].default)
+        for result in results:
+            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+            for row in _intervals(result.get("bootstrap"), level):
+                rows.setdefault((*place, row[0]), (*place, *row))
+    table = pd.DataFrame(list(rows.values()), columns=TABLE.names).sort_values(
+        [*KEYS, "kind"], ignore_index=True
+    )
+    table = table.astype(dict.fromkeys(("low", "high", "standard_error", "level"), "float64"))
+    return with_counts(table, ["draws", "undefined"])
+
+
+def _intervals(bootstrap: Mapping[str, Any] | None, level: float) -> Iterator[tuple]:
+    """The intervals of a score, as `COLUMNS` has them."""
+    reasons = (bootstrap or {}).get("reasons", {})
+    record = bootstrap or {}
+    numbers = [level, record.get("draws"), record.get("undefined")]
+    for kind in INTERVALS:
+        reason = NO_VALUE if bootstrap is None else reasons.get(kind)
+        yield kind, *record.get(kind, (None, None)), record.get("standard_error"), *numbers, reason
+    if units := record.get(UNITS):
+        yield UNITS, *units["percentile"], units["standard_error"], level, record.get("draws"), None, None
+
+
+def standard_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """The standard error of each score over words, with the columns `KEYS`."""
+    return table.loc[table["kind"] == INTERVALS[0], [*KEYS, "standard_error"]]
+
+
+AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
+TABLE = Table(
+    "intervals",
+    "One row per score and kind of confidence interval, or why there is none.",
+    (
+        *CELL,
+        Column(
+            "kind",
+            "jackknife, percentile and bca are over words; units is the percentile interval over a corpus' sentences "
+            "(or windows)",
+            values=(*INTERVALS, UNITS),
+        ),
+        Column("low", "lower end", range=ANY, **AS_VALUE),
+        Column("high", "upper end", range=ANY, **AS_VALUE),
+        Column(
+            "standard_error",
+            "of the score, by the bootstrap over words, or over units",
+            range=(0, inf),
+            **AS_VALUE,
+        ),
+        Column("level", "how often such an interval should hold the true value", "number", "share", (0, 1)),
+        Column("draws", "bootstrap resamples", "optional count"),
+        Column("undefined", "those without a value", "optional count"),
+        Column("reason", "why there is no interval"),
+    ),
+    inputs=lambda grid: (
+        {"inferences": inference_files(grid)["inferences"]} if "bootstrap" in grid.config["inference"] else {}
+    ),
+    make=make,
+    key=(*KEYS, "kind"),
+)
+TABLES = (TABLE,)

@@ -1,0 +1,77 @@
+"""The table of sensitivity: how far single words, and half of the words, move each score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import pandas as pd
+
+from ..results import KEYS, results
+from .influence import changes
+from .inputs import inference_files
+from .keys import CELL
+from .table import ANY, Column, Files, Table
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per score: the word whose leaving out changes it most, and how far half the words move it.
+
+    spec: "ranges", the interval of values, as [criterion, metric, low, high].
+    """
+    ranges = {(criterion, metric): (low, high) for criterion, metric, low, high in spec["ranges"]}
+    rows: dict[tuple, dict] = {}
+    for key, _, result in results(inputs["inferences"]):
+        if key in rows:  # as in the scores: a sub-query of several queries is the first one's
+            continue
+        word_changes = [(*names, change) for *names, change in changes(result) if change is not None]
+        most = max(word_changes, key=lambda entry: abs(entry[2]), default=(None, None, None))
+        row = dict(zip((*KEYS, "set", "word", "influence"), (*key, *most), strict=True))
+        low, high = ranges[key[0], key[2]]
+        for side in ("targets", "attributes"):
+            distance = result.get("halves", {}).get(side)
+            row[f"halves_{side}"] = distance
+            comparable = distance is not None and math.isfinite(high - low)
+            row[f"robustness_{side}"] = distance / (high - low) if comparable else None
+        rows[key] = row
+    table = pd.DataFrame(rows.values(), columns=TABLE.names).sort_values(KEYS, ignore_index=True)
+    return table.astype(dict.fromkeys(TABLE.names[7:], "float64"))
+
+
+AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
+TABLE = Table(
+    "sensitivity",
+    "One row per score: the word that moves it most, and how far half of the words move it.",
+    (
+        *CELL,
+        Column("set", "the set that the most influential word is in"),
+        Column("word", "the word without which the value changes most"),
+        Column("influence", "how it changes", range=ANY, **AS_VALUE),
+        Column(
+            "halves_targets",
+            "mean distance of the value on half the target words from the score",
+            range=(0, inf),
+            **AS_VALUE,
+        ),
+        Column("halves_attributes", "the same, of the attribute words", range=(0, inf), **AS_VALUE),
+        Column(
+            "robustness_targets", "halves_targets as a share of the metric's range", "number", range=(0, 1)
+        ),
+        Column(
+            "robustness_attributes",
+            "halves_attributes as a share of the metric's range",
+            "number",
+            range=(0, 1),
+        ),
+    ),
+    inputs=lambda grid: (
+        {"inferences": inference_files(grid)["inferences"]}
+        if "sensitivity" in grid.config["inference"]
+        else {}
+    ),
+    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},
+    make=make,
+)
+TABLES = (TABLE,)

@@ -1,0 +1,128 @@
+"""The table of tests: every test of every score in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..inference.significance import tests
+from ..results import KEYS, cells
+from .inputs import inference_files
+from .keys import CELL
+from .scores import adjust, equal_tests
+from .table import ANY, Column, Files, Table
+
+NO_VALUE = "the score has no value"
+# of a test's record
+NUMBERS = ("p_value", "p_low", "p_high", "p_lowest", "p_normal", "partitions", "draws")
+TEXTS = ("alternative", "method", "reason", "test_of", "frequency")
+MIDDLE = ("compared_low", "compared_median", "compared_high")
+METHODS = {"p_holm": "holm", "p_benjamini_hochberg": "benjamini-hochberg"}
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per score and test that was asked for, with both adjustments for the number of tests of its criterion, or
+    why there is no p-value."""
+    cells_inferred = list(cells(inputs["inferences"]))
+    known_tests = tests()
+    rows: dict[tuple, dict] = {}
+    for cell, results in cells_inferred:
+        for result in results:
+            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+            for test in (test.name for test in known_tests if test.name in cell["inference"]):
+                record = result.get(test, {"reason": NO_VALUE})
+                row = dict(zip(KEYS, place, strict=True)) | {"test": test}
+                row |= {name: record.get(name) for name in (*NUMBERS, *TEXTS)}
+                row |= dict(zip(MIDDLE, record.get("middle") or (None,) * 3, strict=True))
+                # as in the scores: a sub-query of several queries is the first one's
+                rows.setdefault((*place, test), row)
+    table = pd.DataFrame(rows.values(), columns=TABLE.names)
+    of_tests = equal_tests(cells_inferred, inputs["queries"])
+    for test in known_tests:
+        part = table[table["test"] == test.name]
+        for name, method in METHODS.items():
+            table.loc[part.index, name] = adjust(part, method, of_tests.get(test.column), column="p_value")
+    table = table.sort_values([*KEYS, "test"], ignore_index=True)
+    numbers = [column.name for column in TABLE.columns if column.dtype == "number"]
+    table = table.astype(dict.fromkeys(numbers, "float64"))
+    return with_counts(table, ["partitions", "draws"])
+
+
+def with_counts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """The table with these columns as counts, some of which are missing."""
+    return table.assign(**{name: pd.Series([_count(v) for v in table[name]], dtype=object) for name in names})
+
+
+def _count(value: float | None) -> int | float | None:
+    """A count in digits; one of more digits than a float has (permutations of many words), as a float."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    value = int(value)
+    try:
+        return value if value <= 2**53 else float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _p_value(name: str, meaning: str) -> Column:
+    return Column(name, meaning, "number", range=(0, 1))
+
+
+AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's", "range": ANY}
+TABLE = Table(
+    "tests",
+    "One row per score and test: its p-value in full, or why there is none.",
+    (
+        *CELL,
+        Column("test", "the part of `inference` in the config (docs/inference.md)"),
+        _p_value("p_value", "the test's p-value, as in scores.csv"),
+        _p_value("p_low", "lower end of the 95 % interval of the p-value that all draws would give"),
+        _p_value("p_high", "its upper end"),
+        _p_value(
+            "p_lowest",
+            "the smallest p-value that the test can give: its draws, or the words and topics that there are, allow "
+            "no smaller one",
+        ),
+        _p_value("p_holm", "p_value, adjusted by Holm's method"),
+        _p_value("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's"),
+        _p_value("p_normal", "p-value by a normal curve through the values that the score is compared with"),
+        Column(
+            "alternative",
+            "which values count as more biased; `distance`: those at least as far from the neutral value",
+            values=("greater", "less", "two-sided", "distance", ""),
+        ),
+        Column(
+            "method",
+            "exact, of all permutations; monte_carlo, of drawn ones; or drawn, of values that are no permutations",
+            values=("exact", "monte_carlo", "drawn", ""),
+        ),
+        Column("partitions", "how many permutations there are of the words", "optional count"),
+        Column("draws", "how many values the score was compared with", "optional count"),
+        Column("reason", "why there is no p-value"),
+        Column(
+            "test_of",
+            "what a permutation test is about: words, or labels of a classifier's training words",
+            values=("words", "labels", ""),
+        ),
+        Column(
+            "frequency",
+            "what the test knows the words' frequencies by: counts in the model's corpus, wordfreq (a proxy), or the "
+            "rank in a model that is sorted by frequency",
+            values=("counts", "wordfreq", "rank", ""),
+        ),
+        Column("compared_low", "of control words: 2.5 % of their values are lower", **AS_VALUE),
+        Column("compared_median", "the median of their values", **AS_VALUE),
+        Column("compared_high", "2.5 % of them are higher", **AS_VALUE),
+    ),
+    inputs=lambda grid: (
+        inference_files(grid)
+        if any(test.name in grid.config["inference"] for test in tests()) and grid.inferences
+        else {}
+    ),
+    make=make,
+    key=(*KEYS, "test"),
+)
+TABLES = (TABLE,)
