@@ -18,9 +18,9 @@ from biasgrid.workflow.plan import Plan
 # the tables that tests say of when they are made; a newer one has tests of its own
 KNOWN_TABLES = """
 agreement_widths aggregates analogies analogy_summary comparison contrasts corpus_correlations correlations
-covariates directions frequency inference influence lost_words mitigation order pair_means pairs phenomena
+covariates directions frequency influence intervals lost_words mitigation order pair_means pairs phenomena
 phenomenon_correlations quality query_agreement query_correlations query_ranks rank_intervals rankings ratings
-scalars score_fits scores seed_lists seed_pairs shuffled shuffled_words subsamples trainings words
+scalars score_fits scores seed_lists seed_pairs sensitivity shuffled shuffled_words subsamples tests trainings words
 """
 NEWER_TABLES = set(tables.REGISTRY) - set(KNOWN_TABLES.split())
 
@@ -129,8 +129,6 @@ def jobs_of(done) -> dict[str, set[str]]:
                 folder, _, rest = re.sub(r"^results/\w+/", "", path).partition("/")
                 name = {"figures": "figure"}.get(folder, folder) if rest else Path(path).stem
                 name = name if kind else rule[1]
-                # there is a rule of that name
-                name = "inference_table" if Path(path).name == "inference.csv" else name
                 if name not in NEWER_TABLES:
                     jobs.setdefault(name, set()).add(path)
     return jobs

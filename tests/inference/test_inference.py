@@ -536,7 +536,7 @@ def test_a_study_is_tested(project, monkeypatch):
     tested = make(study(50))
     # a step for all queries of a metric on a model
     names = {f"inference/{name.rpartition('/')[0]}.json" for name in every("")}
-    follows = {f"{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations", "inference")}
+    follows = {f"{name}.csv" for name in ("scores", "aggregates", "rankings", "correlations", "tests")}
     for before in (Study.of(grid_config()), study(60)):
         made = stale(before, tested)
         assert {path for path in made if path.startswith("inference/")} == names

@@ -56,7 +56,7 @@ def test_rows_have_the_id_of_their_query_and_of_the_one_that_they_are_a_part_of(
         ("mac", "A and B wrt X"): ("pair", ""),
         ("mac", "A and B wrt X and Y"): ("both", ""),
     }
-    for name in ("inference", "influence"):
+    for name in ("tests", "sensitivity", "influence"):
         table = grid.frame(name)
         assert ids(table) == found
         assert list(table.columns[-3:]) == ["query_id", "parent_query_id", "model_label"]

@@ -32,8 +32,8 @@ VARIANTS = [
 ]
 
 
-def signature(name, params=None, template=(2, 2), normalize=False, alternative="bias", column="p_value"):
-    return families.signature(name, json.dumps(params or {}), template, normalize, alternative, column)
+def signature(name, params=None, template=(2, 2), normalize=False, alternative="bias", test="permutation"):
+    return families.signature(name, json.dumps(params or {}), template, normalize, alternative, test)
 
 
 class InMemory:
@@ -121,7 +121,7 @@ def test_which_tests_are_equal():
 
 def test_which_tests_of_random_groups_are_equal():
     def of(name, params=None, **options):
-        return signature(name, params, column="p_groups", **options)
+        return signature(name, params, test="random_groups", **options)
 
     # other words have another standard deviation
     assert of("weat") != of("weat_es")
@@ -135,17 +135,17 @@ def test_which_tests_of_random_groups_are_equal():
 
 def test_which_tests_by_frequency_are_equal():
     def controls(name, params=None, **options):
-        return signature(name, params, column="p_controls", **options)
+        return signature(name, params, test="control_words", **options)
 
     # within bands there are fewer permutations, and the values are the same
-    assert signature("weat", column="p_bands") == signature("weat")
+    assert signature("weat", test="frequency_bands") == signature("weat")
     # the groups stay, the words of the other side are drawn, and the effect size divides by how these spread
     assert controls("weat") != controls("weat_es")
     # of target sets of unlike sizes, a difference of sums is another than one of means
     assert controls("weat") != controls("generalized_weat")
     assert controls("sc_weat") == controls("nas")
     assert controls("same") == controls("direct_bias", {"direction": "mean"})
-    assert controls("mac") not in (controls("rnsb"), controls("weat"), signature("mac", column="p_groups"))
+    assert controls("mac") not in (controls("rnsb"), controls("weat"), signature("mac", test="random_groups"))
 
 
 KEYS = ["criterion", "query", "metric", "model", "debias"]
@@ -170,13 +170,13 @@ def test_equal_tests_count_once():
         for query in ("q1", "q2")
         for metric, name in (("weat", "A"), ("weat_es", "A"), ("rnd", "rnd"), ("rnsb", "rnsb"))
     }
-    found = adjust(table, "holm", "p_groups", {"p_groups": tests})
+    found = adjust(table, "holm", tests, "p_groups")
     # of G's words: .012, .02, .03, .2 times 4, 3, 2, 1
     words = [0.048, 0.048, 0.06, 0.04, math.nan, 0.2, 0.06, 0.03, 0.03]
     assert found.tolist() == pytest.approx(words, nan_ok=True)
     # whatever the order of the rows
-    backwards = adjust(table.iloc[::-1], "holm", "p_groups", {"p_groups": tests})
+    backwards = adjust(table.iloc[::-1], "holm", tests, "p_groups")
     assert backwards.sort_index().tolist() == pytest.approx(words, nan_ok=True)
     # of tests that nothing is known of, each is one: times 6/2, 6/4, 6/5 and never above a larger one's
-    each = adjust(table, "benjamini-hochberg", "p_groups")
+    each = adjust(table, "benjamini-hochberg", column="p_groups")
     assert each[:4].tolist() == pytest.approx([0.036, 0.036, 0.045, 0.048])

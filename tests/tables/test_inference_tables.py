@@ -25,7 +25,8 @@ from biasgrid.tables.rank_samples import value_samples
 def inference_file(path, results, metric="weat"):
     """A file of inference, and that of its query."""
     record = {"criterion": "G", "query": path.stem, "metric": metric, "model": "m", "debias": "none"}
-    record |= {"function": metric, "params": {}, "words": {}, "inference": {}}
+    record |= {"function": metric, "params": {}, "words": {}}
+    record["inference"] = {"permutation": {}, "bootstrap": {"level": 0.9}, "sensitivity": {}}
     path.write_text(json.dumps(record | {"results": results}))
     (path.parent / "queries").mkdir(exist_ok=True)
     (path.parent / "queries" / path.name).write_text(Query([["a"], ["b"]], [["c"], ["d"]]).to_json())
@@ -61,14 +62,19 @@ def test_inference_in_full(tmp_path):
         inference_file(tmp_path / "q2.json", [TESTED | {"value": 9.0}, TESTED | {"query": "four"}]),
     ]  # fmt: skip
     inputs = {"inferences": files, "queries": [tmp_path / "queries" / file.name for file in files]}
-    path = tmp_path / "inference.csv"
-    assert REGISTRY["inference"].write(inputs, {"ranges": [["G", "weat", -2.0, 2.0]]}, path) == 4
-    assert ",10000000000000000000000000000000000000000," not in path.read_text()
-    table = tables.read(path)
-    assert list(table["query"]) == ["four", "one", "three", "two"]
-    table = table.set_index("query")
-    one = table.loc["one"]
-    assert one["value"] == 0.5
+
+    def of(name, spec=None):
+        path = tmp_path / f"{name}.csv"
+        rows = REGISTRY[name].write(inputs, spec or {}, path)
+        assert ",10000000000000000000000000000000000000000," not in path.read_text()
+        table = tables.read(path)
+        assert len(table) == rows
+        return table
+
+    tested = of("tests").set_index("query")
+    assert [*tested.index] == ["four", "one", "three", "two"]
+    assert set(tested["test"]) == {"permutation"}
+    one = tested.loc["one"]
     assert (one["alternative"], one["method"], one["draws"], one["partitions"]) == (
         "greater",
         "monte_carlo",
@@ -76,31 +82,48 @@ def test_inference_in_full(tmp_path):
         1e40,
     )
     assert one["test_of"] == "words"
-    assert table.loc["three", "test_of"] == ""
     # two tests in the family
     assert (one["p_value"], one["p_holm"], one["p_benjamini_hochberg"]) == (0.01, 0.02, 0.01)
+    assert (one["p_low"], one["p_high"], one["p_lowest"], one["p_normal"]) == (0.008, 0.02, 0.001, 0.015)
+    assert [*tested.loc[["three", "two"], "reason"]] == ["why not", "the score has no value"]
+    for query in ("two", "three"):
+        empty = tested.loc[query].drop(["criterion", "metric", "model", "debias", "test", "reason"])
+        assert all(value == "" or math.isnan(value) for value in empty)
+
+    intervals = of("intervals").set_index(["query", "kind"])
+    assert [*intervals.loc["one"].index] == ["bca", "jackknife", "percentile"]
+    assert [*intervals.loc["one", "low"]][1:] == [0.1, 0.2]
+    assert [*intervals.loc["one", "high"]][1:] == [0.9, 0.6]
+    assert (intervals.loc["one", ["level", "standard_error", "undefined"]] == [0.9, 0.1, 2]).all(axis=None)
+    bca = intervals.loc[("one", "bca")]
+    assert math.isnan(bca["low"])
+    assert bca["reason"] == "all resamples lie on one side of the value"
+    assert set(intervals.loc["two", "reason"]) == {"the score has no value"}
+
+    moved = of("sensitivity", {"ranges": [["G", "weat", -2.0, 2.0]]}).set_index("query")
+    one = moved.loc["one"]
     assert (one["set"], one["word"], one["influence"]) == ("A", "NA", -0.3)
     assert (one["halves_targets"], one["robustness_targets"], one["robustness_attributes"]) == (
         0.2,
         0.05,
         0.125,
     )
-    assert (one["percentile_low"], one["percentile_high"], one["undefined"]) == (0.2, 0.6, 2)
-    assert (one["jackknife_low"], one["jackknife_high"]) == (0.1, 0.9)
-    assert math.isnan(one["bca_low"])
-    assert one["interval_reason"] == "bca: all resamples lie on one side of the value"
-    assert table.loc["three", "reason"] == "why not"
-    for query in ("two", "three"):
-        empty = table.loc[query].drop(["criterion", "metric", "model", "debias", "reason", "value"])
-        assert all(value == "" or math.isnan(value) for value in empty)
+    assert (moved.loc["two", "word"], math.isnan(moved.loc["three", "halves_targets"])) == ("", True)
     # infinite ranges are no unit
-    infinite = REGISTRY["inference"].make(inputs, {"ranges": [["G", "weat", -math.inf, math.inf]]})
+    infinite = REGISTRY["sensitivity"].make(inputs, {"ranges": [["G", "weat", -math.inf, math.inf]]})
     assert infinite["robustness_targets"].isna().all()
     words = REGISTRY["influence"].make(inputs, {})
     assert words[words["query"] == "one"][["set", "word"]].values.tolist() == [
         ["A", "x"], ["A", "NA"], ["B", "x"], ["B", "z"],
     ]  # fmt: skip
     assert len(words) == 8
+
+
+def test_who_asks_for_the_former_table_is_told_its_names(study, capsys):
+    assert main(["table", "--study", "config/config.yaml", "--table", "inference"]) == 2
+    assert capsys.readouterr().err == (
+        "biasgrid: table 'inference' is several now: tests (p-values), intervals, and sensitivity\n"
+    )
 
 
 def inferred_config():
@@ -139,23 +162,26 @@ def study(project, tmp_path, monkeypatch):
 
 def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
     found = {name: tables.read(study.table_file(name)) for name in study.tables}
-    assert {"inference", "influence", "rank_intervals", "order"} <= set(found)
-    scores, inference, rankings = found["scores"], found["inference"], found["rankings"]
-    pd.testing.assert_frame_equal(scores[[*KEYS, "value", "p_value"]], inference[[*KEYS, "value", "p_value"]])
+    assert {"tests", "intervals", "sensitivity", "influence", "rank_intervals", "order"} <= set(found)
+    scores, tests, rankings = found["scores"], found["tests"], found["rankings"]
+    assert set(tests["test"]) == {"permutation"}
+    pd.testing.assert_frame_equal(scores[[*KEYS, "p_value"]], tests[[*KEYS, "p_value"]])
     assert scores["p_value"].notna().all()
-    pd.testing.assert_series_equal(scores["p_adjusted"], inference["p_holm"], check_names=False)
+    pd.testing.assert_series_equal(scores["p_adjusted"], tests["p_holm"], check_names=False)
     # WEAT and its effect size are one test, and RNSB's is none of words
     assert set(scores["metric"]) == {"weat", "weat_es", "rnd", "rnsb"}
-    one = inference.query("metric != 'weat_es'")
+    one = tests.query("metric != 'weat_es'")
     for _, family in one.groupby([one["criterion"], one["metric"] == "rnsb"]):
         expected = scipy.stats.false_discovery_control(family["p_value"])
         assert family["p_benjamini_hochberg"].tolist() == pytest.approx(expected.tolist())
-    adjusted = {metric: part["p_benjamini_hochberg"].tolist() for metric, part in inference.groupby("metric")}
+    adjusted = {metric: part["p_benjamini_hochberg"].tolist() for metric, part in tests.groupby("metric")}
     assert adjusted["weat"] == adjusted["weat_es"]
     assert min(adjusted["weat"]) < 1
-    pd.testing.assert_series_equal(scores["ci_low"], inference["jackknife_low"], check_names=False)
+    jackknife = found["intervals"].query("kind == 'jackknife'").reset_index(drop=True)
+    for end in ("low", "high"):
+        pd.testing.assert_series_equal(scores[f"ci_{end}"], jackknife[end], check_names=False)
     most = found["influence"].groupby(KEYS)["influence"].agg(lambda values: values.abs().max())
-    assert most.tolist() == inference["influence"].abs().tolist()
+    assert most.tolist() == found["sensitivity"]["influence"].abs().tolist()
 
     # the ranks are those of scores with the samples in place of their values, a sub-query being its first query's
     ranks = np.load(study.ranks_file)
@@ -255,15 +281,16 @@ def test_a_study_without_ranked_criteria_has_empty_rankings(study):
         assert tables.read(unranked.table_file(name)).empty == empty, name
 
 
-OF_INFERENCE = {f"{name}.csv" for name in ("scores", "aggregates", "inference", "influence", *RANKED)}
+IN_FULL = {"tests.csv", "intervals.csv", "sensitivity.csv", "influence.csv"}
+OF_INFERENCE = {f"{name}.csv" for name in ("scores", "aggregates", *RANKED)} | IN_FULL
 OF_INFERENCE |= {"rank_samples.npy", "report.html"}
 
 
 @pytest.mark.parametrize(
     ("parts", "again"),
     [
-        ({"interval": "percentile"}, OF_INFERENCE - {"inference.csv", "influence.csv"}),
-        ({"adjust": "benjamini-hochberg"}, OF_INFERENCE - {"inference.csv", "influence.csv"}),
+        ({"interval": "percentile"}, OF_INFERENCE - IN_FULL),
+        ({"adjust": "benjamini-hochberg"}, OF_INFERENCE - IN_FULL),
         ({"bootstrap": {"draws": 20}}, {"inference", *OF_INFERENCE}),
         ({"bootstrap": {"draws": 25, "level": 0.9}}, {"inference", *OF_INFERENCE}),
         ({"permutation": {"draws": 20, "exact": 10}}, {"inference", *OF_INFERENCE}),

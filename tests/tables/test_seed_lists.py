@@ -41,9 +41,8 @@ def study(project, monkeypatch):
 def test_the_table_by_arithmetic(study):
     table = tables.read(study.table_file("seed_lists"))
     scores = tables.read(study.table_file("scores"))
-    errors = tables.read(study.table_file("inference")).set_index(["metric", "query", "model"])[
-        "standard_error"
-    ]
+    intervals = tables.read(study.table_file("intervals")).query("kind == 'bca'")
+    errors = intervals.set_index(["metric", "query", "model"])["standard_error"]
     # of two models: WEAT and MAC take a query as it is, RND has one sub-query per attribute set
     assert len(table) == 2 * (1 + 1 + 2)
     names = {"": "A and B wrt C and D", "2": "A2 and B2 wrt C and D", "3": "A3 and B3 wrt C and D"}

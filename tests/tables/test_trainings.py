@@ -70,7 +70,8 @@ def test_the_table_by_arithmetic(study):
     scores = (
         tables.read(study.table_file("scores")).set_index(["metric", "query", "model"])["value"].sort_index()
     )
-    errors = tables.read(study.table_file("inference")).set_index(["metric", "query", "model"])
+    intervals = tables.read(study.table_file("intervals")).query("kind == 'bca'")
+    errors = intervals.set_index(["metric", "query", "model"])
     # WEAT takes the query as it is, RND has a sub-query per attribute set
     assert len(table) == 3 * (1 + 2)
     of = {"seed": SEEDS, "window": ["base", "near", "far"], "algorithm": ["base", "glove"]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tables
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError
 from ..grid import Cell, Evaluation, Fit, Inference
 from ..in_memory import InMemory
 from ..study import Study
@@ -124,9 +124,7 @@ def _parts(cell: Cell) -> tuple[str, ...]:
 def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
     """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
     one that it does not have."""
-    if name not in tables.REGISTRY:
-        raise BiasgridError(unknown_name("table", name, tables.REGISTRY))
-    table = tables.REGISTRY[name]
+    table = tables.REGISTRY.find(name)
     if not isinstance(study, MeasuredStudy) and not table.inputs(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
     return tables.read(study.table_file(name), absent)

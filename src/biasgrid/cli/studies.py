@@ -187,9 +187,12 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid table --study my-study.yaml --table scores
     """
+    from .. import tables
     from ..plan.steps import frequency_step, rank_samples_step, table_step
 
     study = read_study(args.study, measures=False)
+    if args.table in tables.GONE:
+        raise BiasgridError(tables.GONE[args.table])
     _find("table", args.table, study.tables, args)
     if args.table == "rankings" and "bootstrap" in study.config["inference"]:
         rank_samples_step(study).run()
