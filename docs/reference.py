@@ -23,7 +23,7 @@ import biasgrid
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api.docstrings import sections, wrap
 from biasgrid.embeddings.model import Model
-from biasgrid.options import PARTS
+from biasgrid.inference.significance import parts as parts_of_inference
 from biasgrid.properties import files as properties
 
 # configuration.py has put the checkout on the path
@@ -186,7 +186,7 @@ def api_page() -> str:
         parts += _summaries([name])
         parts.append(_in_site([f"{kind.__module__}::{name}"]))
     parts.append(OPTIONS)
-    for name, options in PARTS.items():
+    for name, options in parts_of_inference().items():
         parts.append(f"### {name}\n\n{options.__doc__}\n")
         parts += configuration.keys(options)
     for title, package, more in (

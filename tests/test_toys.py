@@ -9,7 +9,8 @@ import pytest
 from conftest import GRID_WORDS, Project, biasgrid
 from reruns import append, cells, made, planned
 
-from biasgrid import BiasgridError, InputError, Query, load, metrics
+from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
+from biasgrid.numbers import p_number
 from biasgrid.properties.examine import examine_metric
 from biasgrid.registry import load_plugins
 from biasgrid.study import Study
@@ -199,6 +200,32 @@ METRICS = (
 )
 ''',
 }
+TOYS["test"] = '''
+from biasgrid.inference.permutation import drawn_test
+from biasgrid.inference.significance import Outcome, Test
+from biasgrid.validation import Strict, Whole, field
+
+
+class MovedOptions(Strict):
+    """Test of every metric against resamples of its words, moved to where there is no bias."""
+
+    draws: Whole = field("resamples of the words", 99, ge=19, le=9_999)
+
+
+def run(sample, resampler, pool, seed, *, draws):
+    values = resampler.bootstrap(draws, seed)
+    if len(resampler.targets) < 2:
+        return Outcome("there is one target set")
+    neutral = resampler.metric.neutral
+    return Outcome(drawn_test(values - values.mean() + neutral, resampler.value, "two-sided"))
+
+
+TESTS = (
+    Test("moved", "Moved resamples", "test against moved resamples", "p_moved", MovedOptions,
+         "the test against resamples of the words that are moved to where there is no bias", run,
+         lambda metric: "is the score further from no bias than resamples of its words differ?", "moved resamples"),
+)
+'''
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},
@@ -220,7 +247,12 @@ CONFIG = {
     "metrics": {"length": {}, "ratio": {}, "rnd": {}},
     "debias": {"First": {"halved": {"method": "halve", "words": {"pairs": [["a0", "b0"]]}}}},
     "evaluation": {"First": {"spread": {"words": ["a0", "b0", "c0"]}}},
-    "inference": {"permutation": {"exact": 100}, "random_groups": {"draws": 19}, "bootstrap": {"draws": 20}},
+    "inference": {
+        "permutation": {"exact": 100},
+        "random_groups": {"draws": 19},
+        "bootstrap": {"draws": 20},
+        "moved": {"draws": 39},
+    },
     "figures": ["rankings"],
 }
 
@@ -267,13 +299,55 @@ def test_toys_are_in_the_grid_and_in_the_tables(with_toys):
     assert scores.loc[("ratio", "corpus", "none"), "value"] == pytest.approx(0.4150375)  # log2(2 / 1.5)
     assert scores.loc[("ratio", "floored", "none"), "value"] == 0
     assert scores["p_value"].notna().all()
-    inference = table(with_toys, "inference").set_index(["metric", "model"])
-    assert "no vectors" in inference.loc[("ratio", "corpus"), "groups_reason"]
+    tests = table(with_toys, "tests").set_index(["test", "metric", "model"])
+    assert "no vectors" in tests.loc[("random_groups", "ratio", "corpus"), "reason"]
     sizes = table(with_toys, "sizes")
     assert len(sizes) == 6
     assert set(sizes["words"]) == {12}
     spread = table(with_toys, "mitigation").query("group == 'spread'").iloc[0]
     assert spread["after"] == pytest.approx(spread["before"] / 2)
+
+
+def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_toys, monkeypatch):
+    """With options, columns and their meaning, and texts from its one declaration."""
+    scores = table(with_toys, "scores")
+    tests = table(with_toys, "tests").query("test == 'moved'").reset_index(drop=True)
+    assert tests["p_value"].between(1 / 40, 1).all()
+    assert (tests["draws"] == 39).all()
+    pd.testing.assert_series_equal(tests["p_value"], scores["p_moved"], check_names=False)
+    assert (scores["p_moved_adjusted"] >= scores["p_moved"]).all()
+    # it is no part of what a score is evidence for
+    assert set(scores["tests"]) == {1, 2}
+    page = (with_toys.folder / "results" / "small" / "report.html").read_text()
+    assert "Moved resamples" in page
+    assert "is the score further from no bias than resamples of its words differ?" in page
+
+    monkeypatch.chdir(with_toys.folder)
+    load_plugins(["toys"])
+    meanings = {column.name: column.meaning for column in tables.REGISTRY["scores"].columns}
+    assert (
+        meanings["p_moved"]
+        == "p-value of the test against moved resamples; `tests.csv` says why there is none"
+    )
+    model = load("data/embeddings/one")
+    query = Query([*QUERY["targets"].values()], [*QUERY["attributes"].values()], [*"AB"], ["C"])
+    result = metrics.rnd(query, model, moved={"draws": 39})
+    assert f"p_moved={p_number(result.p_moved)}" in repr(result).replace("< ", "=<")
+    grid = measure_grid(["rnd"], [query], [model], moved=True, progress=False)
+    assert grid.scores["p_moved"].between(0.01, 1).all()
+    with pytest.raises(BiasgridError, match="moved: draws: 3 is not allowed"):
+        metrics.rnd(query, model, moved={"draws": 3})
+    Path("q.json").write_text(query.to_json())
+    command = ["measure", "--metric", "rnd", "--model", "data/embeddings/one", "--query", "q.json"]
+    measured = biasgrid(*command, "--plugins", "toys", "--moved", "draws=39")
+    assert json.loads(measured.stdout)["p_moved"] == result.p_moved
+    assert (
+        "resamples of the words that are moved" in biasgrid("measure", "--help", "--plugins", "toys").stdout
+    )
+    with pytest.raises(BiasgridError, match="inference: moved: draws: 3 is not allowed"):
+        Study.of(CONFIG | {"inference": {"moved": {"draws": 3}}})
+    with pytest.raises(BiasgridError, match="inference: unknown key 'mooved'; did you mean 'moved'"):
+        Study.of(CONFIG | {"inference": {"mooved": {}}})
 
 
 def test_a_kind_of_a_plugin_is_ranked_and_drawn(with_toys):

@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     for one in (command, commands.add(pin)):
         one.add_argument("config", type=Path, help="the experiment's config")
     command.add_argument("steps", nargs="*", metavar="STEP", help='steps by name, such as "cell weat/8/0"')
-    return perform(commands, arguments)
+    return perform(lambda: commands, arguments)
 
 
 if __name__ == "__main__":

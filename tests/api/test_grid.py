@@ -30,7 +30,9 @@ TABLES = [
     "correlations",
     "rank_intervals",
     "order",
-    "inference",
+    "tests",
+    "intervals",
+    "sensitivity",
     "influence",
 ]
 TABLES += ["scalars", "contrasts", "lost_words"]

@@ -35,7 +35,9 @@ def test_a_result_is_one_line_and_a_table_in_a_notebook(random_model):
     assert lost.reason == "too many words are lost: A;B lacks 1 of 2 words ('<b>')"
     assert "lacks 1 of 2 words (&#x27;&lt;b&gt;&#x27;)" in lost._repr_html_()
     assert len(repr(lost).splitlines()) == 1
-    small = replace(result, p_value=0.0002, p_groups=0.997)
+    p_values = {"permutation": 0.0002, "random_groups": 0.997}
+    tested = {test: result.inference.get(test, {}) | {"p_value": p} for test, p in p_values.items()}
+    small = replace(result, inference=result.inference | tested)
     assert "p_value<.001 (lowest possible p .10), p_groups>.99" in repr(small)
     assert "<th>p_value</th><td>&lt; .001 (lowest possible p .10)</td>" in small._repr_html_()
 

@@ -101,7 +101,7 @@ def hidden_shown(found):
 def influence_shown(found):
     """How far scores move without a word, in standard errors."""
     keys = ["query", "metric", "model", "debias"]
-    errors = found["inference"][[*keys, "standard_error"]].drop_duplicates()
+    errors = found["intervals"].query("kind == 'jackknife'")[[*keys, "standard_error"]].drop_duplicates()
     table = found["influence"].merge(errors, on=keys, how="left")
     return list((table["influence"] / table["standard_error"]).dropna())
 

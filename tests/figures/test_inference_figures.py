@@ -19,12 +19,13 @@ from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.layout import save
-from biasgrid.figures.null import NAMES, drawing, facts, null_distribution
+from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import cliques, rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
+from biasgrid.inference.significance import REGISTRY
 from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
 from biasgrid.result import LENGTH
@@ -587,12 +588,16 @@ def test_the_shaded_tail_is_the_p_value(small, name, tails, exact, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("weat/q1", ["which of the target sets a word is in", "p is twice this share"]),
-        ("ripa/q1", ["the two words of each change places or not"]),
+        ("weat/q1", ["which target set a word is in", "p is twice this share"]),
+        ("ripa/q1", ["which word of a pair is in which target set"]),
         ("ect/q1", ["as low as the score or lower"]),
         (
             "rnsb/q1",
-            ["which of the attribute sets a word is in", "nothing about the target words", "draws at random"],
+            [
+                "which attribute set a training word is in",
+                "nothing about the words of the target",
+                "draws at random",
+            ],
         ),
     ],
 )
@@ -632,7 +637,7 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
     )
     null = Null.load(tmp_path / "null.npz")
     results, values = null.results, null.values
-    figure = null_distribution(null, name, facts(metrics.metric(name)))
+    figure = null_distribution(null, name, **facts(metrics.metric(name)))
     tests = ["random_groups", "control_words"]
     tests = ["permutation", "random_groups", "frequency_bands", "control_words"] if name == "weat" else tests
     (result,) = results
@@ -645,9 +650,9 @@ def test_each_test_of_a_score_has_its_panel(word2vec, name, tmp_path):
         added = record["method"] != "exact"
         tails = 1 + (record["alternative"] == "two-sided")
         assert record["p_value"] == pytest.approx(min(tails * (tail + added) / (rest + tail + added), 1))
-        assert f"{NAMES[test]}: {p_value(record['p_value'])}" in says
+        assert f"{REGISTRY[test].label_of(metrics.metric(name))}: {p_value(record['p_value'])}" in says
     assert ("Permutation" in says) == (name == "weat")
-    assert "random groups of the model's words in place of the query's" in says
+    assert "random groups of words of this model, as coherent and as frequent, in place of the" in says
     assert_readable(figure)
 
 
@@ -656,7 +661,7 @@ def test_a_test_that_cannot_be_made_says_why_beside_the_other(small, monkeypatch
     config = {"inference": {"permutation": {"draws": 200}, "random_groups": {}}}
     monkeypatch.chdir(small.folder)
     study = Study.of(small.config | config)
-    with pytest.raises(BiasgridError, match=r"no test: Permutation: .*; Random groups: "):
+    with pytest.raises(BiasgridError, match=r"no test: Permutation test: .*; Random groups: "):
         of_cell(study, "one/none/mac/q1")
     figure, (result,) = of_cell(study, "one/none/weat/q1")
     assert len(figure.axes) == 1

@@ -80,7 +80,8 @@ def test_a_new_metric_is_one_file(with_lead):
 
     query = CONFIG["criteria"]["First"]["queries"]["q1"]
     (a, b), (words,) = query["targets"].values(), query["attributes"].values()
-    scores, inference, influence = table("scores"), table("inference"), table("influence")
+    scores, tested, influence = table("scores"), table("tests"), table("influence")
+    percentile = table("intervals").query("kind == 'percentile'")
     expected = {}
     for name in ("one", "two"):
         model = vectors(with_lead, name)
@@ -96,15 +97,15 @@ def test_a_new_metric_is_one_file(with_lead):
             sum(value >= expected[name] - 1e-9 for value in partitions),
             sum(value <= expected[name] + 1e-9 for value in partitions),
         )
-        assert inference.loc[name, "partitions"] == len(partitions) == 70
-        assert inference.loc[name, "p_value"] == pytest.approx(min(2 * as_extreme / 70, 1))
-        assert -1 <= inference.loc[name, "percentile_low"] <= inference.loc[name, "percentile_high"] <= 1
+        assert tested.loc[name, "partitions"] == len(partitions) == 70
+        assert tested.loc[name, "p_value"] == pytest.approx(min(2 * as_extreme / 70, 1))
+        assert -1 <= percentile.loc[name, "low"] <= percentile.loc[name, "high"] <= 1
         without = {word: by_hand(model, a, b, [w for w in words if w != word]) for word in words}
         of_words = influence.loc[name].set_index("word")["influence"]
         assert len(of_words) == 2 * GROUP + len(words)
         for word in words:
             assert of_words[word] == pytest.approx(without[word] - expected[name])
-        assert inference.loc[name, "halves_attributes"] > 0
+        assert table("sensitivity").loc[name, "halves_attributes"] > 0
     ranks = table("rankings").query("criterion == 'First'")["rank"]
     assert ranks.to_dict() == pd.Series(expected).abs().rank().to_dict()
     assert {"lead", "rnd"} == set(

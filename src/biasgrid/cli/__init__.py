@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from threadpoolctl import threadpool_limits
 
@@ -19,7 +20,7 @@ from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
 from . import embeddings, listing, measuring, reporting, running, scoring, studies
-from .arguments import Commands
+from .arguments import Commands, plugins_of
 from .layout import text_of
 
 GROUPS = {
@@ -38,20 +39,20 @@ options of a command, and an example:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
-    return perform(commands(), arguments)
+    return perform(commands, arguments)
 
 
-def perform(commands: Commands, arguments: list[str] | None = None) -> int:
+def perform(commands: Callable[[], Commands], arguments: list[str] | None = None) -> int:
     """Run one of these sub-commands, print what it returns, or in a line what is wrong; returns the exit code."""
     warn_in_a_line()
     end_with_starter()
-    args = commands.parse(arguments)
     try:
+        load_plugins(plugins_of(arguments))  # whose tests are options of commands
+        args = commands().parse(arguments)
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
-            load_plugins(getattr(args, "plugins", ()))
             record = args.run(args)
         from ..schema import dumps
 

@@ -38,6 +38,13 @@ PLUGINS = {
 }
 
 
+def plugins_of(arguments: Sequence[str] | None) -> list[str]:
+    """The plugins that a command's arguments name."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--plugins", **PLUGINS | {"nargs": "*"})
+    return parser.parse_known_args(arguments)[0].plugins
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 

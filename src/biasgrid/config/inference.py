@@ -50,7 +50,7 @@ def _with_tests(base: type[Strict], tests: tuple[Test, ...], pending: bool) -> t
     }
     fields = {test.name: (options[test.name], field(_meaning(test.options), None)) for test in tests}
     # a key that is not known may be a test of a plugin that is loaded later
-    bases = (_Pending, base) if pending else (base,)
+    bases = (base, _Pending) if pending else (base,)
     return create_model(base.__name__, __base__=bases, __doc__=base.__doc__, **fields)
 
 
