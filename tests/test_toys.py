@@ -2,11 +2,12 @@
 edited."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import GRID_WORDS, Project, biasgrid
+from conftest import GRID_WORDS, ROOT, Project, biasgrid
 from reruns import append, cells, made, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
@@ -200,32 +201,9 @@ METRICS = (
 )
 ''',
 }
-TOYS["test"] = '''
-from biasgrid.inference.permutation import drawn_test
-from biasgrid.inference.significance import Outcome, Test
-from biasgrid.validation import Strict, Whole, field
-
-
-class MovedOptions(Strict):
-    """Test of every metric against resamples of its words, moved to where there is no bias."""
-
-    draws: Whole = field("resamples of the words", 99, ge=19, le=9_999)
-
-
-def run(sample, resampler, pool, seed, *, draws):
-    values = resampler.bootstrap(draws, seed)
-    if len(resampler.targets) < 2:
-        return Outcome("there is one target set")
-    neutral = resampler.metric.neutral
-    return Outcome(drawn_test(values - values.mean() + neutral, resampler.value, "two-sided"))
-
-
-TESTS = (
-    Test("moved", "Moved resamples", "test against moved resamples", "p_moved", MovedOptions,
-         "the test against resamples of the words that are moved to where there is no bias", run,
-         lambda metric: "is the score further from no bias than resamples of its words differ?", "moved resamples"),
-)
-'''
+# the file that a page shows
+PAGE = (ROOT / "docs/how-to/add-a-test.md").read_text(encoding="utf-8")
+TOYS["test"] = re.search(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[1]
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},
@@ -341,8 +319,10 @@ def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_t
     command = ["measure", "--metric", "rnd", "--model", "data/embeddings/one", "--query", "q.json"]
     measured = biasgrid(*command, "--plugins", "toys", "--moved", "draws=39")
     assert json.loads(measured.stdout)["p_moved"] == result.p_moved
+    text = " ".join(biasgrid("measure", "--help", "--plugins", "toys").stdout.split())
     assert (
-        "resamples of the words that are moved" in biasgrid("measure", "--help", "--plugins", "toys").stdout
+        "the test against resamples of the words, moved to where there is no bias: draws (none: defaults)"
+        in text
     )
     with pytest.raises(BiasgridError, match="inference: moved: draws: 3 is not allowed"):
         Study.of(CONFIG | {"inference": {"moved": {"draws": 3}}})

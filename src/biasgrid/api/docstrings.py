@@ -12,7 +12,7 @@ from ..limits import range_of
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 TITLE = re.compile(r"^\*\*([\w ]+)\.\*\* ", re.MULTILINE)
-PARAMETER = re.compile(r"^(\w+(?:, \w+)*)(?: :.*)?$", re.MULTILINE)
+PARAMETER = re.compile(r"^((?:\*\*)?\w+(?:, \w+)*)(?: :.*)?$", re.MULTILINE)
 ORDER = ("", "Parameters", "Returns", "Raises", "Warns", "Notes", "References", "Examples")
 
 
@@ -44,7 +44,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, str]:
     matches = list(PARAMETER.finditer(text))
     ends = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
     return {
-        name: textwrap.dedent(text[match.end() : end]).strip("\n")
+        name.lstrip("*"): textwrap.dedent(text[match.end() : end]).strip("\n")
         for match, end in zip(matches, ends, strict=True)
         for name in match[1].split(", ")
     }

@@ -50,7 +50,7 @@ def infer(
     """What can be inferred of a metric on each sub-query of its template (`sample.look_up`), and the values of the
     bootstrap resamples (sub-queries, draws), None without a bootstrap. Parts of the request's `inference`:
 
-    its tests    of `significance`: see the `Options` of each. A test has a `histogram` of the values that it compares
+    its tests    of `significance`: see the options of each. A test has a `histogram` of the values that it compares
                  the score with (`permutation.histogram`)
     bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
