@@ -175,8 +175,8 @@ def measure_grid(
     config = study.config | {"null_distributions": cells_with_null}
     records = evaluate_models(study, states, progress=progress)
     measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
-    tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)
-    return Grid(dataclasses.replace(measured_study, aggregate_tests=tests))
+    aggregate_tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)
+    return Grid(dataclasses.replace(measured_study, aggregate_tests=aggregate_tests))
 
 
 def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, str], float]:
