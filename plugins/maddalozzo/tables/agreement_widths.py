@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -78,9 +77,7 @@ AGREEMENT_WIDTHS = Table(
         ),
         Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
     ),
-    inputs=lambda grid: (
-        {"cells": cell_files(grid, cells)} if (cells := interval_agreement_cells(grid)) else {}
-    ),
+    reads=("cells",),
     spec=_spec,
     make=make,
     cells=interval_agreement_cells,

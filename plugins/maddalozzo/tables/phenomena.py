@@ -70,17 +70,13 @@ def spec_of(grid: Any) -> dict[str, Any]:
     return {"phenomena": grid.phenomena}
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if grid.phenomena else {}
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     neutral = [
         [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
         for (criterion, metric), value in sorted(grid.neutrals.items())
         if criterion in grid.phenomena
     ]
-    return {**spec_of(grid), "neutral": neutral, "seed": grid.config["seed"]}
+    return {**spec_of(grid), "neutral": neutral}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)
@@ -127,7 +123,9 @@ PHENOMENA = Table(
         Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),
     ),
-    inputs=_inputs,
+    reads=("scores",),
+    when=lambda grid: grid.phenomena,
+    facts=("seed",),
     spec=_spec,
     make=make,
     key=tuple(column.name for column in KEYS),

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -80,7 +79,7 @@ SCORE_FITS = Table(
         Column("loc", "its location", "number", "nats", ANY),
         Column("scale", "its scale", "number", "nats", (0, inf)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted_cells(grid)) else {},
+    reads=("cells",),
     make=make,
     cells=fitted_cells,
 )

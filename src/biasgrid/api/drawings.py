@@ -62,11 +62,11 @@ def plot_study(
             study.files["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
-            for drawing in of_kind.drawings(study)
+            for drawing in of_kind.drawings_of(study)
             if "comparison" in drawing.inputs
         ]
     else:
-        drawings = list(of_kind.drawings(study))
+        drawings = list(of_kind.drawings_of(study))
     if not drawings:
         needs = (
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
@@ -133,7 +133,7 @@ def compare_with(
                 raise BiasgridError(f"{name}: {unknown_name('model', key, study.models)}")
     comparison_study = _with_published(study, published_as, beside)
     return COMPARISON.frame(
-        {**COMPARISON.inputs(comparison_study), "published": files, "computed": []},
+        {**COMPARISON.inputs_of(comparison_study), "published": files, "computed": []},
         COMPARISON.spec_of(comparison_study),
     )
 

@@ -15,8 +15,7 @@ from ..plan.steps import when_run
 from ..resources import find_file
 from ..study import Study
 from ..tables.answers import summary_spec
-from ..tables.correlations import ranks_inputs
-from ..tables.rankings import bootstrap_spec
+from ..tables.inputs import facts_of, files_of
 from . import cells
 from .step import template_files
 
@@ -50,7 +49,7 @@ def report_step(study: Study) -> Step:
 def _ranks(study: Study) -> dict[str, Any]:
     """The rankings and their resamples; of results that have lost the resamples, the rankings alone."""
     try:
-        return ranks_inputs(study)
+        return files_of(study, ("rankings", "rank_samples"))
     except BiasgridError:
         return {"rankings": study.table_file("rankings")}
 
@@ -83,7 +82,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
         "ranking": study.ranking,
         "inference": study.config["inference"],
-        "correlations": {"methods": ["spearman"], **bootstrap_spec(study)},
+        "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
         "scaled": study.scaled_metrics,
         "summary": summary_spec(study),
         "level": bootstrap.get("level", 0.95),

@@ -17,7 +17,7 @@ from ..records import read_aggregates
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import EVIDENCE, SCORES, adjustment
+from .scores import EVIDENCE, SCORES
 from .table import ANY, Column, Files, Table
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
@@ -85,17 +85,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)]
-    return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
     return {
-        "ranked": sorted(grid.ranked_criteria),
         "aggregation": aggregation_name(grid.config["aggregation"]),
-        **adjustment(grid),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
 
@@ -132,7 +125,8 @@ AGGREGATES = Table(
         Column("draws", "random groups that the test rests on", "optional count"),
         *EVIDENCE,
     ),
-    inputs=_inputs,
+    reads=("scores", "tests"),
+    facts=("ranked", "adjust", "level"),
     spec=_spec,
     make=make,
 )

@@ -59,11 +59,7 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return (
-        {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
-        if grid.analogy_evaluations
-        else {}
-    )
+    return {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
 
 
 ANALOGIES = Table(

@@ -10,9 +10,9 @@ from ..verdicts.evidence import TESTS
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
 from . import REGISTRY
+from .inputs import facts_of
 from .pairs import PAIRS
 from .rankings import RANKINGS
-from .scores import adjustment
 
 # inference's names of the tests of words
 OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
@@ -71,6 +71,6 @@ def summary_spec(study: Any) -> dict[str, Any]:
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "scaled": study.scaled_metrics,
         "sides": sides_of(study),
-        **adjustment(study),
+        **facts_of(study, ("adjust", "level")),
         "draws": sorted(draws - {None}),
     }

@@ -23,7 +23,6 @@ from ..statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
-from .inputs import cell_files, inference_files
 from .rankings import RANKINGS
 from .ratings import RATINGS
 from .table import ANY, Column, Files, Table
@@ -82,21 +81,13 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
 
 def _inputs(grid: Any) -> dict[str, Any]:
     published, computed = grid.config["published"], grid.config["computed"]
-    if not published and not computed:
-        return {}
-    ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
-        **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
-        "cells": cell_files(grid),
-        "inferences": inference_files(grid)["inferences"],
-        "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
         # `read` finds them beside the numbers
         "published_queries": sorted(str(file) for file in files if file.is_file()),
-        **ratings,
     }
 
 
@@ -122,7 +113,6 @@ def _spec(grid: Any) -> dict[str, Any]:
         "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
         "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
         "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
-        "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
         "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
     }
@@ -159,7 +149,9 @@ COMPARISON = Table(
         replace(QUERY_ID, meaning=f"{QUERY_ID.meaning}; empty where the number is of no query of the study"),
         replace(MODEL_LABEL, meaning=f"{MODEL_LABEL.meaning}, with its debias method, if any"),
     ),
+    reads=("aggregates", "rankings", "correlations", "cells", "inferences", "evaluations", "ratings"),
     inputs=_inputs,
+    facts=("ranked",),
     spec=_spec,
     make=make,
 )

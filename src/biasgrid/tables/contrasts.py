@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -31,10 +30,6 @@ def _cells(grid: Any) -> list[Any]:
     return [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {}
-
-
 CONTRASTS = Table(
     "contrasts",
     "One row per number of one group against another, in studies with metrics that contrast groups (SAME).",
@@ -46,7 +41,7 @@ CONTRASTS = Table(
         Column("quantity", "the number's name"),
         Column("value", "the number", "number", "the quantity's", ANY),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
     cells=_cells,
 )

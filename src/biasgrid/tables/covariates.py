@@ -27,7 +27,6 @@ from .covariate_points import (
     metrics_spec,
     points_of,
 )
-from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import Column, Files, Table
 
@@ -69,16 +68,6 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
         return nan, nan, nan, units, reason
     numbers = over_units(points.centred, points.units, method, seed, DRAWS)
     return *numbers, units, EXPLAINED if numbers[0] != numbers[0] else ""
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not has_covariates(grid, grid.config["criteria"]):
-        return {}
-    return {
-        "cells": cell_files(grid),
-        "frequencies": [grid.frequency_file(model) for model in grid.models_with_frequencies],
-        "scores": grid.table_file("scores"),
-    }
 
 
 COVARIATES = Table(
@@ -143,8 +132,10 @@ COVARIATES = Table(
         ),
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config["seed"]},
+    reads=("cells", "frequencies", "scores"),
+    when=lambda grid: has_covariates(grid, grid.config["criteria"]),
+    facts=("seed",),
+    spec=metrics_spec,
     make=make,
     key=(
         *("criterion", "metric", "model", "debias", "of", "higher"),

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..directions import COMPARED as KINDS
 from ..results import results
-from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
 
@@ -29,10 +28,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.direction_cells)} if grid.direction_cells else {}
-
-
 DIRECTIONS = Table(
     "directions",
     "One row per query, model, debias method and two directions, in studies with Direct Bias of pairs.",
@@ -45,7 +40,7 @@ DIRECTIONS = Table(
         Column("direction_b", "how another is", values=KINDS),
         Column("angle", "the angle between them", "number", "degrees", (0, 180)),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
     cells=lambda grid: grid.direction_cells,
 )

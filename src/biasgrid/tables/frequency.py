@@ -28,11 +28,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(numbers).sort_values(KEYS, ignore_index=True)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    files = [grid.frequency_file(model) for model in grid.models_with_frequencies]
-    return {"frequencies": files} if files else {}
-
-
 NUMBERS = (
     Column("words", "how many vocabulary entries the set's words were found as", "count"),
     Column("mean", "how often a word of them occurs in the corpus, on average", "number", "tokens", (0, inf)),
@@ -77,7 +72,8 @@ FREQUENCY = Table(
             values=("counts", "wordfreq", "rank"),
         ),
     ),
-    inputs=_inputs,
+    reads=("frequencies",),
+    when="frequencies",
     make=make,
     key=tuple(KEYS),
 )

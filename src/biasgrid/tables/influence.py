@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
-from .inputs import inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -30,12 +29,6 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
             yield name, word, change
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if "sensitivity" not in grid.config["inference"]:
-        return {}
-    return {"inferences": inference_files(grid)["inferences"]}
-
-
 INFLUENCE = Table(
     "influence",
     "One row per score and word of its query: the score without the word, less the score (leave-one-out).",
@@ -51,7 +44,8 @@ INFLUENCE = Table(
             ANY,
         ),
     ),
-    inputs=_inputs,
+    reads=("inferences",),
+    when="sensitivity",
     make=make,
 )
 TABLES = (INFLUENCE,)

@@ -66,13 +66,6 @@ def _mean_distances(
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = grid.evaluations.values()
-    if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
-        return {}
-    return {"scores": grid.table_file("scores"), "evaluations": list(map(grid.evaluation_file, evaluations))}
-
-
 MITIGATION = Table(
     "mitigation",
     "One row per criterion, model, debias method and measure: bias removed, quality lost, and bias that is still "
@@ -88,8 +81,9 @@ MITIGATION = Table(
         Column("n", "how many cells, words, pairs or questions it rests on", "count"),
         Column("status", '"ok", or why there is no value'),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in grid.neutrals.items())},
+    reads=("scores", "evaluations"),
+    when="debiased evaluations",
+    facts=("neutral",),
     make=make,
 )
 TABLES = (MITIGATION,)

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import ANY, Column, Files, Table
 
@@ -63,7 +62,8 @@ PAIR_MEANS = Table(
             ANY,
         ),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    reads=("cells",),
+    cells=_cells,
     make=make,
 )
 TABLES = (PAIR_MEANS,)

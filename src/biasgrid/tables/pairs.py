@@ -142,12 +142,6 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
         yield STATES, [state for state in states if state[0] == model]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return (
-        rank_samples.inputs(grid) if grid.ranked_criteria and "bootstrap" in grid.config["inference"] else {}
-    )
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     words: dict[str, dict[str, dict[str, int]]] = {}
     for criterion in sorted(grid.ranked_criteria):
@@ -161,8 +155,7 @@ def _spec(grid: Any) -> dict[str, Any]:
                 if query.fits(template)
                 for part in query.subqueries(template)
             }
-    level = grid.config["inference"]["bootstrap"]["level"]
-    return {**rank_samples.spec(grid), "level": level, "words": words}
+    return {**rank_samples.spec(grid), "words": words}
 
 
 PAIRS = Table(
@@ -225,7 +218,9 @@ PAIRS = Table(
             values=("", OTHER_QUERIES, THESE_QUERIES),
         ),
     ),
-    inputs=_inputs,
+    when="ranks in resamples",
+    inputs=rank_samples.inputs,
+    facts=("level",),
     spec=_spec,
     make=make,
 )

@@ -135,8 +135,7 @@ QUERY_CORRELATIONS = Table(
             range=(0, 1),
         ),
     ),
-    inputs=query_ranks.inputs,
-    spec=query_ranks.spec,
+    **query_ranks.OF_RANKS,
     make=correlations,
 )
 QUERY_AGREEMENT = Table(
@@ -157,8 +156,7 @@ QUERY_AGREEMENT = Table(
         *_ends(0),
         Column("p_value", "share of random orders that agree as much", "number", range=(0, 1)),
     ),
-    inputs=query_ranks.inputs,
-    spec=query_ranks.spec,
+    **query_ranks.OF_RANKS,
     make=agreement,
     key=("criterion", "template"),
 )

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..results import KEYS
 from ..statistics.ranks import rank_interval, ranks_of_resamples
+from .inputs import holds, sample_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
 from .scores import SCORES
@@ -85,36 +86,30 @@ def metrics_with_direction(grid: Any) -> list[list[Any]]:
 
 def spec(grid: Any) -> dict[str, Any]:
     metrics = metrics_with_direction(grid)
-    bootstrap = grid.config["inference"].get("bootstrap", {})
-    return {
-        "metrics": metrics,
-        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics},
-        "draws": bootstrap.get("draws", 0),
-        "level": bootstrap.get("level", 0.95),
-        "seed": grid.config["seed"],
-    }
+    queries = {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics}
+    return {"metrics": metrics, "queries": queries}
 
 
 def inputs(grid: Any) -> dict[str, Any]:
-    """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
-    for it."""
-    if not grid.config.get("query_ranks"):
-        return {}
+    """The scores and, with a bootstrap, the resamples of all cells of the table."""
     metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
-    if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
+
+    def has_rank(cell: Any) -> bool:
+        return (cell.criterion, cell.metric) in metric_keys
+
+    if not any(map(has_rank, grid.cells.values())):
         return {}
-    files = {"scores": grid.table_file("scores")}
-    if "bootstrap" in grid.config["inference"]:
-        groups = [
-            group[0]
-            for group in grid.inference_groups.values()
-            if any((i.cell.criterion, i.cell.metric) in metric_keys for i in group)
-        ]
-        files["inferences"] = [grid.inference_file(first) for first in groups]
-        files["samples"] = [grid.samples_file(first) for first in groups]
-    return files
+    samples = sample_files(grid, has_rank) if holds(grid, "bootstrap") else {}
+    return {"scores": grid.table_file("scores"), **samples}
 
 
+# what its tables are made from
+OF_RANKS: dict[str, Any] = {
+    "when": "query_ranks",
+    "inputs": inputs,
+    "facts": ("draws", "level", "seed"),
+    "spec": spec,
+}
 TEMPLATE = Column(
     "template", "how many target and attribute sets its metrics take: what is compared with what"
 )
@@ -151,8 +146,7 @@ QUERY_RANKS = Table(
         Column("rank_high", "its upper end", "number", range=(1, inf)),
         Column("queries", "how many queries have a rank", "count"),
     ),
-    inputs=inputs,
-    spec=spec,
+    **OF_RANKS,
     make=make,
     key=tuple(KEYS),
 )

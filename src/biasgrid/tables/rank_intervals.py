@@ -12,10 +12,9 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.ranks import RESAMPLED, rank_interval
-from .correlations import ranks_inputs
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
-from .rankings import RANKINGS, bootstrap_spec
+from .rankings import RANKINGS
 from .table import Column, Files, Table
 
 
@@ -57,11 +56,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
 
 
-def bootstrap_inputs(grid: Any) -> dict[str, Any]:
-    """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
-    return ranks_inputs(grid) if "bootstrap" in grid.config["inference"] else {}
-
-
 RANK_INTERVALS = Table(
     "rank_intervals",
     "One row per model (without debiasing), metric, criterion and kind of resamples: rank_shared over resamples.",
@@ -81,8 +75,9 @@ RANK_INTERVALS = Table(
         Column("high", "upper end", "number", range=(1, inf)),
         Column("first", "share of resamples in which no other model ranks better", "number", range=(0, 1)),
     ),
-    inputs=bootstrap_inputs,
-    spec=bootstrap_spec,
+    reads=("rankings", "rank_samples"),
+    when="bootstrap",
+    facts=("bootstrap",),
     make=make,
 )
 TABLES = (RANK_INTERVALS,)

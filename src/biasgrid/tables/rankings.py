@@ -126,17 +126,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
-    return {"scores": grid.table_file("scores"), **ranks}
-
-
-def bootstrap_spec(grid: Any) -> dict[str, Any]:
-    """What a table of ranks depends on of the study's bootstrap, where it has one."""
-    bootstrap = grid.config["inference"].get("bootstrap")
-    return {"bootstrap": bootstrap} if bootstrap else {}
-
-
 RANKINGS = Table(
     "rankings",
     "One row per ranked criterion (and all together), metric, model and debias method: the model's rank.",
@@ -187,8 +176,8 @@ RANKINGS = Table(
             values=("", NO_VALUE, FEW_QUERIES, FEW_UNITS, FEW_SHARED, DEBIASED),
         ),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},
+    reads=("scores", "rank_samples"),
+    facts=("ranking", "bootstrap"),
     make=make,
     key=("criterion", "metric", "model", "debias"),
 )

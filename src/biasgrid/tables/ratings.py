@@ -47,10 +47,8 @@ def ratings_file(grid: Any, criterion: str) -> str:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.rating_cells:
-        return {}
     files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
-    return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
+    return {"ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -62,7 +60,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         }
         for cell in grid.rating_cells
     ]
-    return {"cells": cells, "seed": grid.config["seed"]}
+    return {"cells": cells}
 
 
 RATINGS = Table(
@@ -78,7 +76,9 @@ RATINGS = Table(
             "with fewer than three words, or all biases or ratings alike",
         ),
     ),
+    reads=("words",),
     inputs=_inputs,
+    facts=("seed",),
     spec=_spec,
     make=make,
     cells=lambda grid: grid.rating_cells,

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from ..results import scalars
-from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -25,7 +24,7 @@ SCALARS = Table(
         Column("quantity", "the statistic's name"),
         Column("value", "its value", "number", "the statistic's", ANY),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid)},
+    reads=("cells",),
     make=make,
 )
 TABLES = (SCALARS,)

@@ -71,14 +71,6 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
                     ]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(concepts(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"concepts": list(concepts(grid)), "neutral": spreads.neutrals(grid)}
-
-
 SEED_LISTS = Table(
     "seed_lists",
     "One row per concept, metric and model: how the value spreads over lists of words for the concept.",
@@ -97,9 +89,10 @@ SEED_LISTS = Table(
             range=(0, inf),
         ),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores", "inference"),
+    when=lambda grid: any(concepts(grid)),
+    facts=("neutral",),
+    spec=lambda grid: {"concepts": list(concepts(grid))},
     make=make,
-    cells=lambda grid: [],
 )
 TABLES = (SEED_LISTS,)

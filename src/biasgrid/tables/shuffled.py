@@ -100,14 +100,6 @@ def shuffled_cells(grid: Any) -> Iterator[Any]:
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if any(shuffled_cells(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
-
-
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
     interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
@@ -163,10 +155,11 @@ SHUFFLED = Table(
         ),
         Column("p_adjusted", "adjusted for all rows of the table (Holm)", "number", range=(0, 1)),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores",),
+    facts=("neutral",),
+    spec=lambda grid: {"shuffled": pairs(grid)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
-    cells=lambda grid: list(shuffled_cells(grid)),
+    cells=shuffled_cells,
 )
 TABLES = (SHUFFLED,)

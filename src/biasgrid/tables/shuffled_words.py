@@ -96,16 +96,7 @@ def _rows(grid: Any) -> list[dict[str, Any]]:
 
 def _inputs(grid: Any) -> dict[str, Any]:
     models = {cell.model for *_, cell in _cells(grid)} & {*grid.models_with_frequencies}
-    if not models:
-        return {}
-    return {
-        "words": grid.table_file("words"),
-        "frequencies": [grid.frequency_file(m) for m in sorted(models)],
-    }
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"rows": _rows(grid), "seed": grid.config["seed"]}
+    return {"frequencies": [grid.frequency_file(m) for m in sorted(models)]}
 
 
 SHUFFLED_WORDS = Table(
@@ -142,8 +133,10 @@ SHUFFLED_WORDS = Table(
         Column("rare", "mean value of the rarest third of the words", range=ANY, **spreads.AS_VALUE),
         Column("frequent", "mean value of the most frequent third", range=ANY, **spreads.AS_VALUE),
     ),
+    reads=("words",),
     inputs=_inputs,
-    spec=_spec,
+    facts=("seed",),
+    spec=lambda grid: {"rows": _rows(grid)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
     cells=lambda grid: [cell for *_, cell in _cells(grid)],

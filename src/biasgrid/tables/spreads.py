@@ -89,16 +89,3 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
     """The table with numbers as floats where nothing but missing ones would make them objects."""
     numbers = [column.name for column in columns if column.dtype == "number"]
     return table.astype(dict.fromkeys(numbers, "float64"))
-
-
-def inputs(grid: Any) -> dict[str, Any]:
-    """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
-    files = {"scores": grid.table_file("scores")}
-    if "bootstrap" in grid.config["inference"]:
-        files["inference"] = grid.table_file("inference")
-    return files
-
-
-def neutrals(grid: Any) -> list[list[Any]]:
-    """The value that means no bias as [criterion, metric, value], as JSON has it."""
-    return sorted([*names, value] for names, value in grid.neutrals.items())

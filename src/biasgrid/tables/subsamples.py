@@ -12,7 +12,6 @@ import pandas as pd
 from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
-from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -76,7 +75,7 @@ def _spec(grid: Any) -> dict[str, Any]:
     ]
     criteria = grid.config["criteria"]
     options = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
-    return {"subsamples": options, "ddof": ddof, "seed": grid.config["seed"]}
+    return {"subsamples": options, "ddof": ddof}
 
 
 SUBSAMPLES = Table(
@@ -101,7 +100,8 @@ SUBSAMPLES = Table(
         Column("p_high", "2.5 % of them lie above", "number", range=(0, 1)),
         Column("rejects", f"the share of them below {LEVEL}", "number", range=(0, 1)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    reads=("cells",),
+    facts=("seed",),
     spec=_spec,
     make=make,
     cells=_cells,

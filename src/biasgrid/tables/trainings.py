@@ -96,15 +96,11 @@ def training_cells(grid: Any) -> Iterator[Any]:
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(training_cells(grid)) else {}
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     entries = [
         [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
     ]
-    return {"trainings": entries, "neutral": spreads.neutrals(grid)}
+    return {"trainings": entries}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
@@ -143,10 +139,11 @@ TRAININGS = Table(
             "optional count",
         ),
     ),
-    inputs=_inputs,
+    reads=("scores", "inference"),
+    facts=("neutral",),
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "parameter"),
-    cells=lambda grid: list(training_cells(grid)),
+    cells=training_cells,
 )
 TABLES = (TRAININGS,)

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -52,10 +51,6 @@ def place_of(grid: Any, cell: Any) -> dict[str, Any]:
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.word_cells)} if grid.word_cells else {}
-
-
 WORDS = Table(
     "words",
     "One row per word and number that a metric gives of it, of criteria with `word_table: true` or `ratings:`.",
@@ -67,7 +62,7 @@ WORDS = Table(
         Column("column", "which of several numbers of that name; empty where there is one"),
         Column("value", "the number", "number", "the metric's", ANY),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
     cells=lambda grid: grid.word_cells,
 )
