@@ -52,7 +52,6 @@ METHODS = (Method("halve", "Halved", halve, words={"pairs": "sets"}, reference="
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import Column, Table
 
@@ -66,8 +65,8 @@ SIZES = Table(
     "sizes",
     "One row per cell: how many words it uses.",
     (*CELL, Column("words", "words that are used", "count")),
-    inputs=lambda grid: {"cells": cell_files(grid)},
-    make=make,
+    make,
+    reads=("cells",),
 )
 TABLES = (SIZES,)
 """,

@@ -175,7 +175,7 @@ FIGURES = (
         _drawings,
         from_tables(order),
         reads=("order", "rankings", "pairs"),
-        when="ranks in resamples",
+        when="ranked and bootstrap",
         facts=("level",),
         needs="inference with a bootstrap",
         reading="order is of all criteria together, order-gender and so on of one. A number is the percentage of "

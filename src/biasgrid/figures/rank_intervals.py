@@ -232,7 +232,7 @@ FIGURES = (
         _drawings,
         _draw,
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
-        when="ranks in resamples",
+        when="ranked and bootstrap",
         facts=("level", "scaled"),
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
         "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "

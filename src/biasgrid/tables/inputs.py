@@ -3,17 +3,18 @@ counts; and which queries belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError, unknown_name
 from ..verdicts.evidence import LEVEL
 
 if TYPE_CHECKING:
     from .shared import Clusters, Parts
 
-When = str | Callable[[Any], object]  # a name of WHEN, or grid -> whether it holds
+When = str | Callable[[Any], object]  # names of WHEN, joined by " and ", or grid -> whether it holds
 
 
 def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
@@ -51,19 +52,17 @@ WHEN: dict[str, Callable[[Any], object]] = {
     "inference": lambda grid: grid.inferences,
     "bootstrap": lambda grid: "bootstrap" in grid.config["inference"],
     "sensitivity": lambda grid: "sensitivity" in grid.config["inference"],
-    "bootstrap and sensitivity": lambda grid: {"bootstrap", "sensitivity"} <= {*grid.config["inference"]},
     "query_ranks": lambda grid: grid.config.get("query_ranks"),
-    "ranks in resamples": lambda grid: WHEN["ranked"](grid) and WHEN["bootstrap"](grid),
     "aggregates' tests": lambda grid: grid.aggregate_criteria,
     "debiased evaluations": lambda grid: any(e.debias != UNTOUCHED for e in grid.evaluations.values()),
     "frequencies": lambda grid: grid.models_with_frequencies,
     "ratings": lambda grid: grid.rating_cells,
 }
-# what not all studies have: it is left out of what is read
+# what is left out of what is read where a study has no such thing -> what it must have for it
 LEFT_OUT = {
     "frequency": "frequencies",
     "inference": "inference",
-    "pairs": "ranks in resamples",
+    "pairs": "ranked and bootstrap",
     "rank_samples": "bootstrap",
     "ratings": "ratings",
     "tests": "aggregates' tests",
@@ -85,19 +84,23 @@ FACTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _find(entries: Mapping[str, Callable[[Any], Any]], name: str, what: str) -> Callable[[Any], Any]:
+    if name not in entries:
+        raise BiasgridError(unknown_name(what, name, entries))
+    return entries[name]
+
+
 def holds(grid: Any, when: When) -> bool:
     """Whether a study has what is needed."""
-    return bool((WHEN[when] if isinstance(when, str) else when)(grid)) if when else True
+    if not isinstance(when, str):
+        return bool(when(grid))
+    return all(_find(WHEN, name, "when")(grid) for name in when.split(" and ") if name)
 
 
-def files_of(grid: Any, reads: Iterable[str], cells: Iterable[Any] | None = None) -> dict[str, Any]:
-    """The files of what is read, by name: tables, and what SOURCES has; of the cells those of some, where given."""
+def files_of(grid: Any, reads: Iterable[str]) -> dict[str, Any]:
+    """The files of what is read, by name: what SOURCES has, and tables."""
     return {
-        name: cell_files(grid, cells)
-        if name == "cells"
-        else SOURCES[name](grid)
-        if name in SOURCES
-        else grid.table_file(name)
+        name: SOURCES[name](grid) if name in SOURCES else grid.table_file(name)
         for name in reads
         if holds(grid, LEFT_OUT.get(name, ""))
     }
@@ -105,7 +108,7 @@ def files_of(grid: Any, reads: Iterable[str], cells: Iterable[Any] | None = None
 
 def facts_of(grid: Any, facts: Iterable[str]) -> dict[str, Any]:
     """The part of a spec that FACTS has."""
-    values = {name: FACTS[name](grid) for name in facts}
+    values = {name: _find(FACTS, name, "fact")(grid) for name in facts}
     return {name: value for name, value in values.items() if value is not None}
 
 

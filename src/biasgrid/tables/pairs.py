@@ -218,7 +218,7 @@ PAIRS = Table(
             values=("", OTHER_QUERIES, THESE_QUERIES),
         ),
     ),
-    when="ranks in resamples",
+    when="ranked and bootstrap",
     inputs=rank_samples.inputs,
     facts=("level",),
     spec=_spec,

@@ -16,7 +16,7 @@ from ..files import write_text
 from ..in_memory import File, InMemory
 from . import ends
 from .column import ANY, Column
-from .inputs import When, facts_of, files_of, holds
+from .inputs import When, cell_files, facts_of, files_of, holds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Table:
     columns  those that `make` makes, in their order; `ends` follow by themselves
     make     (inputs, spec) -> the table, with its columns, sorted
     reads    what it is made from: names of tables, and of what `inputs.SOURCES` has. `make` gets the files by name
-    when     what a study must have for it, by its name in `inputs.WHEN`, or grid -> whether it does
+    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or grid -> whether it does
     inputs   grid -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
              table
     facts    what of `inputs.FACTS` it depends on
@@ -81,7 +81,8 @@ class Table:
         own = self.inputs(grid) if self.inputs else {}
         if cells == [] or (self.inputs and not any(own.values())):
             return {}
-        return files_of(grid, self.reads, cells) | {**own}
+        files = files_of(grid, self.reads) | {**own}
+        return files | {"cells": cell_files(grid, cells)} if "cells" in self.reads else files
 
     def spec_of(self, grid: Any) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
