@@ -34,7 +34,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for key, part in values.groupby([column.name for column in KEYS]):
         neutral, both_sides = metrics[key[:2]]
         rows.append((*key, *_test_phenomena(part, neutral, both_sides, seed)))
-    return pd.DataFrame(rows, columns=PHENOMENA.names).sort_values([*PHENOMENA.names[:4]], ignore_index=True)
+    return PHENOMENA.finish(rows)
 
 
 def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

@@ -37,8 +37,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
         for method in CORRELATION_METHODS
     ]
-    table = pd.DataFrame(rows, columns=PHENOMENON_CORRELATIONS.names)
-    return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
+    return PHENOMENON_CORRELATIONS.finish(rows)
 
 
 def join_quantities(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:

@@ -21,9 +21,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for contrast in result.get("contrasts", [])
         for quantity, value in contrast["values"].items()
     ]
-    keys = CONTRASTS.names[:-1]
-    table = pd.DataFrame(rows, columns=CONTRASTS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
+    return CONTRASTS.finish(rows, first=True)
 
 
 def _cells(grid: Any) -> list[Any]:

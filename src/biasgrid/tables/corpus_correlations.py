@@ -28,7 +28,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     "metrics" and "corpus_metrics"; "seed", the study's.
     """
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
-    columns = CORPUS_CORRELATIONS.names
     rows = [
         (
             criterion,
@@ -42,7 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for unit, corpus_unit, points in _pairs(scores[scores["criterion"] == criterion], entry)
         for method in METHODS
     ]
-    return pd.DataFrame(rows, columns=columns).sort_values(columns[:7], ignore_index=True)
+    return CORPUS_CORRELATIONS.finish(rows)
 
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:

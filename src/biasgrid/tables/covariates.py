@@ -45,18 +45,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     inputs: "cells", files of cells; "frequencies", files of frequencies; "scores", the table. spec: as of
     `covariate_points.metrics_spec`, and "seed", the study's.
     """
-    # imported late: a plan makes no table
-    import pandas as pd
-
     seed = seed_of(spec["seed"], "covariates")
     rows = [
         (*key, method, len(points.units), *_correlate(points, method, seed))
         for key, points in points_of(inputs, spec).items()
         for method in METHODS
     ]
-    names = COVARIATES.names
-    keys = names[: names.index("n")]
-    return pd.DataFrame(rows, columns=names).sort_values(keys, ignore_index=True)
+    return COVARIATES.finish(rows)
 
 
 def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, float, int, str]:

@@ -23,9 +23,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for name, angle in result["scalars"].items()
         if name.startswith(ANGLE)
     ]
-    keys = DIRECTIONS.names[:-1]
-    table = pd.DataFrame(rows, columns=DIRECTIONS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
+    return DIRECTIONS.finish(rows, first=True)
 
 
 DIRECTIONS = Table(

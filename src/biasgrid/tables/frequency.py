@@ -14,8 +14,6 @@ from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
 
-KEYS = ["criterion", "query_id", "set", "model"]
-
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = [
@@ -23,9 +21,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for record in map(read_frequencies, inputs["frequencies"])
         for of_set in record["sets"]
     ]
-    table = pd.DataFrame(rows, columns=FREQUENCY.names)
-    numbers = {c.name: "int64" if c.dtype == "count" else "float64" for c in NUMBERS}
-    return table.astype(numbers).sort_values(KEYS, ignore_index=True)
+    return FREQUENCY.finish(rows)
 
 
 NUMBERS = (
@@ -75,6 +71,6 @@ FREQUENCY = Table(
     reads=("frequencies",),
     when="frequencies",
     make=make,
-    key=tuple(KEYS),
+    key=("criterion", "query_id", "set", "model"),
 )
 TABLES = (FREQUENCY,)

@@ -49,8 +49,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for scores_criterion in scores.loc[state_rows, "criterion"].unique():
             distances = _mean_distances(scores, scores_criterion, model, key, neutral)
             rows += [(scores_criterion, model, key, "metric", *row) for row in distances]
-    table = pd.DataFrame(rows, columns=MITIGATION.names).sort_values(MITIGATION.names[:5], ignore_index=True)
-    return table.astype({"before": "float64", "after": "float64", "n": "int64"})
+    return MITIGATION.finish(rows)
 
 
 def _mean_distances(

@@ -25,7 +25,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for place, values_and_pairs in values_of_units.items():
         values, pairs = np.array(values_and_pairs).T
         rows.append((*place, len(values), int(pairs.sum()), values.mean(), values @ pairs / pairs.sum()))
-    return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
+    return PAIR_MEANS.finish(rows)
 
 
 def _cells(grid: Any) -> list[Any]:

@@ -24,7 +24,6 @@ from .shared import Place, State, places_of
 from .table import ANY, Column, Files, Table
 
 FAMILIES = MODELS, STATES
-KEYS = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -46,7 +45,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             for family, members in _families(place.states):
                 pairs = [_Pair(place, a, b) for a, b in combinations(members, 2)]
                 rows += _compare(place, family, pairs, scores, samples, spec)
-    return pd.DataFrame(rows, columns=PAIRS.names).sort_values(KEYS, ignore_index=True)
+    return PAIRS.finish(rows)
 
 
 class _Pair:

@@ -32,7 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for method in ratings.METHODS:
             numbers = with_interval(biases["value"], biases["rating"], method, seed)
             rows.append((*key, place["detail"], method, len(biases), *numbers))
-    return pd.DataFrame(rows, columns=RATINGS.names).sort_values(RATINGS.names[:7], ignore_index=True)
+    return RATINGS.finish(rows)
 
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:

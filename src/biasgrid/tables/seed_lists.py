@@ -23,14 +23,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     values = spreads.with_errors(spread(SCORES.read(inputs["scores"]), spec["concepts"]), inputs)
     values = values.rename(columns={"list": "name"})
     rows = []
-    keys = SEED_LISTS.names[:6]
-    for place, part in values.groupby(keys, sort=True):
-        place = dict(zip(keys, place, strict=True))
+    for place, part in values.groupby(SEED_LISTS.lead, sort=True):
+        place = dict(zip(SEED_LISTS.lead, place, strict=True))
         summary = spreads.summary(part, "lists", neutral[place["criterion"], place["metric"]])
         if summary.get("standard_error", 0) > 0:
             summary["ratio"] = summary["sd"] / summary["standard_error"]
         rows.append(place | summary)
-    return spreads.as_numbers(pd.DataFrame(rows, columns=SEED_LISTS.names), SEED_LISTS.columns)
+    return SEED_LISTS.finish(rows)
 
 
 def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:

@@ -40,11 +40,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             }
             numbers = _compare_texts(values, neutral[place["criterion"], place["metric"]], pair["exact"])
             rows.append(place | names | numbers)
-    table = pd.DataFrame(rows, columns=SHUFFLED.names)
+    table = SHUFFLED.finish(rows)
     has_p_value = table["p_value"].notna()
-    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy(dtype=float))
-    table = table.sort_values([*PLACE, "training", "corpus"], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, SHUFFLED.columns)
+    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy())
+    return table
 
 
 def _compare_texts(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:

@@ -48,9 +48,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 frequency = part["word"].map(counts[model]).to_numpy(dtype=float)
                 logs_and_values.append((np.log(frequency), part["value"].to_numpy()))
         rows.append(key | {"text": row["text"]} | _summarise_words(logs_and_values, seed))
-    table = pd.DataFrame(rows, columns=SHUFFLED_WORDS.names)
-    table = table.sort_values([*SHUFFLED_WORDS.key], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, SHUFFLED_WORDS.columns)
+    return SHUFFLED_WORDS.finish(rows)
 
 
 def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:

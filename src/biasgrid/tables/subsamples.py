@@ -42,7 +42,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             first, second, words, entry["draws"], ddof=ddof[key[0], key[2]], seed=seed
         )
         rows.append((*key, result["value"], words, entry["draws"], *_summary(draws.values, draws.p_values)))
-    return pd.DataFrame(rows, columns=SUBSAMPLES.names).sort_values(SUBSAMPLES.names[:5], ignore_index=True)
+    return SUBSAMPLES.finish(rows)
 
 
 def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,24 @@ class Table:
     def ends(self) -> tuple[Column, ...]:
         """The columns that follow those that `make` makes: see `tables.ends`."""
         return ends.ends_of(self.columns)
+
+    @property
+    def lead(self) -> list[str]:
+        """The names of the texts that lead the table: what a row is of."""
+        return [column.name for column in takewhile(lambda column: column.dtype == "text", self.columns)]
+
+    def finish(self, rows: Iterable[Any], first: bool = False) -> pd.DataFrame:
+        """The table of its rows, each a sequence or a mapping: sorted by the texts that lead it, with the types that
+        its columns declare. `first`: of rows in which these are equal, the first alone counts."""
+        # imported late: a plan makes no table
+        import pandas as pd
+
+        table = pd.DataFrame(rows, columns=self.names)
+        if first:
+            table = table.drop_duplicates(self.lead)
+        types = {"number": "float64", "count": "int64"}
+        types = {column.name: types[column.dtype] for column in self.columns if column.dtype in types}
+        return table.sort_values(self.lead, ignore_index=True).astype(types)
 
     def inputs_of(self, grid: Any) -> dict[str, Any]:
         """The files that it is made from, by role; nothing where the study has no such table."""

@@ -21,9 +21,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for word, values in by_word.items()
         for column, value in (values if isinstance(values, dict) else {"": values}).items()
     ]
-    keys = WORDS.names[:-1]
-    table = pd.DataFrame(rows, columns=WORDS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
+    return WORDS.finish(rows, first=True)
 
 
 def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
