@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from biasgrid.seeds import seed_of
-from biasgrid.statistics.correlation import METHODS as CORRELATION_METHODS
-from biasgrid.statistics.correlation import with_interval
+from biasgrid.statistics.correlation import by_methods
 from biasgrid.tables.correlation_columns import correlation_columns
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scores import SCORES
@@ -33,9 +32,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     points = join_quantities(values, quantities, spec["corpora"])
     seed = seed_of(spec["seed"], "phenomenon correlations")
     rows = [
-        (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
+        (*key, *correlation)
         for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
-        for method in CORRELATION_METHODS
+        for correlation in by_methods(part["value"], part["number"], seed)
     ]
     return PHENOMENON_CORRELATIONS.finish(rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..seeds import seed_of
-from ..statistics.correlation import METHODS, with_interval
+from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
@@ -29,17 +29,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
     rows = [
-        (
-            criterion,
-            *unit,
-            *corpus_unit,
-            method,
-            len(points),
-            *with_interval(points["x"], points["y"], method, seed),
-        )
+        (criterion, *unit, *corpus_unit, *correlation)
         for criterion, entry in spec["criteria"].items()
         for unit, corpus_unit, points in _pairs(scores[scores["criterion"] == criterion], entry)
-        for method in METHODS
+        for correlation in by_methods(points["x"], points["y"], seed)
     ]
     return CORPUS_CORRELATIONS.finish(rows)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
-from ..statistics.correlation import with_interval
+from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
@@ -29,9 +29,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         place = cell["place"]
         biases = rated_words(words, place, cell["ratings"])
         key = place["criterion"], cell["query"], place["metric"], place["model"], place["debias"]
-        for method in ratings.METHODS:
-            numbers = with_interval(biases["value"], biases["rating"], method, seed)
-            rows.append((*key, place["detail"], method, len(biases), *numbers))
+        correlations = by_methods(biases["value"], biases["rating"], seed)
+        rows += [(*key, place["detail"], *correlation) for correlation in correlations]
     return RATINGS.finish(rows)
 
 
