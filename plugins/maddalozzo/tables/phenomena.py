@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -86,39 +86,30 @@ PHENOMENA = Table(
     "phenomena is the neutral value.",
     (
         *KEYS,
-        Column("n", "phenomena with a value", "count"),
-        Column("mean", "mean of the values", "number", "the metric's", ANY),
-        Column("sd", "their standard deviation (n - 1)", "number", "the metric's", (0, inf)),
-        Column("neutral", "the metric's neutral value", "number", "the metric's", ANY),
+        Column.count("n", "phenomena with a value"),
+        Column.value("mean", "mean of the values"),
+        Column.value("sd", "their standard deviation (n - 1)", least=0),
+        Column.value("neutral", "the metric's neutral value"),
         Column("z", "(mean - neutral) / (sd / square root of n)", "number", range=ANY),
-        Column("p_z", "two-sided p-value of z, as in Maddalozzo 2023", "number", range=(0, 1)),
+        Column.share("p_z", "two-sided p-value of z, as in Maddalozzo 2023"),
         Column("z_note", "why the z-test says nothing of this metric, if so", values=(ALWAYS, "")),
-        Column(
+        Column.share(
             "p_t",
             "two-sided p-value of Student's t-test; empty where values cannot lie on both sides of the neutral one",
-            "number",
-            range=(0, 1),
         ),
-        Column(
+        Column.share(
             "p_sign_flips",
             "two-sided p-value of the permutation test that flips the signs of the differences from the neutral "
             "value; empty as p_t. It takes the groups as given, and the phenomena for independent of each other",
-            "number",
-            range=(0, 1),
         ),
-        Column(
+        Column.share(
             "p_groups",
             "the phenomena's p-values against random groups as one (Cauchy combination): is any phenomenon biased? "
             "The phenomena may depend on each other, as they do by their common groups",
-            "number",
-            range=(0, 1),
         ),
         Column("valid_test", "the test of p_valid", values=(SIGN_FLIPS, RANDOM_GROUPS, "")),
-        Column(
-            "p_valid",
-            "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups",
-            "number",
-            range=(0, 1),
+        Column.share(
+            "p_valid", "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups"
         ),
         Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),

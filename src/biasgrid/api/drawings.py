@@ -18,6 +18,7 @@ from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, u
 from ..figures import Drawing
 from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
+from ..results import KEYS
 from ..study import Study
 from .measured_study import MeasuredStudy
 
@@ -159,8 +160,7 @@ def _place(study: Study, drawing: Drawing) -> dict[str, str]:
     """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
     cell = study.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
-    names = ("criterion", "query", "metric", "model", "debias")
-    return {name: fields[name] for name in names if isinstance(fields.get(name), str)}
+    return {name: fields[name] for name in KEYS if isinstance(fields.get(name), str)}
 
 
 def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:

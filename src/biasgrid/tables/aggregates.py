@@ -18,7 +18,7 @@ from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import EVIDENCE, SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
@@ -106,21 +106,16 @@ AGGREGATES = Table(
             "average or sum of the scores, plain or of absolute values",
             values=tuple(AGGREGATIONS),
         ),
-        Column("value", "the aggregate; empty where no score has a value", "number", "the metric's", ANY),
-        Column("cells", "how many scores there are", "count"),
-        Column("cells_nan", "how many of them have no value, and are left out", "count"),
-        Column(
+        Column.value("value", "the aggregate; empty where no score has a value"),
+        Column.count("cells", "how many scores there are"),
+        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.share(
             "p_groups",
             "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
             "aggregation that ranks models",
-            "number",
-            range=(0, 1),
         ),
-        Column(
-            "p_groups_adjusted",
-            "p_groups, adjusted for the number of models and metrics of the criterion",
-            "number",
-            range=(0, 1),
+        Column.share(
+            "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics of the criterion"
         ),
         Column("draws", "random groups that the test rests on", "optional count"),
         *EVIDENCE,

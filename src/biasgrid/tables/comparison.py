@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
 from .rankings import RANKINGS
 from .ratings import RATINGS
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -128,9 +127,9 @@ COMPARISON = Table(
         Column("metric", "the metric's key; of a correlation, two with ~ between"),
         Column("model", "the model's key, with its debias method, if any"),
         Column("quantity", "what the number is, led by its query's id"),
-        Column("published", "the published number", "number", "the quantity's", ANY),
-        Column("ours", "the study's", "number", "the quantity's", ANY),
-        Column("difference", "ours less published", "number", "the quantity's", ANY),
+        Column.value("published", "the published number", "the quantity's"),
+        Column.value("ours", "the study's", "the quantity's"),
+        Column.value("difference", "ours less published", "the quantity's"),
         Column(
             "verdict",
             "; ".join(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
@@ -138,13 +137,8 @@ COMPARISON = Table(
         ),
         Column("note", "why the verdict is as it is"),
         Column("origin", "whether the number was printed", values=(PRINTED, COMPUTED)),
-        Column(
-            "runs",
-            "how many random runs the published number is a mean of; empty without chance",
-            "number",
-            range=(1, inf),
-        ),
-        Column("sd", "the standard deviation that it is judged by", "number", "the quantity's", (0, inf)),
+        Column.rank("runs", "how many random runs the published number is a mean of; empty without chance"),
+        Column.value("sd", "the standard deviation that it is judged by", "the quantity's", 0),
         Column("test", "the test of the suite that explains a difference"),
         replace(QUERY_ID, meaning=f"{QUERY_ID.meaning}; empty where the number is of no query of the study"),
         replace(MODEL_LABEL, meaning=f"{MODEL_LABEL.meaning}, with its debias method, if any"),

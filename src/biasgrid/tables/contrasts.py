@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..results import results
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 OTHERS, ALL = "(others)", "(all)"
 
@@ -37,7 +37,7 @@ CONTRASTS = Table(
         Column("second", f'another group; "{OTHERS}": all others together'),
         Column("words", f'the set of words that it is of; "{ALL}": all together'),
         Column("quantity", "the number's name"),
-        Column("value", "the number", "number", "the quantity's", ANY),
+        Column.value("value", "the number", "the quantity's"),
     ),
     reads=("cells",),
     make=make,

@@ -113,14 +113,13 @@ CORRELATIONS = Table(
         Column("method", "which correlation; Kendall's is tau-b", values=METHODS),
         Column("metric_a", "a metric's key"),
         Column("metric_b", "another's, or the same"),
-        Column("correlation", "0 is no relation; empty where it is not defined", "number", range=(-1, 1)),
-        Column("ci_low", "lower end of the 95 % interval (bootstrap over words)", "number", range=(-1, 1)),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
-        Column(
+        Column.correlation("correlation", "0 is no relation; empty where it is not defined"),
+        Column.correlation("ci_low", "lower end of the 95 % interval (bootstrap over words)"),
+        Column.correlation("ci_high", "its upper end"),
+        Column.count(
             "queries",
             "the fewest queries that one of these ranks rests on: a model that lost queries is ranked by others than "
             "the rest",
-            "count",
         ),
     ),
     reads=("rankings", "rank_samples"),

@@ -119,11 +119,10 @@ COVARIATES = Table(
             "where `reason` says why",
             DRAWS,
         ),
-        Column(
+        Column.count(
             "units",
             "how many different ones the bootstrap draws from, each with all of its scores. The groups are taken as "
             "given",
-            "count",
         ),
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),

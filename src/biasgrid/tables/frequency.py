@@ -25,21 +25,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 NUMBERS = (
-    Column("words", "how many vocabulary entries the set's words were found as", "count"),
-    Column("mean", "how often a word of them occurs in the corpus, on average", "number", "tokens", (0, inf)),
+    Column.count("words", "how many vocabulary entries the set's words were found as"),
+    Column.value("mean", "how often a word of them occurs in the corpus, on average", "tokens", 0),
     Column(
         "variance", "the variance of that over the words (divided by their number)", "number", range=(0, inf)
     ),
-    Column(
+    Column.rank(
         "mean_rank",
         "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
         "equally often all have the best of their ranks",
-        "number",
-        range=(1, inf),
     ),
-    Column("median_rank", "the median of these ranks", "number", range=(1, inf)),
-    Column("share", "the share of the corpus' tokens that are words of the set", "number", range=(0, 1)),
-    Column("known", "how many of the words have a known frequency", "count"),
+    Column.rank("median_rank", "the median of these ranks"),
+    Column.share("share", "the share of the corpus' tokens that are words of the set"),
+    Column.count("known", "how many of the words have a known frequency"),
     Column(
         "mean_log",
         "the mean of their log frequencies: natural logarithms of occurrences per million tokens, or of 1 / rank",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..results import results
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -36,13 +36,7 @@ INFLUENCE = Table(
         *CELL,
         Column("set", "the set that the word is in"),
         Column("word", "as the set has it"),
-        Column(
-            "influence",
-            "how the score changes; empty where it has no value then",
-            "number",
-            "the metric's",
-            ANY,
-        ),
+        Column.value("influence", "how the score changes; empty where it has no value then"),
     ),
     reads=("inferences",),
     when="sensitivity",

@@ -14,7 +14,7 @@ from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,9 +75,9 @@ MITIGATION = Table(
         DEBIAS,
         Column("group", 'what kind of measure: "metric", or an evaluation\'s'),
         Column("measure", "the metric's key, or the measure's name"),
-        Column("before", "on the model as it is", "number", "the measure's", ANY),
-        Column("after", "under the debias method", "number", "the measure's", ANY),
-        Column("n", "how many cells, words, pairs or questions it rests on", "count"),
+        Column.value("before", "on the model as it is", "the measure's"),
+        Column.value("after", "under the debias method", "the measure's"),
+        Column.count("n", "how many cells, words, pairs or questions it rests on"),
         Column("status", '"ok", or why there is no value'),
     ),
     reads=("scores", "evaluations"),

@@ -63,11 +63,9 @@ ORDER = Table(
         Column("debias_a", "its debias method"),
         Column("model_b", "another's"),
         Column("debias_b", "its debias method"),
-        Column(
+        Column.share(
             "share_of_resamples",
             "in which model_a ranks as less biased than model_b, a tie counting half; it is no probability",
-            "number",
-            range=(0, 1),
         ),
     ),
     reads=("rankings", "rank_samples"),

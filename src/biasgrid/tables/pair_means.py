@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..results import results
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -51,16 +51,10 @@ PAIR_MEANS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("queries", "queries with a value", "count"),
-        Column("pairs", "their pairs of sentences (rows of their sets)", "count"),
-        Column("mean", "mean of the values", "number", "the metric's", ANY),
-        Column(
-            "weighted_mean",
-            "mean of the values, each weighted by the query's pairs",
-            "number",
-            "the metric's",
-            ANY,
-        ),
+        Column.count("queries", "queries with a value"),
+        Column.count("pairs", "their pairs of sentences (rows of their sets)"),
+        Column.value("mean", "mean of the values"),
+        Column.value("weighted_mean", "mean of the values, each weighted by the query's pairs"),
     ),
     reads=("cells",),
     cells=_cells,

@@ -21,7 +21,7 @@ from . import rank_samples
 from .keys import CRITERION, METRIC
 from .scores import read_ranked
 from .shared import Place, State, places_of
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 FAMILIES = MODELS, STATES
 
@@ -172,37 +172,27 @@ PAIRS = Table(
         Column("debias_a", "its debias method"),
         Column("model_b", "another's, or the same"),
         Column("debias_b", "its debias method"),
-        Column(
+        Column.value(
             "difference",
             "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is "
             "the less biased",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column(
+        Column.value(
             "low",
             "lower end of its 95 % interval, for other words and what `holds_for` says, for all pairs of the family "
             "at once",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column("high", "its upper end", "number", "the metric's", ANY),
-        Column(
-            "p_adjusted",
-            "p-value of the difference, adjusted over all pairs of the family (step-down max-T)",
-            "number",
-            range=(0, 1),
+        Column.value("high", "its upper end"),
+        Column.share(
+            "p_adjusted", "p-value of the difference, adjusted over all pairs of the family (step-down max-T)"
         ),
-        Column("pairs", "how many pairs of the family can be compared, and are tested together", "count"),
-        Column(
+        Column.count("pairs", "how many pairs of the family can be compared, and are tested together"),
+        Column.count(
             "queries",
             "how many queries count: of two ranked models, those that all ranked models have; else those that both "
             "have. A query counts where all of its sub-queries have values",
-            "count",
         ),
-        Column("queries_of", "how many queries there are", "count"),
+        Column.count("queries_of", "how many queries there are"),
         Column(
             "reason",
             "why the two cannot be compared: no value, or fewer than five queries that both have (or than all, where "

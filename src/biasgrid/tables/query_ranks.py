@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from .inputs import holds, sample_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
 
@@ -126,25 +125,20 @@ QUERY_RANKS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column(
+        Column.value(
             "value",
             "the metric's value, of which a positive one means the first group: attribute words are nearer to the "
             "first target set or, with two attribute sets, the first target set is nearer to the first of them",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column("ci_low", "lower end of its interval, as in `scores.csv`", "number", "the metric's", ANY),
-        Column("ci_high", "its upper end", "number", "the metric's", ANY),
-        Column("rank", "1 is the highest value; equal values share a mean rank", "number", range=(1, inf)),
-        Column(
+        Column.value("ci_low", "lower end of its interval, as in `scores.csv`"),
+        Column.value("ci_high", "its upper end"),
+        Column.rank("rank", "1 is the highest value; equal values share a mean rank"),
+        Column.rank(
             "rank_low",
             "lower end of its 95 % percentile interval (bootstrap over words, drawn alike for all models)",
-            "number",
-            range=(1, inf),
         ),
-        Column("rank_high", "its upper end", "number", range=(1, inf)),
-        Column("queries", "how many queries have a rank", "count"),
+        Column.rank("rank_high", "its upper end"),
+        Column.count("queries", "how many queries have a rank"),
     ),
     **OF_RANKS,
     make=make,

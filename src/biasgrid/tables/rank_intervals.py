@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,11 @@ RANK_INTERVALS = Table(
             "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
             values=RESAMPLED,
         ),
-        Column("rank", "rank_shared in the rankings", "number", range=(1, inf)),
-        Column("mean", "its mean over resamples", "number", range=(1, inf)),
-        Column("low", "lower end of its 95 % percentile interval", "number", range=(1, inf)),
-        Column("high", "upper end", "number", range=(1, inf)),
-        Column("first", "share of resamples in which no other model ranks better", "number", range=(0, 1)),
+        Column.rank("rank", "rank_shared in the rankings"),
+        Column.rank("mean", "its mean over resamples"),
+        Column.rank("low", "lower end of its 95 % percentile interval"),
+        Column.rank("high", "upper end"),
+        Column.share("first", "share of resamples in which no other model ranks better"),
     ),
     reads=("rankings", "rank_samples"),
     when="bootstrap",

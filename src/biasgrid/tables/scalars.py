@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..results import scalars
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -22,7 +22,7 @@ SCALARS = Table(
     (
         *CELL,
         Column("quantity", "the statistic's name"),
-        Column("value", "its value", "number", "the statistic's", ANY),
+        Column.value("value", "its value", "the statistic's"),
     ),
     reads=("cells",),
     make=make,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import pandas as pd
@@ -44,14 +43,11 @@ SEED_PAIRS = Table(
         DEBIAS,
         Column("list", "the list's name in the config"),
         Column("pair", "the pair a:b"),
-        Column("rank", "1 stands for the direction best: by cosine_others", "number", range=(1, inf)),
-        Column("cosine", "of its difference with the direction of all pairs", "number", range=(-1, 1)),
-        Column("cosine_others", "the same with the direction of the other pairs", "number", range=(-1, 1)),
-        Column(
-            "cosines_with_others",
-            "mean cosine of its difference with those of the other pairs",
-            "number",
-            range=(-1, 1),
+        Column.rank("rank", "1 stands for the direction best: by cosine_others"),
+        Column.correlation("cosine", "of its difference with the direction of all pairs"),
+        Column.correlation("cosine_others", "the same with the direction of the other pairs"),
+        Column.correlation(
+            "cosines_with_others", "mean cosine of its difference with those of the other pairs"
         ),
         Column(
             "angle_others",
@@ -60,12 +56,7 @@ SEED_PAIRS = Table(
             "degrees",
             (0, 180),
         ),
-        Column(
-            "share_others",
-            "of the other pairs' variance, the share along their first component",
-            "number",
-            range=(0, 1),
-        ),
+        Column.share("share_others", "of the other pairs' variance, the share along their first component"),
         Column(
             "angle_best",
             "angle between the direction of all pairs and that of the pairs to this rank",
@@ -73,12 +64,10 @@ SEED_PAIRS = Table(
             "degrees",
             (0, 180),
         ),
-        Column(
+        Column.share(
             "share_best",
             "of the variance of the pairs to this rank, the share along their first component; in the last row, that "
             "of all pairs",
-            "number",
-            range=(0, 1),
         ),
     ),
     inputs=_inputs,

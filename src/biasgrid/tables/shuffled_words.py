@@ -13,10 +13,9 @@ from ..records import read_frequencies
 from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
-from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 from .words import WORDS, place_of
 
 METHOD = "spearman"
@@ -110,26 +109,24 @@ SHUFFLED_WORDS = Table(
         TRAINING,
         CORPUS,
         Column("text", "the corpus as it is, or shuffled", values=("real", "shuffled")),
-        Column("models", "how many models", "count"),
+        Column.count("models", "how many models"),
         Column("words", "how many words have a value, on average", "number", range=(3, inf)),
-        Column(
+        Column.correlation(
             "correlation",
             "Spearman's, of the words' values with the logarithm of their frequency: mean over the models. Above 0 "
             "frequent words are nearer to the first group than rare ones are",
-            "number",
-            range=(-1, 1),
         ),
-        Column("ci_low", "lower end of its 95 % interval", "number", range=(-1, 1)),
-        Column("ci_high", "upper end", "number", range=(-1, 1)),
+        Column.correlation("ci_low", "lower end of its 95 % interval"),
+        Column.correlation("ci_high", "upper end"),
         Column(
             "ci_of",
             "what the interval is over: models (Student's t), which have the same words; of one model, words "
             "(percentiles of 2,000 bootstrap resamples)",
             values=("models", "words", ""),
         ),
-        Column("rising", "models whose correlation is above 0", "count"),
-        Column("rare", "mean value of the rarest third of the words", range=ANY, **spreads.AS_VALUE),
-        Column("frequent", "mean value of the most frequent third", range=ANY, **spreads.AS_VALUE),
+        Column.count("rising", "models whose correlation is above 0"),
+        Column.value("rare", "mean value of the rarest third of the words"),
+        Column.value("frequent", "mean value of the most frequent third"),
     ),
     reads=("words",),
     inputs=_inputs,

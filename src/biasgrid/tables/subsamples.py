@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 LEVEL = 0.05
 
@@ -84,21 +83,16 @@ SUBSAMPLES = Table(
     "target words.",
     (
         *CELL,
-        Column("value", "the effect size with all words", "number", "standard deviations", ANY),
-        Column("words", "words that are drawn of each target set", "count"),
-        Column("draws", "random subsets", "count"),
-        Column("mean", "mean of their effect sizes", "number", "standard deviations", ANY),
-        Column("sd", "their standard deviation", "number", "standard deviations", (0, inf)),
-        Column("low", "2.5 % of them lie below", "number", "standard deviations", ANY),
-        Column("high", "2.5 % of them lie above", "number", "standard deviations", ANY),
-        Column(
-            "p_low",
-            "2.5 % of the one-sided p-values (larger effect sizes count) lie below",
-            "number",
-            range=(0, 1),
-        ),
-        Column("p_high", "2.5 % of them lie above", "number", range=(0, 1)),
-        Column("rejects", f"the share of them below {LEVEL}", "number", range=(0, 1)),
+        Column.value("value", "the effect size with all words", "standard deviations"),
+        Column.count("words", "words that are drawn of each target set"),
+        Column.count("draws", "random subsets"),
+        Column.value("mean", "mean of their effect sizes", "standard deviations"),
+        Column.value("sd", "their standard deviation", "standard deviations", 0),
+        Column.value("low", "2.5 % of them lie below", "standard deviations"),
+        Column.value("high", "2.5 % of them lie above", "standard deviations"),
+        Column.share("p_low", "2.5 % of the one-sided p-values (larger effect sizes count) lie below"),
+        Column.share("p_high", "2.5 % of them lie above"),
+        Column.share("rejects", f"the share of them below {LEVEL}"),
     ),
     reads=("cells",),
     facts=("seed",),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..results import results
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -58,7 +58,7 @@ WORDS = Table(
         Column("word", "as the model has it"),
         Column("detail", "what the number is"),
         Column("column", "which of several numbers of that name; empty where there is one"),
-        Column("value", "the number", "number", "the metric's", ANY),
+        Column.value("value", "the number"),
     ),
     reads=("cells",),
     make=make,
