@@ -168,7 +168,7 @@ class OfStudy(Picture):
     def drawing(self) -> Drawing:
         """As the study plans it, whether its config lists the kind or not."""
         study = _study(self.example.config, self._cell)
-        drawings = {drawing.name: drawing for drawing in figures.REGISTRY[self.kind].drawings(study)}
+        drawings = {drawing.name: drawing for drawing in figures.REGISTRY[self.kind].drawings_of(study)}
         if self.example.figure not in drawings:
             name = unknown_name("figure", self.example.figure, drawings)
             raise BiasgridError(f"{self.kind}: Example.figure: config/{self.example.config}.yaml: {name}")

@@ -25,18 +25,18 @@ PAYLOAD = f"\nopen({MARK!r}, 'a').write(__name__)\n"
 FIGURE = """
 from matplotlib.figure import Figure as Page
 
-from biasgrid.figures.figure import Drawing, Figure, tables
+from biasgrid.figures import Drawing, Figure
 
 
 def drawings(grid):
-    return [Drawing("sizes", tables(grid, "sizes"), {})]
+    return [Drawing("sizes")]
 
 
 def draw(inputs, spec):
     return Page()
 
 
-FIGURES = (Figure("sizes", "How many words.", drawings, draw),)
+FIGURES = (Figure("sizes", "How many words.", drawings, draw, reads=("sizes",)),)
 """
 # all doors through which results are read, in a process that has not run the study; it prints what it read
 LOOK = """

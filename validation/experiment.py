@@ -136,7 +136,7 @@ class Experiment(Folders):
             )
             for module in self.TABLES
             for table in import_module(module).TABLES
-            if (inputs := table.inputs(self))
+            if (inputs := table.inputs_of(self))
         }
 
     def figure_steps(self) -> dict[str, Step]:

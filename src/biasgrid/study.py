@@ -193,7 +193,7 @@ class Study(Folders):
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
         """The tables that the study has -> the files that each is made from."""
-        return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs(self))}
+        return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs_of(self))}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:

@@ -92,3 +92,9 @@ def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
     added = yaml.safe_load(blocks("add-a-query", "yaml")[0])["Gender"]["queries"]["home"]
     words = [word for part in added["attributes"].values() if isinstance(part, list) for word in part]
     assert not [word for word in words if word not in word2vec]
+
+
+def test_a_table_is_one_file_of_at_most_40_lines():
+    table, _ = blocks("add-a-table-or-figure", "python")
+    assert table.count("\n") <= 40
+    assert f"```python\n{table}```" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -120,9 +120,9 @@ def test_a_study_has_one_per_criterion_whose_frequencies_are_known():
     }
     (kind,) = FIGURES
     study = Study.of(config)
-    (drawing,) = kind.drawings(study)
+    (drawing,) = kind.drawings_of(study)
     assert drawing.inputs == {"covariates": study.table_file("covariates")}
     assert drawing.spec["criterion"] == "Enough"
     assert drawing.spec["rows"] == [["rnd", [["one", "none"]]], ["ect", [["one", "none"]]]]
     del config["models"]["one"]
-    assert not list(kind.drawings(Study.of(config)))
+    assert not list(kind.drawings_of(Study.of(config)))

@@ -116,7 +116,7 @@ def test_what_figures_are_drawn_from_are_files_and_json():
         example = figures.REGISTRY[name].example
         assert example, f"{name}: Figure.example says which figure of which study the gallery shows"
         study = Study.read(ROOT / "config" / f"{example.config}.yaml", ROOT)
-        assert example.figure in {drawing.name for drawing in figures.REGISTRY[name].drawings(study)}
+        assert example.figure in {drawing.name for drawing in figures.REGISTRY[name].drawings_of(study)}
     assert kinds <= set(figures.REGISTRY)
 
 

@@ -581,7 +581,7 @@ def test_scores_of_a_study_are_pages_that_have_every_score_once(config):
             for cell in cells
             for part in study.queries[cell.query].subqueries(study.metric(criterion, cell.metric).template)
         }
-        pages = [d for d in FIGURES["scores"].drawings(study) if d.spec["criterion"] == criterion]
+        pages = [d for d in FIGURES["scores"].drawings_of(study) if d.spec["criterion"] == criterion]
         assert len({page.name for page in pages}) == len(pages)
         of_pages = [
             [

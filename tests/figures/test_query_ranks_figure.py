@@ -134,7 +134,7 @@ def test_pages_show_all_queries_and_all_columns_once():
         }
     }
     config["metrics"] = {"weat_es": {}, "rnd": {}, **{f"rnd_{i}": {"metric": "rnd"} for i in range(5)}}
-    drawings = list(REGISTRY["query-ranks"].drawings(Study.of(config)))
+    drawings = list(REGISTRY["query-ranks"].drawings_of(Study.of(config)))
     assert [drawing.name for drawing in drawings] == [
         "query-ranks-first",
         *(f"query-ranks-first-{i + 2}" for i in range(4)),

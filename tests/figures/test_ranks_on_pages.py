@@ -87,7 +87,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
         "order": lambda **spec: order(*(tables[name] for name in ("order", "rankings", "pairs")), **spec),
     }[kind]
     shown: dict[str, list[str]] = {}
-    drawings = list(REGISTRY[kind].drawings(study))
+    drawings = list(REGISTRY[kind].drawings_of(study))
     for drawing in drawings:
         # what a subtitle says is taken from tables
         figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("verdicts", "scaled")})

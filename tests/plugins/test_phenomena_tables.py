@@ -256,7 +256,7 @@ def test_values_of_queries_are_correlated_with_differences_in_a_corpus():
     scores = pd.DataFrame(rows, columns=["query_id", "query", "metric", "model", "value"])
     scores = scores.assign(criterion="Pairs", debias="none")
     table = CORPUS_CORRELATIONS.make(
-        {"scores": InMemory(("scores",), scores)}, CORPUS_CORRELATIONS.spec(study)
+        {"scores": InMemory(("scores",), scores)}, CORPUS_CORRELATIONS.spec_of(study)
     )
     known = list(effects)[:4]
     x = [effects[key] for key in known]

@@ -266,7 +266,7 @@ def test_of_two_sets_the_difference_counts(study, table):
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_does_not(study, table):
-    inputs, spec = COVARIATES.inputs(study), COVARIATES.spec_of(study)
+    inputs, spec = COVARIATES.inputs_of(study), COVARIATES.spec_of(study)
     again = COVARIATES.frame(inputs, spec)
     pd.testing.assert_frame_equal(again, table, check_dtype=False)
     other = COVARIATES.frame(inputs, spec | {"seed": 6})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
+from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, series_mark
 from biasgrid.figures.rows import from_tables
@@ -106,7 +106,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "units": [list(unit) for unit in part],
                 "robust": {key: entries[key].get("params", {}).get("robust", 0.8) for key, _ in part},
             }
-            yield Drawing(name, tables(grid, "agreement_widths"), spec)
+            yield Drawing(name, spec=spec)
 
 
 FIGURES = (
@@ -114,7 +114,8 @@ FIGURES = (
         "agreement-widths",
         "How the agreement of two versions of pairs, and kappa, depend on the interval that counts as no bias.",
         _drawings,
-        from_tables(agreement_widths, "agreement_widths"),
+        from_tables(agreement_widths),
+        reads=("agreement_widths",),
         needs="a criterion with the metric agreement by an interval",
         reading="A line is a query. Agreement grows towards 1 with a wide interval whatever the versions say, as the "
         "dotted lines show, which are for the same versions in random order. kappa is how much of the way from "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
+from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
 from biasgrid.figures.rows import from_tables
@@ -118,7 +118,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "units": [list(unit) for unit in units],
                 "neutral": {metric: grid.neutrals[criterion, metric] for metric, *_ in units},
             }
-            yield Drawing(name, tables(grid, "scores"), spec)
+            yield Drawing(name, spec=spec)
 
 
 FIGURES = (
@@ -126,7 +126,8 @@ FIGURES = (
         "phenomena",
         "How a metric's values are distributed over a criterion's phenomena, one histogram per metric and model.",
         _drawings,
-        from_tables(phenomena, "scores"),
+        from_tables(phenomena),
+        reads=("scores",),
         needs="a criterion with phenomena",
         reading="A bar counts phenomena (sets of neutral words) whose value lies in its range. The solid line is "
         "their mean, the dashed one the metric's neutral value. The further apart the two are, in widths of "

@@ -200,10 +200,9 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
-    from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
+    from ..tables.phenomenon_correlations import corpus_metrics, quantities_spec
 
     for criterion in grid.phenomena:
-        inputs = quantities_inputs(grid)
         of_corpora = corpus_metrics(grid, criterion)
         shared = {
             **quantities_spec(grid),
@@ -212,7 +211,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "neutral": {metric: grid.neutrals[criterion, metric] for metric in grid.metrics(criterion)},
         }
         units = units_of(grid, criterion)
-        panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if "frequency" in inputs else {}
+        panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if grid.models_with_frequencies else {}
         corpus_panels = [
             (*unit, corpus)
             for unit in units
@@ -223,13 +222,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
-        if panels:
-            inputs = inputs | {"phenomenon_correlations": grid.table_file("phenomenon_correlations")}
         for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
             for drawing_name, part in pages(name, quantity_panels, MOST):
                 spec = {**shared, "quantity": quantity, "panels": [list(unit) for unit in part]}
-                yield Drawing(drawing_name, inputs, spec)
+                yield Drawing(drawing_name, spec=spec)
 
 
 def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
@@ -252,6 +249,7 @@ FIGURES = (
         "A metric's values of the phenomena beside the frequency of their words, and beside the bias of a corpus.",
         _drawings,
         _draw,
+        reads=("scores", "frequency", "phenomenon_correlations"),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
         reading="A dot is a phenomenon (a set of neutral words): across, how often its words occur on average, or "
         "its bias in a corpus; upwards, the metric's value. Dashed lines are neutral values. Named are the highest "

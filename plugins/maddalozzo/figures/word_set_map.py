@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations_of, pages
+from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
 from biasgrid.figures.layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
 from biasgrid.figures.palette import GREY, NO_FILL, series_mark
 from biasgrid.figures.text import SMALL, unit_label
@@ -108,7 +108,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             for drawing_name, page_evaluations in pages(name, evaluations, STATES):
                 states = [evaluation.debias for evaluation in page_evaluations]
                 spec = {
-                    "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                    "labels": labels(grid, page_evaluations),
                     "criterion": criterion,
                     "model": model,
                     "sets": list(evaluation_spec.map.sets),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -58,29 +56,23 @@ AGREEMENT_WIDTHS = Table(
     "the interval's width.",
     (
         *CELL,
-        Column(
-            "width", "differences of at most so much, on either side, are no bias", "number", "nats", (0, inf)
-        ),
-        Column("inside", "the share of pairs whose first version has no bias then", "number", range=(0, 1)),
-        Column("agreement", "the share of pairs that have one bias in both versions", "number", range=(0, 1)),
-        Column("chance", "that share if versions were in random order", "number", range=(0, 1)),
+        Column.value("width", "differences of at most so much, on either side, are no bias", "nats", 0),
+        Column.share("inside", "the share of pairs whose first version has no bias then"),
+        Column.share("agreement", "the share of pairs that have one bias in both versions"),
+        Column.share("chance", "that share if versions were in random order"),
         Column(
             "kappa",
             "Cohen's kappa: (agreement - chance) / (1 - chance); empty where chance is 1",
             "number",
             range=ANY,
         ),
-        Column(
+        Column.share(
             "p_robust",
             "one-sided p-value of the z-test that the agreement is `robust` (.8 if left out): small is not robust",
-            "number",
-            range=(0, 1),
         ),
-        Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
+        Column.share("p_robust_binomial", "that of the exact test"),
     ),
-    inputs=lambda grid: (
-        {"cells": cell_files(grid, cells)} if (cells := interval_agreement_cells(grid)) else {}
-    ),
+    reads=("cells",),
     spec=_spec,
     make=make,
     cells=interval_agreement_cells,

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -60,27 +59,17 @@ SCORE_FITS = Table(
             "number",
             range=(0, inf),
         ),
-        Column(
-            "ks", "largest distance between its distribution function and the scores'", "number", range=(0, 1)
+        Column.share("ks", "largest distance between its distribution function and the scores'"),
+        Column.share(
+            "p_ks", "p-value of ks as if the parameters had not been fitted to these scores: too large"
         ),
-        Column(
-            "p_ks",
-            "p-value of ks as if the parameters had not been fitted to these scores: too large",
-            "number",
-            range=(0, 1),
-        ),
-        Column(
-            "p_bootstrap",
-            "p-value of ks by the parametric bootstrap, of genextreme; else empty",
-            "number",
-            range=(0, 1),
-        ),
+        Column.share("p_bootstrap", "p-value of ks by the parametric bootstrap, of genextreme; else empty"),
         Column("shape_1", "its first shape parameter, as scipy orders them, if any", "number", range=ANY),
         Column("shape_2", "its second, if any", "number", range=ANY),
-        Column("loc", "its location", "number", "nats", ANY),
-        Column("scale", "its scale", "number", "nats", (0, inf)),
+        Column.value("loc", "its location", "nats"),
+        Column.value("scale", "its scale", "nats", 0),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted_cells(grid)) else {},
+    reads=("cells",),
     make=make,
     cells=fitted_cells,
 )

@@ -105,7 +105,7 @@ class MeasuredStudy(Study):
     def table_file(self, name: str) -> Any:
         if name not in self.files:
             table = tables.REGISTRY[name]
-            inputs = table.inputs(self)
+            inputs = table.inputs_of(self)
             if not inputs:
                 raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
             self.files[name] = InMemory((name,), table.frame(inputs, table.spec_of(self)))
@@ -125,7 +125,7 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
     """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
     one that it does not have."""
     table = tables.REGISTRY.find(name)
-    if not isinstance(study, MeasuredStudy) and not table.inputs(study):
+    if not isinstance(study, MeasuredStudy) and not table.inputs_of(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
     return tables.read(study.table_file(name), absent)
 

@@ -80,7 +80,7 @@ class PartialStudy(FinishedStudy):
         if name not in self._tables_in_memory:
             table = tables.REGISTRY[name]
             self._tables_in_memory[name] = InMemory(
-                (name,), table.frame(table.inputs(self), table.spec_of(self))
+                (name,), table.frame(table.inputs_of(self), table.spec_of(self))
             )
         return self._tables_in_memory[name]
 

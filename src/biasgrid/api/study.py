@@ -72,7 +72,7 @@ class FinishedStudy(Study):
     def tables(self) -> dict[str, dict[str, Any]]:
         """The tables that the study has, those of plugins last."""
         return super().tables | {
-            name: dict(table.inputs(self)) for name, table in self.plugins.tables.items()
+            name: dict(table.inputs_of(self)) for name, table in self.plugins.tables.items()
         }
 
     @cached_property

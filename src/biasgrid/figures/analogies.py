@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
@@ -236,8 +236,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 questions, 8.0, lambda question_set: 1.0 + 0.27 * min(len(question_set[2]), MOST)
             )
             for drawing_name, (page_questions,) in pages(name, groups, 1):
-                inputs = tables(grid, "analogies", "analogy_summary")
-                yield Drawing(drawing_name, inputs, spec | {"questions": page_questions})
+                yield Drawing(drawing_name, spec=spec | {"questions": page_questions})
 
 
 def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,7 +252,8 @@ FIGURES = (
         "analogies",
         "What a model answers to analogy questions, with and without the question's own words as answers.",
         _drawings,
-        from_tables(analogies, "analogies", "analogy_summary"),
+        from_tables(analogies),
+        reads=("analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
         reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '
         "left of each pair of columns the question's own words may be the answer, on the right they "

@@ -24,7 +24,6 @@ from .figure import (
     parts_of_pages,
     queries_of,
     sign_lines,
-    tables,
 )
 from .layout import (
     MARGIN,
@@ -246,7 +245,7 @@ def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
             row_keys = [row if by == "query" else list(row) for row in rows]
             only = {"metrics": page_metrics, "rows": row_keys, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), spec={**spec, **selection})
 
 
 FIGURES = (
@@ -254,7 +253,8 @@ FIGURES = (
         "bars-by-query",
         "Every score of a criterion as a bar: one panel per metric, one group per query, one bar per model.",
         partial(_drawings, "query"),
-        from_tables(bars, "scores"),
+        from_tables(bars),
+        reads=("scores",),
         reading="A bar is a score and begins at the metric's neutral value (dashed); its colour and hatch are "
         "the model; a white bar with an edge is the model under a debias method. What a bar to the right says "
         "stands below, metric by metric. A cross on the right margin is a score that has no value. Lengths "
@@ -270,7 +270,8 @@ FIGURES = (
         "bars-by-model",
         "Every score of a criterion as a bar: one panel per metric, one group per model, one bar per query.",
         partial(_drawings, "model"),
-        from_tables(bars, "scores"),
+        from_tables(bars),
+        reads=("scores",),
         reading="As bars-by-query, turned round: one group of bars per model, and a colour is a query. It "
         "shows whether one query drives a model's bias.",
         example=Example(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -142,7 +142,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for drawing_name, (part,) in pages(name, groups, 1):
             # a figure of all names no models and no metrics
-            yield Drawing(drawing_name, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
+            yield Drawing(drawing_name, spec=spec | (part if len(groups) > 1 else {}))
 
 
 FIGURES = (
@@ -150,7 +150,8 @@ FIGURES = (
         "before-after",
         "What every metric says before and after every debias method, for each criterion that is measured.",
         _drawings,
-        from_tables(before_after, "mitigation"),
+        from_tables(before_after),
+        reads=("mitigation",),
         group="mitigation",
         reading="A number is the mean distance of a metric's scores from neutral after debiasing; the "
         "untouched model's is on top of the column, and 0 is no bias. A bar is that number as a share "

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..comparison.verdict import AGREEING, NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
 from ..numbers import plain, typographic
-from .figure import Drawing, Example, Figure, tables
+from .figure import Drawing, Example, Figure
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
 from .rows import from_tables, rows_of
@@ -362,7 +362,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "queries": [[key, query.name] for key, query in grid.queries.items()],
             }
             name = f"comparison-{metric or 'evaluations'}"
-            yield Drawing(name, tables(grid, "comparison"), spec | {"metric": metric})
+            yield Drawing(name, spec=spec | {"metric": metric})
 
 
 FIGURES = (
@@ -370,7 +370,8 @@ FIGURES = (
         "comparison",
         "Every published number of a metric and ours, with the verdict on whether they agree.",
         _drawings,
-        from_tables(comparison, "comparison"),
+        from_tables(comparison),
+        reads=("comparison",),
         needs="numbers to compare with (published, computed)",
         reading="One figure per metric, and one of evaluations. A ring is a printed number (a square: of other "
         "code), a filled mark is ours, and its colour the model. The mark's shape is the verdict, as the legend "

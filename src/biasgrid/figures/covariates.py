@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, cells_of, labels, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, labels, pages
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, legend_mark, styled
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
 from .rows import from_tables
@@ -204,7 +204,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         )
         for name, part in pages(f"covariates-{slug(criterion)}", rows, most):
             spec = {"labels": labels(grid, cells), "criterion": criterion, "rows": part, "corpora": corpora}
-            yield Drawing(name, tables(grid, "covariates"), spec)
+            yield Drawing(name, spec=spec)
 
 
 def _own_corpora(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,8 @@ FIGURES = (
         "covariates",
         "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
         _drawings,
-        from_tables(covariates, "covariates"),
+        from_tables(covariates),
+        reads=("covariates",),
         reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval. "
         "Right of the dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get "
         "higher numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Example, Figure, group_by_size, labels, pages, tables
+from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
@@ -124,7 +124,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
         for drawing_name, (units,) in pages(name, groups, 1):
             part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
-            yield Drawing(drawing_name, tables(grid, "directions"), spec | part)
+            yield Drawing(drawing_name, spec=spec | part)
 
 
 FIGURES = (
@@ -132,7 +132,8 @@ FIGURES = (
         "directions",
         "How far apart the directions lie in which two groups of words can be said to differ.",
         _drawings,
-        from_tables(directions, "directions"),
+        from_tables(directions),
+        reads=("directions",),
         needs="a criterion with Direct Bias of pairs",
         reading="A cell is the angle between two definitions of the direction in which the groups differ, in "
         "degrees: white is the same direction, full orange (90) has nothing in common with it. The "

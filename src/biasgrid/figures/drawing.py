@@ -34,7 +34,7 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
         if name not in by_name:
             raise UnknownEntryError(unknown_name("figure", name, sorted(by_name)))
         kinds = by_name[name]
-        of_kinds = [replace(d, kind=kind.name, order=order) for kind in kinds for d in kind.drawings(grid)]
+        of_kinds = [replace(d, kind=kind.name, order=order) for kind in kinds for d in kind.drawings_of(grid)]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")
         if needs and not of_kinds and not grid.absent:
             raise BiasgridError(f"{name!r} needs {needs}; leave it out")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..tables.inputs import When, facts_of, files_of, holds
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -27,9 +29,11 @@ class Drawing:
     name
         Its file below figures/, without extension, such as "scores-gender".
     inputs
-        Files by role, such as {"scores": results/embedded/scores.csv}.
+        Files by role that it alone is drawn from, such as those of some cells; `Figure.drawings_of` adds what its
+        kind reads, such as {"scores": results/embedded/scores.csv}.
     spec
-        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
+        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, units;
+        `Figure.drawings_of` adds the facts of its kind, such as the level.
     kind
         The name of the `Figure` that draws it; `figures.plan_figures` fills it in.
     order
@@ -37,8 +41,8 @@ class Drawing:
     """
 
     name: str
-    inputs: Files
-    spec: Mapping[str, Any]
+    inputs: Files = field(default_factory=dict)
+    spec: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -84,8 +88,12 @@ class Figure:
         Grid -> the figures of this kind that a study has. It reads the plan, and no result.
     draw
         (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    reads, facts
+        What each is drawn from, as of a `tables.Table`: names of tables, and facts.
+    when
+        What a study must have for one, as of a `tables.Table`.
     needs
-        What a study must have for it. A config that lists it without that is an error, unless `needs` is empty.
+        The same in words. A config that lists it without that is an error, unless `needs` is empty.
     group
         The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
     reading
@@ -98,6 +106,9 @@ class Figure:
     meaning: str
     drawings: Callable[[Any], Iterable[Drawing]]
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
+    reads: tuple[str, ...] = ()
+    when: When = ""
+    facts: tuple[str, ...] = ()
     needs: str = ""
     group: str | None = ""
     reading: str = ""
@@ -108,10 +119,11 @@ class Figure:
         """The name that a config lists under `figures`, if any."""
         return self.name if self.group == "" else self.group
 
-
-def tables(grid: Any, *names: str) -> dict[str, File]:
-    """The files of a study's tables, by the tables' names."""
-    return {name: grid.table_file(name) for name in names}
+    def drawings_of(self, grid: Any) -> Iterator[Drawing]:
+        """The figures of this kind that a study has, with all that they are drawn from."""
+        for drawing in self.drawings(grid) if holds(grid, self.when) else ():
+            files, facts = files_of(grid, self.reads), facts_of(grid, self.facts)
+            yield replace(drawing, inputs={**files, **drawing.inputs}, spec={**facts, **drawing.spec})
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
@@ -177,8 +189,8 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
 
 
 def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
-    """What is printed for the keys of the cells' models, metrics and debias methods."""
-    keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
+    """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
+    keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
     return {key: grid.labels[key] for key in sorted(keys & grid.labels.keys())}
 
 
@@ -229,11 +241,6 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
         if metric in signs:
             labels_by_sign.setdefault(signs[metric], []).append(labels.get(metric, metric))
     return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
-
-
-def level(grid: Any) -> float:
-    """The confidence level of a study's bootstrap intervals."""
-    return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
 
 
 def count_range(counts: Sequence[int]) -> str:

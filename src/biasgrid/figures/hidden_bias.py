@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import coefficient, plain, typeset, typographic
-from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -108,7 +108,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             )
             for drawing_name, (models,) in pages(name, groups, 1):
                 part = {"models": models} if len(groups) > 1 else {}
-                yield Drawing(drawing_name, tables(grid, "mitigation"), spec | part)
+                yield Drawing(drawing_name, spec=spec | part)
 
 
 FIGURES = (
@@ -116,7 +116,8 @@ FIGURES = (
         "hidden-bias",
         "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
         _drawings,
-        from_tables(hidden_bias, "mitigation"),
+        from_tables(hidden_bias),
+        reads=("mitigation",),
         group="mitigation",
         reading="A diamond is the untouched model, a dot the model after debiasing, with its value. The "
         "dashed line is chance: a dot on it says that this test recovers nothing any more. A dot that "

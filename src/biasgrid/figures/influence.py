@@ -10,7 +10,7 @@ import numpy as np
 from ..files import slug
 from ..labels import sic
 from ..numbers import typeset
-from .figure import Drawing, Example, Figure, cells_of, labels, tables
+from .figure import Drawing, Example, Figure, cells_of, labels
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
@@ -125,15 +125,13 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if {"bootstrap", "sensitivity"} <= set(grid.config["inference"]):
-        for criterion in grid.ranked_criteria:
-            cells = cells_of(grid, [criterion])
-            # a figure per metric: one of all would be taller than a page
-            for metric in dict.fromkeys(cell.metric for cell in cells):
-                metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
-                spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
-                name = f"influence-{slug(criterion)}-{metric}"
-                yield Drawing(name, tables(grid, "influence", "intervals"), spec)
+    for criterion in grid.ranked_criteria:
+        cells = cells_of(grid, [criterion])
+        # a figure per metric: one of all would be taller than a page
+        for metric in dict.fromkeys(cell.metric for cell in cells):
+            metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
+            spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
+            yield Drawing(f"influence-{slug(criterion)}-{metric}", spec=spec)
 
 
 def _standard_errors(intervals: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +154,9 @@ FIGURES = (
         "influence",
         "The words that move a metric's scores most: how each score changes when a word is left out.",
         _drawings,
-        from_tables(influence, "influence", "intervals"),
+        from_tables(influence),
+        reads=("influence", "intervals"),
+        when="bootstrap and sensitivity",
         needs="inference with a bootstrap and sensitivity",
         reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
         "score moves when this word is left out, in standard errors of the score. To the right, the score "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import evaluations_of
+from .figure import labels
 from .layout import MARGIN, PAGE, add_axes, no_mark, page
 from .palette import ZEBRA
 from .rows import rows_of
@@ -123,6 +123,4 @@ def add_blocks(
 
 def method_labels(grid: Any, criterion: str) -> dict[str, str]:
     """What is printed for the keys of the models that are evaluated on a criterion, and of their debias methods."""
-    evaluations = evaluations_of(grid, criterion)
-    keys = {evaluation.debias for of_model in evaluations.values() for evaluation in of_model}
-    return {key: grid.labels[key] for key in sorted({*evaluations, *keys} & grid.labels.keys())}
+    return labels(grid, [e for e in grid.evaluations.values() if e.criterion == criterion])

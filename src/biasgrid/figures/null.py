@@ -13,7 +13,8 @@ import numpy as np
 from ..inference.significance import questions, tests
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
-from .figure import Drawing, Example, Figure, Files, level
+from ..tables.inputs import FACTS
+from .figure import Drawing, Example, Figure, Files
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
 from .text import NORMAL, SMALL, fit_text, line_count, unit_label
@@ -260,7 +261,7 @@ def drawing(grid: Any, cell: Any) -> Drawing:
         "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
         **facts(metric),
         "interval": inference["interval"],
-        "level": level(grid),
+        "level": FACTS["level"](grid),
     }
     return Drawing(f"null/{cell.name}", {"null": grid.null_file(cell)}, spec, "null")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import typeset
-from .figure import Drawing, Example, Figure, Files, state_label, tables
+from .figure import Drawing, Example, Figure, Files, state_label
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
@@ -152,7 +152,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "note": f"{state_label(grid, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,
         }
-        yield Drawing(f"projections/{cell.name}", tables(grid, "words"), spec)
+        yield Drawing(f"projections/{cell.name}", spec=spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -184,6 +184,7 @@ FIGURES = (
         "The words that a metric finds furthest towards two groups, over how all words are spread between them.",
         _drawings,
         _draw,
+        reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
         reading="Bars are the words that lie furthest towards either group, blue towards the second target "

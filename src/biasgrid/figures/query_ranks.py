@@ -13,7 +13,7 @@ from ..files import slug
 from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .correlations import readable_on, strength_of
-from .figure import Drawing, Example, Figure, labels, level, page_name, pages, tables
+from .figure import Drawing, Example, Figure, labels, page_name, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
@@ -235,8 +235,6 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not grid.config.get("query_ranks"):
-        return
     # imported late: most studies have no such table
     from ..tables.query_ranks import metrics_with_direction
 
@@ -269,8 +267,8 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 parts += [(spec | {"part": [i, page_count]}, cells) for i in range(page_count)]
         for i, (spec, _) in enumerate(parts):
             name = page_name(f"query-ranks-{slug(criterion)}", i)
-            spec = spec | {"criterion": criterion, "level": level(grid)}
-            yield Drawing(name, tables(grid, "query_ranks", "query_correlations", "query_agreement"), spec)
+            spec = spec | {"criterion": criterion}
+            yield Drawing(name, spec=spec)
 
 
 FIGURES = (
@@ -278,7 +276,10 @@ FIGURES = (
         "query-ranks",
         "Whether models of all kinds order the same queries alike: ranks with intervals, and their correlations.",
         _drawings,
-        from_tables(query_ranks, "query_ranks", "query_correlations", "query_agreement"),
+        from_tables(query_ranks),
+        reads=("query_ranks", "query_correlations", "query_agreement"),
+        when="query_ranks",
+        facts=("level",),
         needs="query_ranks: true",
         reading="One row per query, the one with the highest mean rank on top, and one strip per metric on a model, "
         "whose letter the matrix explains. A mark is the query's rank there, 1 the strongest association in the "

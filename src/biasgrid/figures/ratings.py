@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
-from .figure import Drawing, Example, Figure, Files, state_label, tables
+from .figure import Drawing, Example, Figure, Files, state_label
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
@@ -127,8 +127,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "rating": of_criterion["label"],
             "measure": metric,
         }
-        inputs = tables(grid, "words", "ratings") | {"rated": find_file(of_criterion["file"])}
-        yield Drawing(f"ratings/{cell.name}", inputs, spec)
+        yield Drawing(f"ratings/{cell.name}", {"rated": find_file(of_criterion["file"])}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -152,6 +151,7 @@ FIGURES = (
         "Words by how people rated them and by their bias, with those named that lie furthest from the others.",
         _drawings,
         _draw,
+        reads=("words", "ratings"),
         needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
         reading="A dot is a word: how people rated it (across, with the ends that the axis names), and its "
         "bias by the metric (upwards: towards the first target set). Dots along the line agree with "

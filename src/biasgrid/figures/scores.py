@@ -19,13 +19,11 @@ from .figure import (
     Figure,
     cells_of,
     labels,
-    level,
     metric_groups,
     page_name,
     parts_of_pages,
     queries_of,
     sign_lines,
-    tables,
 )
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
 from .palette import (
@@ -393,7 +391,6 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "labels": labels(grid, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
-            "level": level(grid),
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = {(cell.model, cell.debias) for cell in cells}
@@ -412,7 +409,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         for i, (page_metrics, rows) in enumerate(parts):
             only = {"metrics": page_metrics, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), spec={**spec, **selection})
 
 
 FIGURES = (
@@ -420,7 +417,9 @@ FIGURES = (
         "scores",
         "Every score of a criterion: one panel per metric, one row per query, one mark per model.",
         _drawings,
-        from_tables(scores, "scores"),
+        from_tables(scores),
+        reads=("scores",),
+        facts=("level",),
         reading="A mark is a score, its colour and shape the model, its thin line the 95 % interval over "
         "words; the dashed line is the metric's neutral value. A filled mark: every test of words that the "
         "metric has is significant after adjustment (column `evidence`). Half-filled: one of the two, left "

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import coefficient, typeset
-from ..results import results
+from ..results import KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
@@ -189,9 +189,9 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     """What RNSB's classifier says of each name, and how well it knows words."""
-    keys, shares = ("criterion", "query", "metric", "model", "debias"), "negative_sentiment_distribution"
+    shares = "negative_sentiment_distribution"
     cells = [
-        {name: cell[name] for name in keys}
+        {name: cell[name] for name in KEYS}
         | {
             "results": [
                 {name: result[name] for name in ("query", "status", "value")}

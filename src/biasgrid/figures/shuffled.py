@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, distinct_sets, tables
+from .figure import Drawing, Example, Figure, distinct_sets
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
@@ -176,7 +176,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "metrics": list(dict.fromkeys(cell.metric for cell in cells)),
             "parts": parts,
         }
-        yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", tables(grid, "shuffled"), spec)
+        yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", spec=spec)
 
 
 FIGURES = (
@@ -184,7 +184,8 @@ FIGURES = (
         "shuffled",
         "How much of a metric's value models of shuffled text give.",
         _drawings,
-        from_tables(shuffled_text, "shuffled"),
+        from_tables(shuffled_text),
+        reads=("shuffled",),
         needs="shuffled",
         reading="One panel per way of training, one row per metric, one mark per corpus. A mark says how far from "
         "the neutral value the metric is on models of shuffled text, in distances on models of the same text in "

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from .figure import Drawing, Example, Figure, tables
+from .figure import Drawing, Example, Figure
 from .layout import (
     MARGIN,
     PAGE,
@@ -218,7 +218,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         is_debiased = any(fit.criterion == criterion for fit in grid.fits.values())
         if is_debiased and grid.evaluation_specs[criterion].similarity:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
+            yield Drawing(f"trade-off-{slug(criterion)}", spec=spec)
 
 
 FIGURES = (
@@ -226,7 +226,8 @@ FIGURES = (
         "trade-off",
         "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
         _drawings,
-        from_tables(trade_off, "mitigation"),
+        from_tables(trade_off),
+        reads=("mitigation",),
         group="mitigation",
         reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "
         "the right, more bias is removed; higher up, more quality is kept. The star is the goal: no bias "

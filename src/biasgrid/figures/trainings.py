@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, distinct_sets, pages, tables
+from .figure import Drawing, Example, Figure, distinct_sets, pages
 from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -175,9 +175,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             }
             stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
             for drawing_name, page_panels in pages(stem, panels, PANELS):
-                yield Drawing(
-                    drawing_name, tables(grid, "trainings", "scores"), spec | {"panels": page_panels}
-                )
+                yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
 
 
 def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
@@ -198,7 +196,8 @@ FIGURES = (
         "trainings",
         "How a score differs between models that were trained with other parameters.",
         _drawings,
-        from_tables(trainings, "trainings", "scores"),
+        from_tables(trainings),
+        reads=("trainings", "scores"),
         needs="trainings",
         reading="One panel per metric, one row per model, which differs from the base in what is written on the "
         "left. The first row has models that differ in the seed of training alone. The grey band is what chance "

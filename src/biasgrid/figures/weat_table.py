@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import slug
 from ..numbers import decimal, plain, typographic
-from .figure import Drawing, Example, Figure, tables
+from .figure import Drawing, Example, Figure
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
 from .palette import GREY
 from .rows import from_tables
@@ -315,7 +315,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "metrics": metrics,
                 "models": list(grid.models),
             }
-            yield Drawing(f"weat-table-{slug(criterion)}", tables(grid, "comparison"), spec)
+            yield Drawing(f"weat-table-{slug(criterion)}", spec=spec)
 
 
 def _sets(sets: Sequence[Any]) -> list[list[Any]]:
@@ -327,7 +327,8 @@ FIGURES = (
         "weat-table",
         "A criterion's published WEAT results beside ours, in the form of table 1 of Caliskan et al. (2017).",
         _drawings,
-        from_tables(weat_table, "comparison"),
+        from_tables(weat_table),
+        reads=("comparison",),
         needs="a criterion with WEAT, and numbers to compare with (published, computed)",
         reading="A row is a query; printed numbers stand beside ours, and the mark behind ours is the verdict: "
         "a tick is reproduced as printed, a cross not as printed. A dash has no value or was not measured "

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import coefficient
-from .figure import Drawing, Example, Figure, Files, evaluations_of, pages
+from .figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
 from .palette import LESS, MORE
@@ -93,7 +93,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
                     states = [evaluation.debias for evaluation in page_evaluations]
                     spec = {
-                        "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                        "labels": labels(grid, page_evaluations),
                         "criterion": criterion,
                         "states": states,
                     }

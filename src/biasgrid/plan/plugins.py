@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from .. import debias, figures, metrics, tables
 from ..embeddings import kinds, readers
 from ..errors import BiasgridError, unknown_name
+from ..in_memory import InMemory
 from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
@@ -271,9 +272,7 @@ def read_plugins(folder: Path) -> Plugins:
         kinds=_noted(record.kinds, kinds.Kind, "kind of model", ["open"], make=""),
         methods=_noted(record.methods, debias.Method, "debias method", ["function"], words={}, reference=""),
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
-        tables=_noted(
-            record.tables, tables.Table, "table", ["make", "spec", "cells", "absent"], inputs=_by_the_run
-        ),
+        tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "absent"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
     )
 
@@ -313,4 +312,4 @@ def _value(value: Any) -> Any:
 
 def _by_the_run(grid: Any) -> dict[str, Any]:
     """Stands for the files that a table is made from: the run has made it of them."""
-    return {"plugin": []}
+    return {"plugin": InMemory(("plugin",), None)}

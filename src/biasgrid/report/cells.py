@@ -27,7 +27,7 @@ from ..metrics.registry import Metric
 from ..query import Query
 from ..results import KEYS, cells
 from ..tables.comparison import COMPARISON
-from ..tables.inputs import cell_files, inference_files
+from ..tables.inputs import files_of
 from ..tables.scores import SCORES
 from ..versions import count_versions
 from ..word_set import WordSet
@@ -172,13 +172,9 @@ class Cells:
 
 def inputs(study: Any) -> dict[str, Any]:
     """The files that `read` takes, by role."""
-    files: dict[str, Any] = {
-        "cells": cell_files(study),
-        "queries": [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())],
-        "inferences": inference_files(study)["inferences"] if study.inferences else [],
-        "scores": study.table_file("scores"),
-    }
-    return files | ({"comparison": study.table_file("comparison")} if "comparison" in study.tables else {})
+    queries = [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())]
+    comparison = ("comparison",) if "comparison" in study.tables else ()
+    return files_of(study, ("cells", "inferences", "scores", *comparison)) | {"queries": queries}
 
 
 def spec(study: Any) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import pandas as pd
 
 from ..inference import significance
 from ..query import Query
+from ..results import KEYS
 from ..verdicts.evidence import ALL
 from ..verdicts.least_biased import Answer, answers, decisions
 
 ROUNDING = 1e-9  # a smaller relative difference is one of rounding
-CELL = ["criterion", "query", "metric", "model", "debias"]
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
@@ -29,7 +29,7 @@ LATER = [*TESTED, "evidence"]  # columns that tables once did not have
 # the columns that are compared, by table: its key, then numbers, then texts
 COLUMNS = {
     "scores": (
-        CELL,
+        KEYS,
         ["value", "p_value", "p_adjusted", "ci_low", "ci_high", *TESTED, "words_used", "words_lost"],
         ["status", "evidence"],
     ),
@@ -243,7 +243,7 @@ def _scores(matches: pd.DataFrame) -> pd.DataFrame:
         [NEW_VALUE, LOST_VALUE, "rounding"],
         "",
     )
-    rows = part[CELL].assign(
+    rows = part[KEYS].assign(
         before=before,
         after=after,
         difference=difference,
@@ -267,7 +267,7 @@ def _uncertainty(matches: pd.DataFrame) -> pd.DataFrame:
     part = matches[~_differs(matches, ["value", "status"])]
     numbers = COLUMNS["scores"][1][1:]
     part = part[_differs(part, [*numbers, "evidence"])]
-    rows = part[CELL].assign(
+    rows = part[KEYS].assign(
         value=_number(part["value_a"]),
         **{f"evidence_{side}": part[f"evidence_{side}"] for side in "ab"},
         **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in numbers for side in "ab"},
@@ -300,7 +300,7 @@ def _by_metric(
 def _names(a: Side, b: Side) -> list[tuple[str, list[str], list[str]]]:
     lone_names = []
     for column, kind in zip(
-        CELL, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
+        KEYS, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
     ):
         first, second = (list(dict.fromkeys(side.tables["scores"][column])) for side in (a, b))
         names_in_one = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]

@@ -21,6 +21,7 @@ from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..records import read_model
 from ..statistics.aggregation import OVERALL
+from ..tables.inputs import FACTS
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
@@ -53,14 +54,13 @@ def side_of(study: FinishedStudy) -> Side:
     for model in study.models:
         if (file := study.model_file(model)).is_file():
             vectors[model] = read_model(file).get("sha256", {})
-    bootstrap = config["inference"].get("bootstrap") or {}
     return Side(
         {name: _texts(study, name) for name in COLUMNS if study.table_file(name).is_file()},
         config,
         study.queries,
         vectors,
         list(dict.fromkeys(key for name in config["criteria"] for key in study.metrics(name))),
-        bootstrap.get("level", 0.95),
+        FACTS["level"](study),
     )
 
 

@@ -32,7 +32,7 @@ class _ExistingStudy(FinishedStudy):
         try:
             table = tables.REGISTRY[name]
             # from tables that may be in memory, too
-            return InMemory((name,), table.frame(table.inputs(self), table_step(self._plain, name).spec))
+            return InMemory((name,), table.frame(table.inputs_of(self), table_step(self._plain, name).spec))
         except (BiasgridError, OSError) as error:
             self.missing_tables[name] = str(error)
             return super().table_file(name)

@@ -15,8 +15,7 @@ from ..plan.steps import when_run
 from ..resources import find_file
 from ..study import Study
 from ..tables.answers import summary_spec
-from ..tables.correlations import ranks_inputs
-from ..tables.rankings import bootstrap_spec
+from ..tables.inputs import FACTS, facts_of, files_of
 from . import cells
 from .step import template_files
 
@@ -50,7 +49,7 @@ def report_step(study: Study) -> Step:
 def _ranks(study: Study) -> dict[str, Any]:
     """The rankings and their resamples; of results that have lost the resamples, the rankings alone."""
     try:
-        return ranks_inputs(study)
+        return files_of(study, ("rankings", "rank_samples"))
     except BiasgridError:
         return {"rankings": study.table_file("rankings")}
 
@@ -59,7 +58,6 @@ def spec_of(study: Study) -> dict[str, Any]:
     """The spec of a study's page, as JSON has it."""
     criteria = study.config["criteria"]
     keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
-    bootstrap = study.config["inference"].get("bootstrap") or {}
     return {
         "study": study.name,
         "labels": study.labels,
@@ -80,13 +78,12 @@ def spec_of(study: Study) -> dict[str, Any]:
             for name, entry in criteria.items()
         },
         "collections": _collections(study),
-        "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
-        "ranking": study.ranking,
+        "neutrals": FACTS["neutral"](study),
+        **facts_of(study, ("ranking", "level")),
         "inference": study.config["inference"],
-        "correlations": {"methods": ["spearman"], **bootstrap_spec(study)},
+        "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
         "scaled": study.scaled_metrics,
         "summary": summary_spec(study),
-        "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now

@@ -17,8 +17,8 @@ from ..records import read_aggregates
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import EVIDENCE, SCORES, adjustment
-from .table import ANY, Column, Files, Table
+from .scores import EVIDENCE, SCORES
+from .table import Column, Files, Table
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
@@ -56,14 +56,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     inputs
-        "scores": the table; "tests", if there are any: the files of `inference.aggregates`.
+        "scores": the table; "aggregate_tests", if there are any: the files of `inference.aggregates`.
     spec
         "ranked": the criteria; "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`;
         "groups": of each file of tests the metric, model and debias method.
     """
     table = aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
     tests = {}
-    for state, file in zip(spec["groups"], inputs.get("tests", ()), strict=True):
+    for state, file in zip(spec["groups"], inputs.get("aggregate_tests", ()), strict=True):
         if not isinstance(file, InMemory) and not Path(file).is_file():
             name = "/".join((*state[1:], state[0]))
             raise BiasgridError(f"{file}: does not exist; make it: biasgrid infer-aggregates --group {name}")
@@ -85,17 +85,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)]
-    return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
     return {
-        "ranked": sorted(grid.ranked_criteria),
         "aggregation": aggregation_name(grid.config["aggregation"]),
-        **adjustment(grid),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
 
@@ -113,26 +106,22 @@ AGGREGATES = Table(
             "average or sum of the scores, plain or of absolute values",
             values=tuple(AGGREGATIONS),
         ),
-        Column("value", "the aggregate; empty where no score has a value", "number", "the metric's", ANY),
-        Column("cells", "how many scores there are", "count"),
-        Column("cells_nan", "how many of them have no value, and are left out", "count"),
-        Column(
+        Column.value("value", "the aggregate; empty where no score has a value"),
+        Column.count("cells", "how many scores there are"),
+        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.share(
             "p_groups",
             "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
             "aggregation that ranks models",
-            "number",
-            range=(0, 1),
         ),
-        Column(
-            "p_groups_adjusted",
-            "p_groups, adjusted for the number of models and metrics of the criterion",
-            "number",
-            range=(0, 1),
+        Column.share(
+            "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics of the criterion"
         ),
         Column("draws", "random groups that the test rests on", "optional count"),
         *EVIDENCE,
     ),
-    inputs=_inputs,
+    reads=("scores", "aggregate_tests"),
+    facts=("ranked", "adjust", "level"),
     spec=_spec,
     make=make,
 )

@@ -10,18 +10,17 @@ from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
 from . import REGISTRY
+from .inputs import facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
-from .scores import adjustment
 
 
 def answers_of(study: Any) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
-    bootstrap = study.config["inference"].get("bootstrap") or {}
-    pairs = PAIRS.read(study.table_file("pairs")) if bootstrap and study.ranked_criteria else None
+    pairs = PAIRS.read(study.table_file("pairs")) if holds(study, PAIRS.when) else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
-    return answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level, draws)
+    rankings = RANKINGS.read(study.table_file("rankings"))
+    return answers(rankings, pairs, metrics, **facts_of(study, ("level", "draws")))
 
 
 def lengths_of(study: Any) -> dict[str, list[str]]:
@@ -70,6 +69,6 @@ def summary_spec(study: Any) -> dict[str, Any]:
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "scaled": study.scaled_metrics,
         "sides": sides_of(study),
-        **adjustment(study),
+        **facts_of(study, ("adjust", "level")),
         "draws": sorted(draws - {None}),
     }

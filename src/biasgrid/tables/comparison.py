@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,9 @@ from ..statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
-from .inputs import cell_files, inference_files
 from .rankings import RANKINGS
 from .ratings import RATINGS
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -82,21 +80,13 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
 
 def _inputs(grid: Any) -> dict[str, Any]:
     published, computed = grid.config["published"], grid.config["computed"]
-    if not published and not computed:
-        return {}
-    ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
-        **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
-        "cells": cell_files(grid),
-        "inferences": inference_files(grid)["inferences"],
-        "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
         # `read` finds them beside the numbers
         "published_queries": sorted(str(file) for file in files if file.is_file()),
-        **ratings,
     }
 
 
@@ -122,7 +112,6 @@ def _spec(grid: Any) -> dict[str, Any]:
         "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
         "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
         "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
-        "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
         "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
     }
@@ -138,9 +127,9 @@ COMPARISON = Table(
         Column("metric", "the metric's key; of a correlation, two with ~ between"),
         Column("model", "the model's key, with its debias method, if any"),
         Column("quantity", "what the number is, led by its query's id"),
-        Column("published", "the published number", "number", "the quantity's", ANY),
-        Column("ours", "the study's", "number", "the quantity's", ANY),
-        Column("difference", "ours less published", "number", "the quantity's", ANY),
+        Column.value("published", "the published number", "the quantity's"),
+        Column.value("ours", "the study's", "the quantity's"),
+        Column.value("difference", "ours less published", "the quantity's"),
         Column(
             "verdict",
             "; ".join(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
@@ -148,18 +137,15 @@ COMPARISON = Table(
         ),
         Column("note", "why the verdict is as it is"),
         Column("origin", "whether the number was printed", values=(PRINTED, COMPUTED)),
-        Column(
-            "runs",
-            "how many random runs the published number is a mean of; empty without chance",
-            "number",
-            range=(1, inf),
-        ),
-        Column("sd", "the standard deviation that it is judged by", "number", "the quantity's", (0, inf)),
+        Column.rank("runs", "how many random runs the published number is a mean of; empty without chance"),
+        Column.value("sd", "the standard deviation that it is judged by", "the quantity's", 0),
         Column("test", "the test of the suite that explains a difference"),
         replace(QUERY_ID, meaning=f"{QUERY_ID.meaning}; empty where the number is of no query of the study"),
         replace(MODEL_LABEL, meaning=f"{MODEL_LABEL.meaning}, with its debias method, if any"),
     ),
+    reads=("aggregates", "rankings", "correlations", "cells", "inferences", "evaluations", "ratings"),
     inputs=_inputs,
+    facts=("ranked",),
     spec=_spec,
     make=make,
 )

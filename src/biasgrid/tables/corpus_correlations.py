@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..seeds import seed_of
-from ..statistics.correlation import METHODS, with_interval
+from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
@@ -28,21 +28,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     "metrics" and "corpus_metrics"; "seed", the study's.
     """
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
-    columns = CORPUS_CORRELATIONS.names
     rows = [
-        (
-            criterion,
-            *unit,
-            *corpus_unit,
-            method,
-            len(points),
-            *with_interval(points["x"], points["y"], method, seed),
-        )
+        (criterion, *unit, *corpus_unit, *correlation)
         for criterion, entry in spec["criteria"].items()
         for unit, corpus_unit, points in _pairs(scores[scores["criterion"] == criterion], entry)
-        for method in METHODS
+        for correlation in by_methods(points["x"], points["y"], seed)
     ]
-    return pd.DataFrame(rows, columns=columns).sort_values(columns[:7], ignore_index=True)
+    return CORPUS_CORRELATIONS.finish(rows)
 
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
@@ -101,8 +93,10 @@ CORPUS_CORRELATIONS = Table(
         Column("of", "the corpus: a model's key"),
         *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
     ),
-    inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
-    spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config["seed"]},
+    reads=("scores",),
+    when=_criteria,
+    facts=("seed",),
+    spec=lambda grid: {"criteria": _criteria(grid)},
     make=make,
     key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),
 )

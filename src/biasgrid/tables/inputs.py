@@ -1,25 +1,119 @@
-"""What tables are made from, when a study is planned: its files, and which queries belong together."""
+"""What tables and figures are made from, by name, when a study is planned: its files, what it must have, what else
+counts; and which queries belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ..debias import UNTOUCHED
+from ..errors import BiasgridError, unknown_name
+from ..inference import significance
+from ..verdicts.evidence import LEVEL
 
 if TYPE_CHECKING:
     from .shared import Clusters, Parts
 
-
-def inference_files(grid: Any) -> dict[str, list[Path]]:
-    """The files of a study's inference, and those of the queries that say what each test is of."""
-    files = [grid.inference_file(group[0]) for group in grid.inference_groups.values()]
-    queries = dict.fromkeys(inference.cell.query for inference in grid.inferences.values())
-    return {"inferences": files, "queries": [grid.query_file(query) for query in queries]}
+When = str | Callable[[Any], object]  # names of WHEN, joined by " and ", or grid -> whether it holds
 
 
 def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
     return [grid.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
+
+
+def sample_files(grid: Any, holds: Callable[[Any], bool]) -> dict[str, list[Path]]:
+    """The values in resamples of the cells of which something holds, with those inferred beside them."""
+    groups = [g for g in grid.inference_groups.values() if any(holds(inference.cell) for inference in g)]
+    return {
+        "inferences": [grid.inference_file(group[0]) for group in groups],
+        "samples": [grid.samples_file(group[0]) for group in groups],
+    }
+
+
+# what is read that is no table -> its file, or files
+SOURCES: dict[str, Callable[[Any], Any]] = {
+    "cells": cell_files,
+    "inferences": lambda grid: [grid.inference_file(group[0]) for group in grid.inference_groups.values()],
+    # those whose words are tested
+    "queries": lambda grid: [
+        grid.query_file(query) for query in dict.fromkeys(i.cell.query for i in grid.inferences.values())
+    ],
+    "evaluations": lambda grid: [*map(grid.evaluation_file, grid.evaluations.values())],
+    "frequencies": lambda grid: [*map(grid.frequency_file, grid.models_with_frequencies)],
+    "rank_samples": lambda grid: grid.ranks_file,
+    "aggregate_tests": lambda grid: [
+        grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)
+    ],
+}
+# what a study must have, by name
+WHEN: dict[str, Callable[[Any], object]] = {
+    "ranked": lambda grid: grid.ranked_criteria,
+    "inference": lambda grid: grid.inferences,
+    "tests": lambda grid: (
+        grid.inferences and any(map(significance.REGISTRY.__contains__, grid.config["inference"]))
+    ),
+    "bootstrap": lambda grid: "bootstrap" in grid.config["inference"],
+    "sensitivity": lambda grid: "sensitivity" in grid.config["inference"],
+    "query_ranks": lambda grid: grid.config.get("query_ranks"),
+    "aggregate tests": lambda grid: grid.aggregate_criteria,
+    "debiased evaluations": lambda grid: any(e.debias != UNTOUCHED for e in grid.evaluations.values()),
+    "frequencies": lambda grid: grid.models_with_frequencies,
+    "ratings": lambda grid: grid.rating_cells,
+}
+# what is left out of what is read where a study has no such thing -> what it must have for it
+LEFT_OUT = {
+    "frequency": "frequencies",
+    "intervals": "bootstrap",
+    "pairs": "ranked and bootstrap",
+    "rank_samples": "bootstrap",
+    "ratings": "ratings",
+    "aggregate_tests": "aggregate tests",
+}
+# what many specs have besides, as JSON has it; None: the study has no such thing
+FACTS: dict[str, Callable[[Any], Any]] = {
+    "adjust": lambda grid: grid.config["inference"]["adjust"],
+    "bootstrap": lambda grid: grid.config["inference"].get("bootstrap"),
+    "draws": lambda grid: grid.config["inference"].get("bootstrap", {}).get("draws", 0),
+    "level": lambda grid: grid.config["inference"].get("bootstrap", {}).get("level", LEVEL),
+    # [criterion, metric, value] that means no bias, and the interval of values
+    "neutral": lambda grid: sorted([*names, value] for names, value in grid.neutrals.items()),
+    "ranges": lambda grid: sorted([*names, *ends] for names, ends in grid.ranges.items()),
+    "ranked": lambda grid: sorted(grid.ranked_criteria),
+    "ranking": lambda grid: grid.ranking,
+    # of ranked criteria: the metrics whose values grow with the length of vectors
+    "scaled": lambda grid: {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
+    "seed": lambda grid: grid.config["seed"],
+}
+
+
+def _find(entries: Mapping[str, Callable[[Any], Any]], name: str, what: str) -> Callable[[Any], Any]:
+    if name not in entries:
+        raise BiasgridError(unknown_name(what, name, entries))
+    return entries[name]
+
+
+def holds(grid: Any, when: When) -> bool:
+    """Whether a study has what is needed."""
+    if not isinstance(when, str):
+        return bool(when(grid))
+    return all(_find(WHEN, name, "when")(grid) for name in when.split(" and ") if name)
+
+
+def files_of(grid: Any, reads: Iterable[str]) -> dict[str, Any]:
+    """The files of what is read, by name: what SOURCES has, and tables."""
+    return {
+        name: SOURCES[name](grid) if name in SOURCES else grid.table_file(name)
+        for name in reads
+        if holds(grid, LEFT_OUT.get(name, ""))
+    }
+
+
+def facts_of(grid: Any, facts: Iterable[str]) -> dict[str, Any]:
+    """The part of a spec that FACTS has."""
+    values = {name: _find(FACTS, name, "fact")(grid) for name in facts}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def parts_of(grid: Any) -> Parts:

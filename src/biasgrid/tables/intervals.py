@@ -10,7 +10,6 @@ import pandas as pd
 
 from ..options import INTERVALS, Bootstrap
 from ..results import KEYS, cells
-from .inputs import inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 from .tests import NO_VALUE, with_counts
@@ -77,9 +76,8 @@ TABLE = Table(
         Column("undefined", "those without a value", "optional count"),
         Column("reason", "why there is no interval"),
     ),
-    inputs=lambda grid: (
-        {"inferences": inference_files(grid)["inferences"]} if "bootstrap" in grid.config["inference"] else {}
-    ),
+    reads=("inferences",),
+    when="bootstrap",
     make=make,
     key=(*KEYS, "kind"),
 )

@@ -11,7 +11,6 @@ from ..debias import UNTOUCHED
 from ..results import results
 from .column import Column
 from .ends import QUERY_ID
-from .inputs import cell_files
 from .keys import CRITERION, MODEL
 from .table import Files, Table
 
@@ -58,7 +57,8 @@ LOST_WORDS = Table(
         Column("word", "as the set has it"),
         MODEL,
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, look_ups(grid).values())},
+    reads=("cells",),
+    cells=lambda grid: look_ups(grid).values(),
     make=make,
 )
 TABLES = (LOST_WORDS,)

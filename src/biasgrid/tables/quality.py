@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -96,7 +95,7 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))} if grid.quality else {}
+    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))}
 
 
 def _absent(grid: Any) -> list[dict[str, str]]:
@@ -124,24 +123,16 @@ QUALITY = Table(
         DEBIAS,
         Column("group", "what kind of benchmark", values=("similarity", "analogy")),
         Column("benchmark", "its name in the config"),
-        Column(
-            "value",
-            "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)",
-            "number",
-            range=(-1, 1),
+        Column.correlation(
+            "value", "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)"
         ),
-        Column("n", "pairs or questions that the model has", "count"),
-        Column("total", "pairs or questions of the benchmark", "count"),
-        Column("coverage", "n / total", "number", range=(0, 1)),
-        Column("rank", "by value, 1 is the best; empty without a value", "number", range=(1, inf)),
-        Column(
-            "common_value",
-            "the value on what every model with enough of the benchmark has",
-            "number",
-            range=(-1, 1),
-        ),
-        Column("common_n", "how many pairs or questions that are", "count"),
-        Column("common_rank", "by common_value", "number", range=(1, inf)),
+        Column.count("n", "pairs or questions that the model has"),
+        Column.count("total", "pairs or questions of the benchmark"),
+        Column.share("coverage", "n / total"),
+        Column.rank("rank", "by value, 1 is the best; empty without a value"),
+        Column.correlation("common_value", "the value on what every model with enough of the benchmark has"),
+        Column.count("common_n", "how many pairs or questions that are"),
+        Column.rank("common_rank", "by common_value"),
         Column(
             "status",
             '"ok", or why there is no value; "too_few_to_compare" where the model has too few; '

@@ -28,7 +28,7 @@ from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..statistics.shared import COVERAGE, THESE_QUERIES
-from .inputs import clusters_of
+from .inputs import clusters_of, facts_of, sample_files
 from .scores import read_ranked
 from .shared import Clusters, Parts, places_of
 from .table import Files
@@ -62,11 +62,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
 
 
 def spec(grid: Any) -> dict[str, Any]:
-    return {
-        "ranking": grid.ranking,
+    return facts_of(grid, ("ranking", "draws", "seed")) | {
         "clusters": clusters_of(grid),
-        "draws": grid.config["inference"]["bootstrap"]["draws"],
-        "seed": grid.config["seed"],
         "queries": {
             name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked_criteria)
         },
@@ -74,16 +71,8 @@ def spec(grid: Any) -> dict[str, Any]:
 
 
 def inputs(grid: Any) -> dict[str, Any]:
-    inferences = [
-        group[0]
-        for group in grid.inference_groups.values()
-        if any(inference.cell.criterion in grid.ranked_criteria for inference in group)
-    ]
-    return {
-        "scores": grid.table_file("scores"),
-        "inferences": [grid.inference_file(first) for first in inferences],
-        "samples": [grid.samples_file(first) for first in inferences],
-    }
+    samples = sample_files(grid, lambda cell: cell.criterion in grid.ranked_criteria)
+    return {"scores": grid.table_file("scores"), **samples}
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:

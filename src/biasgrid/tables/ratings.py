@@ -10,7 +10,7 @@ import pandas as pd
 from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
-from ..statistics.correlation import with_interval
+from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
@@ -29,10 +29,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         place = cell["place"]
         biases = rated_words(words, place, cell["ratings"])
         key = place["criterion"], cell["query"], place["metric"], place["model"], place["debias"]
-        for method in ratings.METHODS:
-            numbers = with_interval(biases["value"], biases["rating"], method, seed)
-            rows.append((*key, place["detail"], method, len(biases), *numbers))
-    return pd.DataFrame(rows, columns=RATINGS.names).sort_values(RATINGS.names[:7], ignore_index=True)
+        correlations = by_methods(biases["value"], biases["rating"], seed)
+        rows += [(*key, place["detail"], *correlation) for correlation in correlations]
+    return RATINGS.finish(rows)
 
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
@@ -47,10 +46,8 @@ def ratings_file(grid: Any, criterion: str) -> str:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.rating_cells:
-        return {}
     files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
-    return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
+    return {"ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -62,7 +59,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         }
         for cell in grid.rating_cells
     ]
-    return {"cells": cells, "seed": grid.config["seed"]}
+    return {"cells": cells}
 
 
 RATINGS = Table(
@@ -78,7 +75,9 @@ RATINGS = Table(
             "with fewer than three words, or all biases or ratings alike",
         ),
     ),
+    reads=("words",),
     inputs=_inputs,
+    facts=("seed",),
     spec=_spec,
     make=make,
     cells=lambda grid: grid.rating_cells,

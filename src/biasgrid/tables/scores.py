@@ -16,7 +16,6 @@ from ..inference.significance import REGISTRY, Test, columns, tests
 from ..results import A_CELL, KEYS, cells, results, results_of
 from ..schema import not_whole
 from ..verdicts.evidence import (
-    LEVEL,
     MEANINGS,
     VERDICTS,
     judge,
@@ -26,7 +25,6 @@ from ..verdicts.evidence import (
 from ..verdicts.evidence import Test as PValues
 from ..verdicts.evidence import adjust as adjust_families
 from .column import Columns
-from .inputs import cell_files, inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -179,12 +177,6 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def adjustment(grid: Any) -> dict[str, Any]:
-    """How p-values of a study are adjusted, and the level that they are compared with."""
-    inference = grid.config["inference"]
-    return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
-
-
 def _absent(grid: Any) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
     planned, rows = grid.planned, {}
@@ -209,7 +201,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
         for criterion, metric in grid.neutrals
     )
-    return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
+    return {"interval": grid.config["inference"]["interval"], "tests": tests}
 
 
 # of scores and of aggregates
@@ -280,7 +272,8 @@ SCORES = Table(
     "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
     "missing.",
     Columns(_columns),
-    inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
+    reads=("cells", "inferences", "queries"),
+    facts=("adjust", "level"),
     spec=_spec,
     make=make,
     absent=_absent,

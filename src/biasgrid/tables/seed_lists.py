@@ -23,14 +23,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     values = spreads.with_errors(spread(SCORES.read(inputs["scores"]), spec["concepts"]), inputs)
     values = values.rename(columns={"list": "name"})
     rows = []
-    keys = SEED_LISTS.names[:6]
-    for place, part in values.groupby(keys, sort=True):
-        place = dict(zip(keys, place, strict=True))
+    for place, part in values.groupby(SEED_LISTS.lead, sort=True):
+        place = dict(zip(SEED_LISTS.lead, place, strict=True))
         summary = spreads.summary(part, "lists", neutral[place["criterion"], place["metric"]])
         if summary.get("standard_error", 0) > 0:
             summary["ratio"] = summary["sd"] / summary["standard_error"]
         rows.append(place | summary)
-    return spreads.as_numbers(pd.DataFrame(rows, columns=SEED_LISTS.names), SEED_LISTS.columns)
+    return SEED_LISTS.finish(rows)
 
 
 def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
@@ -71,14 +70,6 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
                     ]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(concepts(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"concepts": list(concepts(grid)), "neutral": spreads.neutrals(grid)}
-
-
 SEED_LISTS = Table(
     "seed_lists",
     "One row per concept, metric and model: how the value spreads over lists of words for the concept.",
@@ -97,9 +88,10 @@ SEED_LISTS = Table(
             range=(0, inf),
         ),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores", "intervals"),
+    when=lambda grid: any(concepts(grid)),
+    facts=("neutral",),
+    spec=lambda grid: {"concepts": list(concepts(grid))},
     make=make,
-    cells=lambda grid: [],
 )
 TABLES = (SEED_LISTS,)

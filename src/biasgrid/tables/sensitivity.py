@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..results import KEYS, results
 from .influence import changes
-from .inputs import inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
 
@@ -66,12 +65,9 @@ TABLE = Table(
             range=(0, 1),
         ),
     ),
-    inputs=lambda grid: (
-        {"inferences": inference_files(grid)["inferences"]}
-        if "sensitivity" in grid.config["inference"]
-        else {}
-    ),
-    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},
+    reads=("inferences",),
+    when="sensitivity",
+    facts=("ranges",),
     make=make,
 )
 TABLES = (TABLE,)

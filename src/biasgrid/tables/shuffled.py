@@ -14,10 +14,9 @@ from ..embeddings.training import PARAMETERS
 from ..statistics.adjustment import holm
 from ..statistics.means import mean_interval, ratio_interval
 from ..statistics.one_sample import t_test
-from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 PLACE = ["criterion", "query", "metric", "debias"]
 
@@ -40,11 +39,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             }
             numbers = _compare_texts(values, neutral[place["criterion"], place["metric"]], pair["exact"])
             rows.append(place | names | numbers)
-    table = pd.DataFrame(rows, columns=SHUFFLED.names)
+    table = SHUFFLED.finish(rows)
     has_p_value = table["p_value"].notna()
-    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy(dtype=float))
-    table = table.sort_values([*PLACE, "training", "corpus"], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, SHUFFLED.columns)
+    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy())
+    return table
 
 
 def _compare_texts(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
@@ -100,30 +98,17 @@ def shuffled_cells(grid: Any) -> Iterator[Any]:
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if any(shuffled_cells(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
-
-
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
     interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
-        Column(f"{text}_models", f"{models} that have a value", "count"),
-        Column(f"{text}_lost", f"{models} that have none", "count"),
-        Column(f"{text}_mean", "mean of their values", range=ANY, **spreads.AS_VALUE),
-        Column(f"{text}_mean_low", f"lower end of its {interval}", range=ANY, **spreads.AS_VALUE),
-        Column(f"{text}_mean_high", "upper end", range=ANY, **spreads.AS_VALUE),
-        Column(
-            f"{text}_distance",
-            "mean of their values' distances from the neutral value",
-            range=(0, inf),
-            **spreads.AS_VALUE,
-        ),
-        Column(f"{text}_distance_low", f"lower end of its {interval}", range=(0, inf), **spreads.AS_VALUE),
-        Column(f"{text}_distance_high", "upper end", range=(0, inf), **spreads.AS_VALUE),
+        Column.count(f"{text}_models", f"{models} that have a value"),
+        Column.count(f"{text}_lost", f"{models} that have none"),
+        Column.value(f"{text}_mean", "mean of their values"),
+        Column.value(f"{text}_mean_low", f"lower end of its {interval}"),
+        Column.value(f"{text}_mean_high", "upper end"),
+        Column.value(f"{text}_distance", "mean of their values' distances from the neutral value", least=0),
+        Column.value(f"{text}_distance_low", f"lower end of its {interval}", least=0),
+        Column.value(f"{text}_distance_high", "upper end", least=0),
     )
 
 
@@ -140,7 +125,7 @@ SHUFFLED = Table(
         DEBIAS,
         TRAINING,
         CORPUS,
-        Column("neutral", "the metric's neutral value", range=ANY, **spreads.AS_VALUE),
+        Column.value("neutral", "the metric's neutral value"),
         *_text_columns("real", "models of real text"),
         *_text_columns("shuffled", "models of shuffled text"),
         Column(
@@ -154,19 +139,18 @@ SHUFFLED = Table(
             range=(0, inf),
         ),
         Column("share_high", "upper end", "number", range=(0, inf)),
-        Column(
+        Column.share(
             "p_value",
             "of Student's t-test that values of shuffled text have the neutral value as their mean; empty with fewer "
             "than two models",
-            "number",
-            range=(0, 1),
         ),
-        Column("p_adjusted", "adjusted for all rows of the table (Holm)", "number", range=(0, 1)),
+        Column.share("p_adjusted", "adjusted for all rows of the table (Holm)"),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores",),
+    facts=("neutral",),
+    spec=lambda grid: {"shuffled": pairs(grid)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
-    cells=lambda grid: list(shuffled_cells(grid)),
+    cells=shuffled_cells,
 )
 TABLES = (SHUFFLED,)

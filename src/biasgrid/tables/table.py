@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ..files import write_text
 from ..in_memory import File, InMemory
 from . import ends
 from .column import ANY, Column
+from .inputs import When, cell_files, facts_of, files_of, holds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +35,16 @@ class Table:
     name     the table's; its file is results/<study>/<name>.csv
     meaning  what it says, in a sentence that begins with what a row is
     columns  those that `make` makes, in their order; `ends` follow by themselves
-    inputs   grid -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
-             such table
     make     (inputs, spec) -> the table, with its columns, sorted
+    reads    what it is made from: names of tables, and of what `inputs.SOURCES` has. `make` gets the files by name
+    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or grid -> whether it does
+    inputs   grid -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
+             table
+    facts    what of `inputs.FACTS` it depends on
     spec     grid -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
-    cells    grid -> the cells that rows with a query are of, in the order of `inputs`
+    cells    grid -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
+             Nothing: the study has no such table
     absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
     remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
@@ -47,11 +53,14 @@ class Table:
     name: str
     meaning: str
     columns: Sequence[Column]
-    inputs: Callable[[Any], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
+    reads: tuple[str, ...] = ()
+    when: When = ""
+    inputs: Callable[[Any], Files] | None = None
+    facts: tuple[str, ...] = ()
     spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
     key: tuple[str, ...] = ()
-    cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
+    cells: Callable[[Any], Iterable[Any]] | None = None
     absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
     remedy: str = ""
 
@@ -65,9 +74,39 @@ class Table:
         """The columns that follow those that `make` makes: see `tables.ends`."""
         return ends.ends_of(self.columns)
 
+    @property
+    def lead(self) -> list[str]:
+        """The names of the texts that lead the table: what a row is of."""
+        return [column.name for column in takewhile(lambda column: column.dtype == "text", self.columns)]
+
+    def finish(self, rows: Iterable[Any], first: bool = False) -> pd.DataFrame:
+        """The table of its rows, each a sequence or a mapping: sorted by the texts that lead it, with the types that
+        its columns declare. `first`: of rows in which these are equal, the first alone counts."""
+        # imported late: a plan makes no table
+        import pandas as pd
+
+        table = pd.DataFrame(rows, columns=self.names)
+        if first:
+            table = table.drop_duplicates(self.lead)
+        types = {"number": "float64", "count": "int64"}
+        types = {column.name: types[column.dtype] for column in self.columns if column.dtype in types}
+        return table.sort_values(self.lead, ignore_index=True).astype(types)
+
+    def inputs_of(self, grid: Any) -> dict[str, Any]:
+        """The files that it is made from, by role; nothing where the study has no such table."""
+        if not holds(grid, self.when):
+            return {}
+        cells = list(self.cells(grid)) if self.cells else None
+        own = self.inputs(grid) if self.inputs else {}
+        if cells == [] or (self.inputs and not any(own.values())):
+            return {}
+        files = files_of(grid, self.reads) | {**own}
+        return files | {"cells": cell_files(grid, cells)} if "cells" in self.reads else files
+
     def spec_of(self, grid: Any) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        spec = self.spec(grid) | ends.spec_of(self.ends, grid, self.cells(grid))
+        cells = self.cells(grid) if self.cells else grid.cells.values()
+        spec = facts_of(grid, self.facts) | self.spec(grid) | ends.spec_of(self.ends, grid, cells)
         return spec | self.absent_spec(grid)
 
     def absent_spec(self, grid: Any) -> dict[str, Any]:

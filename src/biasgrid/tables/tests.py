@@ -10,7 +10,6 @@ import pandas as pd
 
 from ..inference.significance import tests
 from ..results import KEYS, cells
-from .inputs import inference_files
 from .keys import CELL
 from .scores import adjust, equal_tests
 from .table import ANY, Column, Files, Table
@@ -117,11 +116,8 @@ TABLE = Table(
         Column("compared_median", "the median of their values", **AS_VALUE),
         Column("compared_high", "2.5 % of them are higher", **AS_VALUE),
     ),
-    inputs=lambda grid: (
-        inference_files(grid)
-        if any(test.name in grid.config["inference"] for test in tests()) and grid.inferences
-        else {}
-    ),
+    reads=("inferences", "queries"),
+    when="tests",
     make=make,
     key=(*KEYS, "test"),
 )

@@ -13,7 +13,7 @@ import pandas as pd
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 SEED = "seed"  # the parameter whose models differ by chance
 LEVEL = 0.95  # of the interval in which another seed's value lies
@@ -96,15 +96,11 @@ def training_cells(grid: Any) -> Iterator[Any]:
     return (cell for cell in grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(training_cells(grid)) else {}
-
-
 def _spec(grid: Any) -> dict[str, Any]:
     entries = [
         [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
     ]
-    return {"trainings": entries, "neutral": spreads.neutrals(grid)}
+    return {"trainings": entries}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
@@ -121,21 +117,19 @@ TRAININGS = Table(
             "parameter", "what the models differ in; the base is one of them. `seed`: they differ by chance"
         ),
         *spreads.columns("model", "models"),
-        Column("sd_seeds", "standard deviation over the seeds", range=(0, inf), **spreads.AS_VALUE),
+        Column.value("sd_seeds", "standard deviation over the seeds", least=0),
         Column(
             "ratio",
             "sd in standard deviations over the seeds; of few models and seeds it is far from exact",
             "number",
             range=(0, inf),
         ),
-        Column(
+        Column.value(
             "seeds_low",
             "where the value of one more seed lies in 95 of 100 cases (prediction interval of a normal "
             "distribution): the lower end",
-            range=ANY,
-            **spreads.AS_VALUE,
         ),
-        Column("seeds_high", "the upper end", range=ANY, **spreads.AS_VALUE),
+        Column.value("seeds_high", "the upper end"),
         Column(
             "beyond_seeds",
             "models whose value is outside of that: they differ from the base by more than a seed does; empty in "
@@ -143,10 +137,11 @@ TRAININGS = Table(
             "optional count",
         ),
     ),
-    inputs=_inputs,
+    reads=("scores", "intervals"),
+    facts=("neutral",),
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "parameter"),
-    cells=lambda grid: list(training_cells(grid)),
+    cells=training_cells,
 )
 TABLES = (TRAININGS,)

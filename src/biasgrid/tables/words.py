@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -22,9 +21,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for word, values in by_word.items()
         for column, value in (values if isinstance(values, dict) else {"": values}).items()
     ]
-    keys = WORDS.names[:-1]
-    table = pd.DataFrame(rows, columns=WORDS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
+    return WORDS.finish(rows, first=True)
 
 
 def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
@@ -52,10 +49,6 @@ def place_of(grid: Any, cell: Any) -> dict[str, Any]:
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.word_cells)} if grid.word_cells else {}
-
-
 WORDS = Table(
     "words",
     "One row per word and number that a metric gives of it, of criteria with `word_table: true` or `ratings:`.",
@@ -65,9 +58,9 @@ WORDS = Table(
         Column("word", "as the model has it"),
         Column("detail", "what the number is"),
         Column("column", "which of several numbers of that name; empty where there is one"),
-        Column("value", "the number", "number", "the metric's", ANY),
+        Column.value("value", "the number"),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
     cells=lambda grid: grid.word_cells,
 )
