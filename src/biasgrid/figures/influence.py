@@ -164,7 +164,7 @@ FIGURES = (
         example=Example(
             "embedded",
             "influence-gender-weat_es",
-            {"criterion": "Gender", "metric": "weat_es"},
+            {"criterion": "Gender", "metric": "weat_es", "kind": "jackknife"},
             _words_named,
         ),
     ),
