@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown_name
-from ..inference import significance
-from ..verdicts.evidence import LEVEL
 
 if TYPE_CHECKING:
     from .shared import Clusters, Parts
@@ -51,14 +48,10 @@ SOURCES: dict[str, Callable[[Any], Any]] = {
 WHEN: dict[str, Callable[[Any], object]] = {
     "ranked": lambda grid: grid.ranked_criteria,
     "inference": lambda grid: grid.inferences,
-    "tests": lambda grid: (
-        grid.inferences and any(map(significance.REGISTRY.__contains__, grid.config["inference"]))
-    ),
     "bootstrap": lambda grid: "bootstrap" in grid.config["inference"],
     "sensitivity": lambda grid: "sensitivity" in grid.config["inference"],
     "query_ranks": lambda grid: grid.config.get("query_ranks"),
     "aggregate tests": lambda grid: grid.aggregate_criteria,
-    "debiased evaluations": lambda grid: any(e.debias != UNTOUCHED for e in grid.evaluations.values()),
     "frequencies": lambda grid: grid.models_with_frequencies,
     "ratings": lambda grid: grid.rating_cells,
 }
@@ -76,7 +69,8 @@ FACTS: dict[str, Callable[[Any], Any]] = {
     "adjust": lambda grid: grid.config["inference"]["adjust"],
     "bootstrap": lambda grid: grid.config["inference"].get("bootstrap"),
     "draws": lambda grid: grid.config["inference"].get("bootstrap", {}).get("draws", 0),
-    "level": lambda grid: grid.config["inference"].get("bootstrap", {}).get("level", LEVEL),
+    # without a bootstrap as `verdicts.evidence.LEVEL`, which imports more than figures should hang on
+    "level": lambda grid: grid.config["inference"].get("bootstrap", {}).get("level", 0.95),
     # [criterion, metric, value] that means no bias, and the interval of values
     "neutral": lambda grid: sorted([*names, value] for names, value in grid.neutrals.items()),
     "ranges": lambda grid: sorted([*names, *ends] for names, ends in grid.ranges.items()),
@@ -121,7 +115,7 @@ def parts_of(grid: Any) -> Parts:
     `tables.shared.places_of` takes."""
     parts: dict[str, dict[str, list[list[str]]]] = {}
     for criterion in sorted(grid.ranked_criteria):
-        for key, queries in _subqueries(grid, criterion).items():
+        for key, queries in subqueries_of(grid, criterion).items():
             if any(len(of_query) > 1 for of_query in queries):
                 names = [[part.name for part in of_query] for of_query in queries]
                 parts.setdefault(criterion, {})[key] = names
@@ -134,7 +128,7 @@ def clusters_of(grid: Any) -> Clusters:
     or a sub-query, directly or through others, also of several criteria."""
     queries: dict[str, list[tuple[str, Sequence[Any]]]] = {}
     for criterion in sorted(grid.ranked_criteria):
-        for key, of_criterion in _subqueries(grid, criterion).items():
+        for key, of_criterion in subqueries_of(grid, criterion).items():
             queries.setdefault(key, []).extend((criterion, parts) for parts in of_criterion)
     clusters = {key: [c for c in _clusters(of_metric) if len(c) > 1] for key, of_metric in queries.items()}
     return {key: of_metric for key, of_metric in clusters.items() if of_metric}
@@ -152,7 +146,7 @@ def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[s
     return [list(rows) for rows, _ in clusters]
 
 
-def _subqueries(grid: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
+def subqueries_of(grid: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
     """The queries of a criterion by metric, each as its sub-queries."""
     queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
     by_template: dict[Any, list[Sequence[Any]]] = {}

@@ -18,6 +18,7 @@ from ..statistics.ranks import query_parts
 from ..statistics.shared import FEW_SHARED, NO_VALUE, OTHER_QUERIES, THESE_QUERIES, is_comparable
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
+from .inputs import subqueries_of
 from .keys import CRITERION, METRIC
 from .scores import read_ranked
 from .shared import Place, State, places_of
@@ -142,18 +143,17 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    words: dict[str, dict[str, dict[str, int]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        words[criterion] = {}
-        for key in grid.metrics(criterion):
-            template = grid.metric(criterion, key).template
-            queries = [grid.queries[name] for name in grid.config["criteria"][criterion]["queries"]]
-            words[criterion][key] = {
+    words = {
+        criterion: {
+            key: {
                 part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
-                for query in queries
-                if query.fits(template)
-                for part in query.subqueries(template)
+                for parts in queries
+                for part in parts
             }
+            for key, queries in subqueries_of(grid, criterion).items()
+        }
+        for criterion in sorted(grid.ranked_criteria)
+    }
     return {**rank_samples.spec(grid), "words": words}
 
 

@@ -117,7 +117,7 @@ TABLE = Table(
         Column("compared_high", "2.5 % of them are higher", **AS_VALUE),
     ),
     reads=("inferences", "queries"),
-    when="tests",
+    when=lambda grid: grid.inferences and any(test.name in grid.config["inference"] for test in tests()),
     make=make,
     key=(*KEYS, "test"),
 )
