@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from biasgrid import evaluation
 from biasgrid.config import common, criteria, figures, models, study
 from biasgrid.embeddings import sources
+from biasgrid.validation import to_record
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -167,7 +168,7 @@ def _default(info: FieldInfo) -> str:
     if default is None:
         return "optional"
     if isinstance(default, BaseModel):
-        return "its defaults"
+        return "its defaults" if to_record(default) else "`{}`"
     text = json.dumps(default, ensure_ascii=False).replace('"', "")
     return f"`{text}`" if text else "empty text"
 

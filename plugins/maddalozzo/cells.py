@@ -11,6 +11,6 @@ def interval_agreement_cells(grid: Any) -> list[Any]:
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
         is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
+        if is_agreement and (entry.params or {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells

@@ -17,33 +17,35 @@ class Folders:
 
     KEY: ClassVar[str]
     COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
-    config: dict[str, Any]
+    config: Any  # of the type that its kind of config has
 
     @property
     def name(self) -> str:
         """Its name, that of the folder of its results."""
-        return self.config[self.KEY]
+        return getattr(self.config, self.KEY)
 
     @cached_property
     def results(self) -> Path:
         """The folder of its results."""
-        return Path(self.config["results"]) / self.name
+        return Path(self.config.results) / self.name
 
     @property
     def embeddings(self) -> Path:
         """The folder of archives (raw/) and stores: the config's, else that of the environment variable
         BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
-        return Path(self.config.get("embeddings") or os.environ.get(PLACE) or "data/embeddings").expanduser()
+        return Path(
+            getattr(self.config, "embeddings", None) or os.environ.get(PLACE) or "data/embeddings"
+        ).expanduser()
 
     @property
     def shares_embeddings(self) -> bool:
         """Whether other projects' studies may be at work in the folder of stores."""
-        return "embeddings" not in self.config and bool(os.environ.get(PLACE))
+        return getattr(self.config, "embeddings", None) is None and bool(os.environ.get(PLACE))
 
     @property
     def models(self) -> dict[str, dict[str, Any]]:
         """The models by key."""
-        return self.config.get("models", {})
+        return self.config.models or {}
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
@@ -58,7 +60,7 @@ class Folders:
     def store_folder(self, model: str) -> Path:
         """The folder that a model's store is in. One of the words of this study alone is below its results, so that
         studies of other words do not replace each other's."""
-        is_encoded = self.config["models"][model]["source"]["type"] == "encoded"
+        is_encoded = self.config.models[model].source["type"] == "encoded"
         return self.results / "encoded" if is_encoded else self.embeddings
 
     def model_file(self, model: str) -> Path:

@@ -11,25 +11,29 @@ from typing import Any
 
 from . import absence, debias, metrics, tables
 from .config import load
-from .config.check import check
+from .config.check import check, metrics_of
 from .config.common import one_language
-from .config.models import MADE_HERE, frequency_source_of, resolve_model
+from .config.debias import Debias
+from .config.encoded import Encoded
+from .config.metrics import Metric, look_up
+from .config.models import Trained, frequency_source_of, resolve_model
 from .config.phenomena import of_criteria
+from .config.study import StudyConfig
 from .configs import sort_keys
 from .debias import UNTOUCHED
 from .embeddings.frequencies import ENGLISH, WORDFREQ
-from .embeddings.kinds import Kind, kind_of
+from .embeddings.kinds import Kind
 from .errors import BiasgridError, unknown_name
 from .evaluation.spec import Spec
 from .figures import Drawing, plan_figures
 from .folders import Folders
 from .grid import Cell, Evaluation, Fit, Inference
 from .options import BY_FREQUENCY, OF_WORDS
-from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
 from .statistics.aggregation import OVERALL
 from .tables.inputs import parts_of
+from .validation import to_record
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Study(Folders):
     """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
 
     KEY = "study"
+    config: StudyConfig
     queries: dict[str, Query]
 
     @classmethod
@@ -63,7 +68,7 @@ class Study(Folders):
         """The models by key. Of one that is made here the source says all that it is made of."""
         return {
             key: resolve_model(key, self.config, self.queries)
-            for key in self.config["models"]
+            for key in self.config.models
             if key not in self.absent
         }
 
@@ -81,8 +86,8 @@ class Study(Folders):
     @property
     def absent_labels(self) -> list[str]:
         """The labels of the models that are absent."""
-        absent = (key for key in self.config["models"] if key in self.absent)
-        return [resolve_model(key, self.config, self.queries)["label"] for key in absent]
+        absent = (key for key in self.config.models if key in self.absent)
+        return [self.config.models[key].label for key in absent]
 
     def present(self) -> Study:
         """The study without what could not be downloaded, as far as its run has found that out; itself where nothing
@@ -103,27 +108,25 @@ class Study(Folders):
 
     def of_kind(self, holds: Callable[[Kind], bool], criterion: str) -> list[str]:
         """The models of kinds of which something holds that are in no other language than a criterion."""
-        entry = self.config["criteria"][criterion]
-        return [m for m in self.models if holds(self.kind(m)) and one_language(entry, self.models[m])]
+        entry, models = self.config.criteria[criterion], self.config.models
+        return [m for m in self.models if holds(self.kind(m)) and one_language(entry, models[m])]
 
     @cached_property
     def trained_models(self) -> list[str]:
         """The models that are trained or encoded here."""
-        return [
-            key for key, model in self.models.items() if model["source"]["type"] in ("trained", "encoded")
-        ]
+        return [key for key in self.models if isinstance(self.config.models[key].source, Trained | Encoded)]
 
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched: models, archives of benchmarks, corpora and encoders, by name."""
-        keys_made_here = {key for key, model in self.models.items() if model["source"]["type"] in MADE_HERE}
-        models = {key: model for key, model in self.models.items() if key not in keys_made_here}
-        return models | self.config["benchmarks"] | self.config["corpora"] | self.config.get("encoders", {})
+        config = self.config
+        models = {key: model for key, model in self.models.items() if not config.models[key].is_made_here}
+        return models | to_record(config.benchmarks | config.corpora | (config.encoders or {}))
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
         """What to evaluate, by criterion; None: the quality of all models."""
-        entries = {**self.config["evaluation"], None: self.config["quality"]}
+        entries = {**self.config.evaluation, None: to_record(self.config.quality)}
         return {
             criterion: Spec.of(absence.without_files(entry, self.absent))
             for criterion, entry in entries.items()
@@ -137,6 +140,12 @@ class Study(Folders):
     @cached_property
     def _cell_files(self) -> dict[str, Path]:
         return {name: self.results / "cells" / f"{name}.json" for name in self.cells}
+
+    def store_folder(self, model: str) -> Path:
+        """The folder that a model's store is in. One of the words of this study alone is below its results, so that
+        studies of other words do not replace each other's."""
+        is_encoded = isinstance(self.config.models[model].source, Encoded)
+        return self.results / "encoded" if is_encoded else self.embeddings
 
     def inference_file(self, inference: Inference) -> Path:
         """Where a cell's p-value, intervals and sensitivity are, among those of its metric's other queries."""
@@ -162,7 +171,7 @@ class Study(Folders):
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Groups of inference whose aggregates are tested against random groups -> the ranked criteria that they are
         of, and "Overall" where the state is measured on all that the metric has."""
-        if "random_groups" not in self.config["inference"]:
+        if self.config.inference.random_groups is None:
             return {}
         criteria_of_metrics: dict[str, set[str]] = {}
         for cell in self.cells.values():
@@ -185,7 +194,7 @@ class Study(Folders):
     @property
     def comparison_files(self) -> list[str]:
         """Files of the numbers that the study is compared with: published ones, and ones of other code."""
-        return [*self.config["published"], *self.config["computed"]]
+        return [*self.config.published, *self.config.computed]
 
     def table_file(self, name: str) -> Path:
         """Where a table is."""
@@ -199,16 +208,16 @@ class Study(Folders):
     @cached_property
     def figures(self) -> dict[str, Drawing]:
         """The figures by name, and what each is drawn from."""
-        return plan_figures(self, self.config["figures"])
+        return plan_figures(self, self.config.figures)
 
     @property
     def ranked_criteria(self) -> list[str]:
         """The criteria that rankings, correlations and the overall scores are made of."""
-        return [name for name, entry in self.config["criteria"].items() if entry["ranked"]]
+        return [name for name, entry in self.config.criteria.items() if entry.ranked]
 
-    def metrics(self, criterion: str) -> dict[str, dict[str, Any]]:
+    def metrics(self, criterion: str) -> dict[str, Metric]:
         """The metrics of a criterion: its own where it has any, else the study's."""
-        return self.config["criteria"][criterion].get("metrics") or self.config["metrics"]
+        return metrics_of(self.config, criterion)
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
@@ -222,7 +231,7 @@ class Study(Folders):
         for name, cell in self.cells.items():
             if options := self._inference_options(cell):
                 # one seed for all: cells that have the same sets of words draw alike
-                options["draw_seed"] = seed_of(self.config["seed"], "inference")
+                options["draw_seed"] = seed_of(self.config.seed, "inference")
                 inferences[name] = Inference(cell, {**cell.spec, "inference": options})
         return inferences
 
@@ -240,23 +249,24 @@ class Study(Folders):
 
     def _inference_options(self, cell: Cell) -> dict[str, dict[str, Any]]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
-        metric_options = self.metrics(cell.criterion)[cell.metric].get("inference", {})
+        own = to_record(self.metrics(cell.criterion)[cell.metric].inference) or {}
         excluded_parts = OF_WORDS if self.kind(cell.model).scores else ()
-        parts = {part: self.config["inference"].get(part) for part in INFERRED if part not in excluded_parts}
         options = {
-            part: entry | metric_options.get(part, {}) for part, entry in parts.items() if entry is not None
+            part: to_record(entry) | own.get(part, {})
+            for part, entry in self.config.inference.parts.items()
+            if part not in excluded_parts
         }
-        if self.config["frequencies"] == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
-            proxy = {"frequency": WORDFREQ, "language": self.models[cell.model].get("language", ENGLISH)}
+        if self.config.frequencies == WORDFREQ and self.frequency_source(cell.model) == WORDFREQ:
+            proxy = {"frequency": WORDFREQ, "language": self.config.models[cell.model].language or ENGLISH}
             options |= {part: options[part] | proxy for part in BY_FREQUENCY if part in options}
         return options
 
     @cached_property
-    def debias(self) -> dict[str, tuple[str, dict[str, Any]]]:
+    def debias(self) -> dict[str, tuple[str, Debias]]:
         """Debias key -> the criterion it is named under, and its entry."""
         return {
             key: (criterion, entry)
-            for criterion, entries in self.config["debias"].items()
+            for criterion, entries in self.config.debias.items()
             for key, entry in entries.items()
         }
 
@@ -265,14 +275,16 @@ class Study(Folders):
         """All fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.debias.items():
-            for model in entry.get("models", self.of_kind(lambda kind: kind.is_model, criterion)):
+            for model in (
+                self.of_kind(lambda kind: kind.is_model, criterion) if entry.models is None else entry.models
+            ):
                 if model in self.absent:
                     continue
                 spec = {
-                    "method": self.method(entry["method"]).name,
-                    "words": entry["words"],
-                    "params": entry["params"],
-                    "seed": seed_of(self.config["seed"], f"{model}/{key}"),
+                    "method": self.method(entry.method).name,
+                    "words": entry.words,
+                    "params": entry.params,
+                    "seed": seed_of(self.config.seed, f"{model}/{key}"),
                 }
                 fits[model, key] = Fit(criterion, key, model, sort_keys(spec))
         return fits
@@ -281,14 +293,14 @@ class Study(Folders):
     def evaluations(self) -> dict[str, Evaluation]:
         """What is evaluated, by name: each criterion's debias methods, and the models untouched."""
         evaluations = {}
-        for criterion, entry in self.config["evaluation"].items():
-            seed = seed_of(self.config["seed"], f"evaluation/{criterion}")
+        for criterion, entry in self.config.evaluation.items():
+            seed = seed_of(self.config.seed, f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
             # a criterion whose debiased models are all absent does not become one without debias methods
-            if not fits and not (self.absent and self.config["debias"].get(criterion)):
-                models = self.config["criteria"][criterion].get(
-                    "models", self.of_kind(lambda kind: kind.is_model, criterion)
+            if not fits and not (self.absent and self.config.debias.get(criterion)):
+                models = self.config.criteria[criterion].models or self.of_kind(
+                    lambda kind: kind.is_model, criterion
                 )
                 states = dict.fromkeys((model, UNTOUCHED) for model in models)
             for model, key in states:
@@ -303,7 +315,7 @@ class Study(Folders):
     def quality(self) -> dict[str, Evaluation]:
         """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
         debias methods that rank beside the models. Nothing in them is drawn at random."""
-        quality = absence.without_files(self.config["quality"], self.absent)
+        quality = absence.without_files(to_record(self.config.quality), self.absent)
         has_benchmarks = not self.absent or any(map(quality.get, ("similarity", "analogies")))
         if not quality or not has_benchmarks:
             return {}
@@ -324,13 +336,13 @@ class Study(Folders):
     @cached_property
     def labels(self) -> dict[str, str]:
         """What figures print for a model's, metric's or debias method's key."""
-        labels = {key: model["label"] for key, model in self.models.items()}
+        labels = {key: self.config.models[key].label for key in self.models}
         for key, (_, entry) in self.debias.items():
-            labels[key] = entry.get("label") or self.method(entry["method"]).label
-        for criterion in sorted(self.config["criteria"], key=self.ranked_criteria.__contains__):
+            labels[key] = entry.label or self.method(entry.method).label
+        for criterion in sorted(self.config.criteria, key=self.ranked_criteria.__contains__):
             # ranked criteria last: where two criteria use a key for different metrics, the ranked one's label counts
             for key, entry in self.metrics(criterion).items():
-                labels[key] = entry.get("label", self.metric(criterion, key).label)
+                labels[key] = entry.label or self.metric(criterion, key).label
         return labels
 
     @cached_property
@@ -347,7 +359,7 @@ class Study(Folders):
         """The value that means no bias, by criterion and metric key, of all criteria."""
         return {
             (criterion, key): self.metric(criterion, key).neutral
-            for criterion in self.config["criteria"]
+            for criterion in self.config.criteria
             for key in self.metrics(criterion)
         }
 
@@ -364,7 +376,7 @@ class Study(Folders):
 
     def frequency_source(self, model: str) -> str | None:
         """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""
-        return frequency_source_of(self.models[model], self.config["frequencies"])
+        return frequency_source_of(self.config.models[model], self.config.frequencies)
 
     @cached_property
     def direction_cells(self) -> list[Cell]:
@@ -380,13 +392,13 @@ class Study(Folders):
     @cached_property
     def phenomena(self) -> dict[str, dict[str, str]]:
         """Of the criteria with phenomena: query id -> the phenomenon's name."""
-        return of_criteria(self.config["criteria"])
+        return of_criteria(self.config.criteria)
 
     @cached_property
     def word_cells(self) -> list[Cell]:
         """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
-        criteria = self.config["criteria"].items()
-        names = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
+        criteria = self.config.criteria.items()
+        names = {name for name, entry in criteria if entry.word_table or entry.ratings}
         return [cell for cell in self.cells.values() if cell.criterion in names]
 
     @cached_property
@@ -397,7 +409,7 @@ class Study(Folders):
     @cached_property
     def rating_cells(self) -> list[Cell]:
         """The cells of `two_group_cells` whose criterion has ratings of the words by people."""
-        return [cell for cell in self.two_group_cells if "ratings" in self.config["criteria"][cell.criterion]]
+        return [cell for cell in self.two_group_cells if self.config.criteria[cell.criterion].ratings]
 
     def poles(self, cell: Cell) -> tuple[str, str] | None:
         """The two groups by name that a cell's words are nearer to, the one that positive values mean first; None
@@ -416,10 +428,7 @@ class Study(Folders):
         """The registered metric behind a study's metric key, under its parameters."""
         place = criterion, key
         if place not in self._metric_cache:
-            entry = self.metrics(criterion)[key]
-            self._metric_cache[place] = metrics.metric(entry.get("metric", key)).under(
-                entry.get("params", {})
-            )
+            self._metric_cache[place] = self.metrics(criterion)[key].definition(key)
         return self._metric_cache[place]
 
     @cached_property
@@ -429,12 +438,9 @@ class Study(Folders):
 
     def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:
         """Look-up options of a cell: the study's, then the criterion's, those of a metric if any, the model's."""
-        return {
-            **self.config["words"],
-            **self.config["criteria"][criterion].get("words", {}),
-            **(self.metrics(criterion)[key].get("words", {}) if key else {}),
-            **self.models[model].get("words", {}),
-        }
+        of_metric = self.metrics(criterion)[key].words if key else None
+        config = self.config
+        return look_up(config.words, config.criteria[criterion].words, of_metric, config.models[model].words)
 
     @property
     def published_as(self) -> dict[tuple[str, str], str]:
@@ -443,12 +449,12 @@ class Study(Folders):
         That is what the config says, else the model itself; of a debiased model only what the config says.
         """
         untouched_models = {
-            (key, UNTOUCHED): model.get("published_as", key) for key, model in self.models.items()
+            (key, UNTOUCHED): self.config.models[key].published_as or key for key in self.models
         }
         debiased_models = {
             (model, key): name
             for key, (_, entry) in self.debias.items()
-            for model, name in entry["published_as"].items()
+            for model, name in entry.published_as.items()
             if model not in self.absent
         }
         return untouched_models | debiased_models
@@ -459,8 +465,8 @@ class Study(Folders):
         return {
             "ranked": sorted(self.ranked_criteria),
             "neutral": self.neutral,
-            "aggregation": self.config["aggregation"],
-            **self.config["ranking"],
+            "aggregation": self.config.aggregation,
+            **to_record(self.config.ranking),
             "parts": parts_of(self),
         }
 
@@ -478,20 +484,20 @@ class Study(Folders):
         return hashlib.sha256(self.queries[key].to_json().encode()).hexdigest()
 
     def _cells(self) -> Iterable[Cell]:
-        for criterion, entry in self.config["criteria"].items():
+        for criterion, entry in self.config.criteria.items():
             for key, metric in self.metrics(criterion).items():
                 template = self.metric(criterion, key).template
-                queries = [q for q in entry["queries"] if self.queries[q].fits(template)]
-                params = sort_keys(metric.get("params", {}))
+                queries = [q for q in entry.queries if self.queries[q].fits(template)]
+                params = sort_keys(metric.params or {})
                 for model in self.suitable_models(criterion, key):
                     words = sort_keys(self.word_options(criterion, key, model))
                     for query in queries:
                         # a debiased model draws what the untouched one draws: they differ by the method alone
-                        seed = seed_of(self.config["seed"], f"{model}/{UNTOUCHED}/{key}/{query}")
+                        seed = seed_of(self.config.seed, f"{model}/{UNTOUCHED}/{key}/{query}")
                         for state in (UNTOUCHED, *self._debias_keys(criterion, model)):
                             place = {"criterion": criterion, "query": query, "metric": key, "model": model}
                             # the study's key of a metric; `function` is the registered metric behind it
-                            of_metric = {"function": metric.get("metric", key), "params": params}
+                            of_metric = {"function": metric.metric or key, "params": params}
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
 
@@ -517,20 +523,20 @@ class Study(Folders):
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
-        return kind_of(self.models[model])
+        return self.config.models[model].of_kind
 
     def suitable_models(self, criterion: str, key: str) -> list[str]:
         """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
         needs = self.metric(criterion, key).needs
         models = self.of_kind(lambda kind: kind.name == needs, criterion)
-        return [m for m in self.config["criteria"][criterion].get("models", models) if m in models]
+        return [m for m in self.config.criteria[criterion].models or models if m in models]
 
     def _debias_keys(self, criterion: str, model: str) -> list[str]:
         """The debias methods under which a model is measured on a criterion."""
         return [
             key
             for key, (fit_criterion, entry) in self.debias.items()
-            if (model, key) in self.fits and criterion in entry.get("criteria", [fit_criterion])
+            if (model, key) in self.fits and criterion in (entry.criteria or [fit_criterion])
         ]
 
     def _ranked_states(self) -> list[tuple[str, str]]:
@@ -553,7 +559,7 @@ class Study(Folders):
 
     def _check(self, where: str) -> None:
         check(self.config, self.queries, where)
-        for name in self.config["null_distributions"]:
+        for name in self.config.null_distributions:
             inference = self.inferences.get(name)
             if name not in self.cells:
                 raise BiasgridError(f"{where}: null_distributions: {unknown_name('cell', name, self.cells)}")

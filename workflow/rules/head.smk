@@ -18,10 +18,10 @@ from biasgrid.workflow.run import Run
 REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
-    comparison.read(STUDY.config["published"], STUDY.config["computed"])
-    for entry in STUDY.config["criteria"].values():
-        if "ratings" in entry:
-            ratings.read(entry["ratings"]["file"])
+    comparison.read(STUDY.config.published, STUDY.config.computed)
+    for entry in STUDY.config.criteria.values():
+        if entry.ratings:
+            ratings.read(entry.ratings.file)
 except BiasgridError as error:
     engine.stop(error)
 engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
@@ -32,7 +32,7 @@ PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
     STUDY.results,
-    STUDY.config.get("plugins", ()),
+    STUDY.config.plugins or (),
     engine.cores(workflow),
     STUDY.to_json(),
     PROGRESS,

@@ -95,7 +95,7 @@ def agreement_widths(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         cells = [cell for cell in interval_agreement_cells(grid) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
@@ -104,7 +104,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "labels": labels(grid, cells),
                 "criterion": criterion,
                 "units": [list(unit) for unit in part],
-                "robust": {key: entries[key].get("params", {}).get("robust", 0.8) for key, _ in part},
+                "robust": {key: (entries[key].params or {}).get("robust", 0.8) for key, _ in part},
             }
             yield Drawing(name, tables(grid, "agreement_widths"), spec)
 

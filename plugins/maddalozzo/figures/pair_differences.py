@@ -105,7 +105,7 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     versions = set(interval_agreement_cells(grid))
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         cells = [
             cell
             for cell in grid.cells.values()

@@ -109,7 +109,7 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         criterion_cells = [
             cell
             for cell in grid.cells.values()

@@ -46,7 +46,7 @@ def _spec(grid: Any) -> dict[str, Any]:
     places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(grid)})
     return {
         "robust": [
-            [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
+            [criterion, key, (grid.metrics(criterion)[key].params or {}).get("robust", 0.8)]
             for criterion, key in places
         ]
     }

@@ -80,7 +80,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         for (criterion, metric), value in sorted(grid.neutrals.items())
         if criterion in grid.phenomena
     ]
-    return {**spec_of(grid), "neutral": neutral, "seed": grid.config["seed"]}
+    return {**spec_of(grid), "neutral": neutral, "seed": grid.config.seed}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)

@@ -149,7 +149,7 @@ PHENOMENON_CORRELATIONS = Table(
         *correlation_columns("values and quantity", "phenomena with both", "phenomena"),
     ),
     inputs=_inputs,
-    spec=lambda grid: {**quantities_spec(grid), "seed": grid.config["seed"]},
+    spec=lambda grid: {**quantities_spec(grid), "seed": grid.config.seed},
     make=make,
     key=("criterion", "metric", "model", "debias", "quantity", "of", "method"),
 )

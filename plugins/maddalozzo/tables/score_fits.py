@@ -40,7 +40,7 @@ def fitted_cells(grid: Any) -> list[Any]:
     for cell in grid.cells.values():
         entry = grid.metrics(cell.criterion)[cell.metric]
         has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
-        if has_scores and entry.get("params", {}).get("fits"):
+        if has_scores and (entry.params or {}).get("fits"):
             cells.append(cell)
     return cells
 

@@ -146,13 +146,13 @@ def _with_published(
     """The study with a config that names published numbers; which these are is not in the config."""
     published_names = published_as or {}
     models = {
-        key: {**model, "published_as": published_names[key]} if key in published_names else model
-        for key, model in study.config["models"].items()
+        key: model.model_copy(update={"published_as": published_names.get(key, model.published_as)})
+        for key, model in study.config.models.items()
     }
-    config = study.config | {"models": models, "published": ["given"], "computed": []}
+    update = {"models": models, "published": ["given"], "computed": []}
     if beside is not None:
-        config["beside"] = dict(beside)
-    return dataclasses.replace(study, config=config)
+        update["beside"] = dict(beside)
+    return dataclasses.replace(study, config=study.config.model_copy(update=update))
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:

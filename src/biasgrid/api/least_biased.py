@@ -37,7 +37,7 @@ def least_biased(
     study: Study, criteria: Iterable[str], metrics: Sequence[str], debiased: bool
 ) -> pd.DataFrame:
     """`Grid.least_biased`."""
-    if "bootstrap" not in study.config["inference"]:
+    if not study.config.inference.bootstrap:
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )

@@ -52,11 +52,6 @@ class MeasuredStudy(Study):
     # of aggregates, by group of inference; those of a function of one's own have none
     aggregate_tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
-    @cached_property
-    def models(self) -> dict[str, dict[str, Any]]:
-        models: dict[str, dict[str, Any]] = self.config["models"]
-        return models
-
     @property
     def models_with_frequencies(self) -> list[str]:
         """None: of models in memory no frequency is known."""
@@ -134,13 +129,13 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
     """Criterion, query, metric, and why it is not measured, of queries that do not fit a metric's template."""
-    for criterion, entry in study.config["criteria"].items():
+    for criterion, entry in study.config.criteria.items():
         for key in study.metrics(criterion):
             metric = study.metric(criterion, key)
             for model in study.models:
                 if (kind := study.kind(model).name) != metric.needs:
                     yield criterion, "", key, f"{model} is a model of {kind}; it needs {metric.needs}"
-            for query in (study.queries[name] for name in entry["queries"]):
+            for query in (study.queries[name] for name in entry.queries):
                 if not query.fits(metric.template):
                     try:
                         query.subqueries(metric.template)

@@ -63,7 +63,7 @@ def infer_aggregates(
 ) -> dict[str, list[dict[str, Any]]]:
     """The tests of the aggregates that rank models, by group of inference, as `inference.aggregates` writes them. The
     study's cells are measured. Those of an aggregation that is a function are of no table, and are not tested."""
-    groups = study.aggregate_criteria if isinstance(study.config["aggregation"], str) else {}
+    groups = study.aggregate_criteria if isinstance(study.config.aggregation, str) else {}
     if not groups:
         return {}
     import joblib
@@ -83,7 +83,7 @@ def infer_aggregates(
             model,
             pool,
             criteria,
-            study.config["aggregation"],
+            study.config.aggregation,
             _session(),
         )
         tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -108,20 +107,37 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     absent = {key for query in queries for key in _keys(study, query)}
     if absent >= set(study.queries):
         raise BiasgridError(f"{study.name}: without all of its {len(study.queries)} queries nothing is left")
-    config = deepcopy(study.config)
-    for name in study.config["criteria"]:
-        entry = config["criteria"][name]
-        entry["queries"] = {key: query for key, query in entry["queries"].items() if key not in absent}
-        if not entry["queries"]:
-            del config["criteria"][name]
-            config["evaluation"].pop(name, None)
-    # a debias method may be named under a criterion that is gone: its models are still debiased
-    for entries in config["debias"].values():
-        for key, entry in entries.items():
-            entry["models"] = [model for model, fit in study.fits if fit == key]
-    config |= {"published": [], "computed": []}
+    whole = study.config
+    queries_left = {
+        name: {key: query for key, query in entry.queries.items() if key not in absent}
+        for name, entry in whole.criteria.items()
+    }
+    config = whole.model_copy(
+        update={
+            "criteria": {
+                name: whole.criteria[name].model_copy(update={"queries": queries})
+                for name, queries in queries_left.items()
+                if queries
+            },
+            "evaluation": {
+                name: entry for name, entry in whole.evaluation.items() if queries_left.get(name, True)
+            },
+            # a debias method may be named under a criterion that is gone: its models are still debiased
+            "debias": {
+                name: {
+                    key: entry.model_copy(
+                        update={"models": [model for model, fit in study.fits if fit == key]}
+                    )
+                    for key, entry in entries.items()
+                }
+                for name, entries in whole.debias.items()
+            },
+            "published": [],
+            "computed": [],
+        }
+    )
     changed_criteria = frozenset(
-        name for name, entry in study.config["criteria"].items() if absent.intersection(entry["queries"])
+        name for name, entry in whole.criteria.items() if absent.intersection(entry.queries)
     )
     rest = {key: query for key, query in study.queries.items() if key not in absent}
     if isinstance(study, FinishedStudy):
@@ -157,6 +173,6 @@ def absent_queries(study: Study, part: Study) -> dict[str, list[str]]:
     """Criterion -> the names of its queries that a part of a study lacks."""
     return {
         name: names
-        for name, entry in study.config["criteria"].items()
-        if (names := [study.queries[key].name for key in entry["queries"] if key not in part.queries])
+        for name, entry in study.config.criteria.items()
+        if (names := [study.queries[key].name for key in entry.queries if key not in part.queries])
     }

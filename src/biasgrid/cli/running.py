@@ -45,7 +45,6 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     from ..config.common import Key
     from ..config.load import merge_part
     from ..config.shipped import plugins_of, shipped_models
-    from ..embeddings.kinds import kind_of
     from ..validation import validate
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
@@ -55,7 +54,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
         plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
     )
     models = merge_part(args.models, "models", "init", Path("."))
-    first_metrics = [kind_of(model).first_metrics for model in models.values()]
+    first_metrics = [model.of_kind.first_metrics for model in models.values()]
     parts = {
         "models": args.models,
         "metrics": {k: v for metrics in first_metrics for k, v in metrics.items()},

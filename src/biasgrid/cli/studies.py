@@ -191,7 +191,7 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
 
     study = read_study(args.study, measures=False)
     _find("table", args.table, study.tables, args)
-    if args.table == "rankings" and "bootstrap" in study.config["inference"]:
+    if args.table == "rankings" and study.config.inference.bootstrap:
         rank_samples_step(study).run()
     if args.table == "frequency":
         for model in study.models_with_frequencies:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from ..errors import BiasgridError, quote
 from ..printable import check_line
-from ..validation import check_path, validate
+from ..validation import check_path
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -85,39 +84,6 @@ def with_includes(kind: Any) -> Any:
     return Annotated[Any, AfterValidator(_check_includes), Includes(kind)]
 
 
-def one_language(*entries: Mapping[str, Any]) -> bool:
+def one_language(*entries: Any) -> bool:
     """Whether entries may go together: no two of them say different languages."""
-    return len({entry["language"] for entry in entries if "language" in entry}) < 2
-
-
-def fill_defaults(model: Any, values: Any, where: str) -> Any:
-    """Values that a model allows, as a config has them.
-
-    Returns
-    -------
-    Any
-        The values in their order, then the defaults of what is left out, in the model's.
-
-    Raises
-    ------
-    BiasgridError
-        One line that begins with `where`: the keys, what is wrong, what is allowed.
-    """
-    return _plain(validate(model, values, where), values)
-
-
-def _plain(value: Any, source: Any) -> Any:
-    if isinstance(value, BaseModel):
-        source = source or {}
-        # None: left out, and without a default
-        left_out = [
-            name
-            for name in type(value).model_fields
-            if name not in source and getattr(value, name) is not None
-        ]
-        return {name: _plain(getattr(value, name), source.get(name)) for name in (*source, *left_out)}
-    if isinstance(value, dict):
-        return {key: _plain(inner, source and source.get(key)) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner, source and source[place]) for place, inner in enumerate(value)]
-    return value
+    return len({entry.language for entry in entries} - {None}) < 2

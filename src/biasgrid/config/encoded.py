@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from .. import metrics
 from ..embeddings.kinds import VECTORS, are_models
 from ..embeddings.language.templates import Templates
 from ..errors import BiasgridError
 from ..extras import require
 from ..options import Whole
 from ..query import Query
-from ..validation import Strict, field
+from ..validation import Strict, field, to_record
 from ..words import WordOptions, variant
 from .common import Key, Text, one_language
+from .metrics import look_up
 from .names import check_names
 
 ENCODED = "encoded"
@@ -62,23 +62,22 @@ class Encoded(Strict):
         return self
 
 
-def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
-    """The entry of an encoded model of a checked config: its source says all that its vectors are made of, the words
-    by a digest; `encodes` lists them."""
-    model = config["models"][key]
-    source, words = dict(model["source"]), sorted(set(_words(key, config, queries)))
-    name = source["encoder"]
+def resolve_model(key: str, config: Any, queries: Mapping[str, Query]) -> dict[str, Any]:
+    """What an encoded model of a checked config is made of: its source says all that its vectors are made of, the
+    words by a digest; `encodes` lists them."""
+    record, words = to_record(config.models[key]), sorted(set(_words(key, config, queries)))
+    source, encoder = config.models[key].source, config.encoders[config.models[key].source.encoder]
     digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
-    source |= {
-        "encoder": {"name": name, "source": config["encoders"][name]["source"]},
-        "templates": Templates.of(source.get("templates")).record(),
+    made_of = {
+        "encoder": {"name": source.encoder, "source": encoder.source},
+        "templates": Templates.of(source.templates).record(),
         "words": {"number": len(words), "sha256": digest},
     }
-    licence = {"licence": config["encoders"][name]["licence"]} if model["licence"] == UNSAID else {}
-    return {**model, **licence, "source": source, "sorted": False, "encodes": words}
+    licence = {"licence": encoder.licence} if record["licence"] == UNSAID else {}
+    return {**record, **licence, "source": record["source"] | made_of, "sorted": False, "encodes": words}
 
 
-def check_encoders(config: Mapping[str, Any], where: str) -> None:
+def check_encoders(config: Any, where: str) -> None:
     """Check what encoded models need beyond their form.
 
     Raises
@@ -86,15 +85,15 @@ def check_encoders(config: Mapping[str, Any], where: str) -> None:
     BiasgridError
         One line that begins with `where`.
     """
-    for key, model in config["models"].items():
-        source = model["source"]
-        if source["type"] != ENCODED:
+    for key, model in config.models.items():
+        source = model.source
+        if not isinstance(source, Encoded):
             continue
-        if source["frequent"]:
+        if source.frequent:
             require("wordfreq", f"{where}: models: {key}: source: frequent")
-        if not are_models(model.get("kind", VECTORS)):
+        if not are_models(model.kind or VECTORS):
             try:
-                Templates.of(source.get("templates")).contexts  # noqa: B018
+                Templates.of(source.templates).contexts  # noqa: B018
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: models: {key}: source: {error}") from None
 
@@ -129,36 +128,35 @@ def in_sentences(
     ]
 
 
-def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> Iterator[str]:
+def _words(key: str, config: Any, queries: Mapping[str, Query]) -> Iterator[str]:
     """The words of all that is measured on a model, fitted to it, or asked of it; each in the forms in which it is
     looked up."""
-    model = config["models"][key]
-    for criterion, entry in config["criteria"].items():
+    model = config.models[key]
+    for criterion, entry in config.criteria.items():
         if not one_language(entry, model):
             continue
-        if are_models(model.get("kind", VECTORS)):
-            for debias in config["debias"].get(criterion, {}).values():
-                if key in debias.get("models", [key]):
-                    yield from _forms(_texts_in(debias["words"]), debias["params"])
-            evaluation = config["evaluation"].get(criterion, {})
+        if are_models(model.kind or VECTORS):
+            for debias in config.debias.get(criterion, {}).values():
+                if key in (debias.models or [key]):
+                    yield from _forms(_texts_in(debias.words), debias.params)
+            evaluation = config.evaluation.get(criterion, {})
             yield from _forms(_texts_in(evaluation), evaluation)
-        if key not in entry.get("models", [key]):
+        if key not in (entry.models or [key]):
             continue
-        for name, metric in (entry.get("metrics") or config["metrics"]).items():
-            definition = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
-            if definition.needs != model.get("kind", VECTORS):
+        for name, metric in (entry.metrics or config.metrics).items():
+            definition = metric.definition(name)
+            if definition.needs != (model.kind or VECTORS):
                 continue
             words = [
                 word
-                for query in map(queries.__getitem__, entry["queries"])
+                for query in map(queries.__getitem__, entry.queries)
                 if query.fits(definition.template)
                 for word_set in (*query.target_sets, *query.attribute_sets)
                 for word in word_set.words
             ]
-            shared = config["words"] | entry.get("words", {})
             # with the metric's own options, as cells look words up, and without, as tables of frequencies do
-            for options in (metric.get("words", {}), {}):
-                yield from _forms(words, shared | options | model.get("words", {}))
+            for own in (metric.words, None):
+                yield from _forms(words, look_up(config.words, entry.words, own, model.words))
 
 
 def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:

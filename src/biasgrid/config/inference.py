@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..options import (
+    PARTS,
     Bootstrap,
     ControlWords,
     FrequencyBands,
@@ -36,3 +37,8 @@ class Inference(Strict):
     adjust: Literal["holm", "benjamini-hochberg"] = field(
         "how p-values are adjusted for the number of tests of a criterion", "holm"
     )
+
+    @property
+    def parts(self) -> dict[str, Strict]:
+        """The parts that are computed, by name: their options."""
+        return {part: options for part in PARTS if (options := getattr(self, part)) is not None}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model, model_validator
 
+from .. import metrics
 from ..options import ControlWords, FrequencyBands, Number, Permutation, RandomGroups
 from ..validation import Line, Strict, field
 from ..words import WordOptions
@@ -44,6 +45,11 @@ class Words(Strict):
         return self
 
 
+def look_up(*places: Words | None) -> dict[str, Any]:
+    """Options of the look-up: each place's go over those of the ones before it."""
+    return {name: value for words in places if words for name, value in words if value is not None}
+
+
 def partial(model: type[Strict], doc: str) -> type[Strict]:
     """The model with all of its fields left out by default: what an entry has of its own."""
     fields = {
@@ -76,6 +82,11 @@ class Measured(Strict):
     metric: Text = field("the metric's name (`biasgrid list metrics`); left out: the key", None)
     label: Line = field("what tables and figures print; left out: the metric's own", None)
     params: Params = field("parameters of the metric (docs/metrics.md)", dict)
+
+    def definition(self, key: str) -> metrics.Metric:
+        """The registered metric that stands under a key, under its parameters. Raises BiasgridError for one that
+        does not exist, and for parameters that it does not take."""
+        return metrics.metric(self.metric or key).under(self.params or {})
 
 
 class Metric(Measured):

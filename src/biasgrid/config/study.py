@@ -79,7 +79,7 @@ class StudyConfig(Run):
         "models by key. A list may also hold names of shipped models (`biasgrid list models`) and paths of files of "
         "vectors; a file's model has the file's name without its ending as key and label"
     )
-    words: Words = field("how words are looked up", dict)
+    words: Words = field("how words are looked up", Words)
     criteria: with_includes(Criteria) = field(
         "criteria by name: the queries. Where several files have a criterion, its queries are put together; any "
         "other key of it is in one of the files, or the same in all"
@@ -113,7 +113,7 @@ class StudyConfig(Run):
         "encoders that make vectors of words in sentences (`type: encoded`), by key", None
     )
     quality: with_includes(Quality) = field(
-        "benchmarks on which every model is evaluated (docs/quality.md)", dict
+        "benchmarks on which every model is evaluated (docs/quality.md)", Quality
     )
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict

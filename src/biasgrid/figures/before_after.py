@@ -122,8 +122,8 @@ def before_after(
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
     criteria: dict[str, None] = {}
-    for criterion in grid.config["evaluation"]:
-        methods = grid.config["debias"].get(criterion, {})
+    for criterion in grid.config.evaluation:
+        methods = grid.config.debias.get(criterion, {})
         criteria |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
     for criterion in criteria:
         cells = cells_of(grid, [criterion])

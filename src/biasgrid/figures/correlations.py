@@ -242,7 +242,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         metrics = {cell.metric for cell in cells_of(grid, grid.ranked_criteria)}
         spec = {
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
-            "method": grid.config["correlations"][0],
+            "method": grid.config.correlations[0],
             "level": level(grid),
             "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
         }

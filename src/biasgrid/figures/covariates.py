@@ -182,7 +182,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     from ..tables.covariate_points import has_covariates
 
     counted_models = set(grid.models_with_frequencies)
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         if not has_covariates(grid, [criterion]):
             continue
         cells = cells_of(grid, [criterion])

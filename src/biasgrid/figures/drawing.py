@@ -45,11 +45,11 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     return drawings
 
 
-def order_of(config: Mapping[str, Any]) -> Order:
+def order_of(config: Any) -> Order:
     """What colours follow: the keys of models and of metrics, in the config's order."""
-    lists = [config.get("metrics"), *(entry.get("metrics") for entry in config.get("criteria", {}).values())]
+    lists = [config.metrics, *(entry.metrics for entry in config.criteria.values())]
     metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
-    return {"models": list(config.get("models", ())), "metrics": list(metrics)}
+    return {"models": list(config.models), "metrics": list(metrics)}
 
 
 def draw(drawing: Drawing) -> figure.Figure:

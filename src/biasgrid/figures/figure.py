@@ -233,7 +233,8 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
 
 def level(grid: Any) -> float:
     """The confidence level of a study's bootstrap intervals."""
-    return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
+    bootstrap = grid.config.inference.bootstrap
+    return bootstrap.level if bootstrap else 0.95
 
 
 def count_range(counts: Sequence[int]) -> str:

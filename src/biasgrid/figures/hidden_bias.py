@@ -99,7 +99,7 @@ def hidden_bias(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
+    for criterion, entry in grid.config.evaluation.items():
         if any(fit.criterion == criterion for fit in grid.fits.values()) and entry.get("hidden") is not None:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
             states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"

@@ -127,7 +127,7 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if {"bootstrap", "sensitivity"} <= set(grid.config["inference"]):
+    if {"bootstrap", "sensitivity"} <= grid.config.inference.parts.keys():
         for criterion in grid.ranked_criteria:
             cells = cells_of(grid, [criterion])
             # a figure per metric: one of all would be taller than a page

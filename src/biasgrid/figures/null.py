@@ -286,20 +286,20 @@ def facts(metric: Any) -> dict[str, Any]:
 
 def drawing(grid: Any, cell: Any) -> Drawing:
     """The figure of a cell, whether a config lists it or not."""
-    metric, inference = grid.metric(cell.criterion, cell.metric), grid.config["inference"]
+    metric, inference = grid.metric(cell.criterion, cell.metric), grid.config.inference
     # in another criterion, the key can be another metric's
-    label = grid.metrics(cell.criterion)[cell.metric].get("label", metric.label)
+    label = grid.metrics(cell.criterion)[cell.metric].label or metric.label
     spec = {
         "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
         "metric": facts(metric),
-        "interval": inference["interval"],
+        "interval": inference.interval,
         "level": level(grid),
     }
     return Drawing(f"null/{cell.name}", {"null": grid.null_file(cell)}, spec, "null")
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for name in grid.config["null_distributions"]:
+    for name in grid.config.null_distributions:
         yield drawing(grid, grid.cells[name])
 
 

@@ -155,7 +155,7 @@ def _letters(i: int) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
+    if not (grid.ranked_criteria and grid.config.inference.bootstrap):
         return
     for criterion in (OVERALL, *grid.ranked_criteria):
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])

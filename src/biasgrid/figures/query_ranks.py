@@ -235,7 +235,7 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not grid.config.get("query_ranks"):
+    if not grid.config.query_ranks:
         return
     # imported late: most studies have no such table
     from ..tables.query_ranks import metrics_with_direction

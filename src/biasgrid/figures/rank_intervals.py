@@ -213,7 +213,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
+    if not (grid.ranked_criteria and grid.config.inference.bootstrap):
         return
     for criterion in (OVERALL, *grid.ranked_criteria):
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])

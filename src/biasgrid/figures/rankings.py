@@ -340,7 +340,7 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _inputs(grid: Any) -> Files:
-    names = ["rankings", "scalars", *(["pairs"] if "bootstrap" in grid.config["inference"] else [])]
+    names = ["rankings", "scalars", *(["pairs"] if grid.config.inference.bootstrap else [])]
     return tables(grid, *names)
 
 
@@ -349,7 +349,7 @@ def _verdicts(grid: Any) -> dict[str, Any]:
     return {
         "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
         "level": level(grid),
-        "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
+        "draws": bootstrap.draws if (bootstrap := grid.config.inference.bootstrap) else 0,
     }
 
 

@@ -117,17 +117,17 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         # imported late: most studies have no ratings
         from ..tables.words import place_of
 
-        metric, of_criterion = grid.labels[cell.metric], grid.config["criteria"][cell.criterion]["ratings"]
+        metric, of_criterion = grid.labels[cell.metric], grid.config.criteria[cell.criterion].ratings
         spec = {
             "place": place_of(grid, cell),
             "query": grid.queries[cell.query].name,
             "poles": list(grid.poles(cell)),
             "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
             "note": f"{state_label(grid, cell)}.",
-            "rating": of_criterion["label"],
+            "rating": of_criterion.label,
             "measure": metric,
         }
-        inputs = tables(grid, "words", "ratings") | {"rated": find_file(of_criterion["file"])}
+        inputs = tables(grid, "words", "ratings") | {"rated": find_file(of_criterion.file)}
         yield Drawing(f"ratings/{cell.name}", inputs, spec)
 
 

@@ -193,7 +193,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "criterion": criterion,
             "concept": concept,
             "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
-            "lists": list(grid.config["criteria"][criterion]["seed_lists"][concept]),
+            "lists": list(grid.config.criteria[criterion].seed_lists[concept]),
         }
         groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"

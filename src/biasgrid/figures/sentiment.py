@@ -163,7 +163,7 @@ def _facts(part: pd.DataFrame) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         keys = {key for key in grid.metrics(criterion) if grid.metric(criterion, key).name == "rnsb"}
         cells = [cell for cell in cells_of(grid, [criterion]) if cell.metric in keys]
         units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))

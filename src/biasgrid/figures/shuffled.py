@@ -172,7 +172,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "criterion": criterion,
             "query_id": key,
             "title": f"{criterion}: {query.name}, in shuffled text",
-            "trainings": list(grid.config["shuffled"]),
+            "trainings": list(grid.config.shuffled),
             "metrics": list(dict.fromkeys(cell.metric for cell in cells)),
             "parts": parts,
         }

@@ -214,7 +214,7 @@ def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> 
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["evaluation"]:
+    for criterion in grid.config.evaluation:
         is_debiased = any(fit.criterion == criterion for fit in grid.fits.values())
         if is_debiased and grid.evaluation_specs[criterion].similarity:
             spec = {"labels": method_labels(grid, criterion), "criterion": criterion}

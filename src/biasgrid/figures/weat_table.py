@@ -292,10 +292,10 @@ def _text(value: float, of_p: bool) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"] if grid.comparison_files else ():
+    for criterion in grid.config.criteria if grid.comparison_files else ():
         # by the criterion's own label: in another criterion, a key can be another metric's
         metrics = [
-            [key, entry.get("label", grid.metric(criterion, key).label)]
+            [key, entry.label or grid.metric(criterion, key).label]
             for key, entry in grid.metrics(criterion).items()
             if grid.metric(criterion, key).name in ("weat", "weat_es")
         ]
@@ -309,7 +309,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                         "targets": _sets(query.target_sets),
                         "attributes": _sets(query.attribute_sets),
                     }
-                    for key in grid.config["criteria"][criterion]["queries"]
+                    for key in grid.config.criteria[criterion].queries
                     for query in [grid.queries[key]]
                 ],
                 "metrics": metrics,

@@ -86,8 +86,8 @@ def word_map(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
-        if criterion in grid.config["debias"] and entry.get("hidden") is not None:
+    for criterion, entry in grid.config.evaluation.items():
+        if criterion in grid.config.debias and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(grid, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
                 for drawing_name, page_evaluations in pages(name, evaluations, PANELS):

@@ -52,7 +52,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     }
     if study.kind(first.cell.model).scores:
         inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
-    if POOLED & study.config["inference"].keys() and study.kind(first.cell.model).random_groups:
+    if POOLED & study.config.inference.parts.keys() and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.pool_file(first.cell.model)
     function, modules = "biasgrid.inference.step:infer_cells", _modules(study, cells)
     spec = {
@@ -61,7 +61,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "code": code.digest(function.partition(":")[0], *modules),
     }
     # the values of the cells' bootstrap resamples
-    beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
+    beside = (".npy",) if study.config.inference.bootstrap else ()
     output = study.inference_file(first)
     return Step(f"inference {first.group}", inputs, output, spec, function, modules, beside)
 
@@ -80,7 +80,7 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
     spec = {
         "ranked": sorted(study.ranked_criteria),
         "criteria": study.aggregate_criteria[first.group],
-        "aggregation": study.config["aggregation"],
+        "aggregation": study.config.aggregation,
         # it keeps the values of random groups that this code measured
         "code": code.digest(function.partition(":")[0], *modules),
     }
@@ -105,7 +105,7 @@ def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
 
 def sentences_of(study: Study, cell: Cell) -> str:
     """What a language model scores in one step for a cell: its query, or all queries of its file of sentences."""
-    file = study.config["criteria"][cell.criterion]["queries"][cell.query].get("file")
+    file = study.config.criteria[cell.criterion].queries[cell.query].file
     return f"file.{slug(file.rpartition('.')[0])}" if file else cell.query
 
 
@@ -138,7 +138,7 @@ def frequency_step(study: Study, model: str) -> Step:
             [criterion, query, {name: look_up[name] for name in options if name in look_up}]
         )
     if study.frequency_source(model) == WORDFREQ:
-        spec |= {"source": WORDFREQ, "language": study.models[model].get("language", ENGLISH)}
+        spec |= {"source": WORDFREQ, "language": study.config.models[model].language or ENGLISH}
     inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
     function = "biasgrid.frequency:write"
@@ -166,9 +166,9 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
         places[path] = str(place := find_file(path))
-        if archive in study.config["benchmarks"]:
+        if archive in study.config.benchmarks:
             places[path] = str(raw / path.replace(":", "/", 1))
-            archives[raw / archive] = study.config["benchmarks"][archive]["source"]
+            archives[raw / archive] = study.config.benchmarks[archive].source
         elif place.is_file():  # if it is missing, the evaluation reports it
             input_files.append(str(place))
     inputs = {

@@ -183,7 +183,7 @@ def inputs(study: Any) -> dict[str, Any]:
 def spec(study: Any) -> dict[str, Any]:
     """What `read` depends on besides: which interval is shown, and the file that commands name."""
     return {
-        "interval": study.config["inference"]["interval"],
+        "interval": study.config.inference.interval,
         "study": (study.results / "study.json").as_posix(),
     }
 

@@ -20,6 +20,7 @@ from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..records import read_model
 from ..statistics.aggregation import OVERALL
+from ..validation import to_record
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
@@ -40,7 +41,7 @@ def side_of(study: FinishedStudy) -> Side:
     """
     if not study.table_file("scores").is_file():
         raise BiasgridError(f"{study.folder}: not a finished study: it has no scores.csv; run it again")
-    config = dict(study.config)
+    config = to_record(study.config)
     # paths as the study's file has them; in `study.config` they are relative to the working directory
     raw = load.read(study.folder / CONFIG)
     config |= {key: raw[key] for key in ("published", "computed") if key in raw}
@@ -52,14 +53,14 @@ def side_of(study: FinishedStudy) -> Side:
     for model in study.models:
         if (file := study.model_file(model)).is_file():
             vectors[model] = read_model(file).get("sha256", {})
-    bootstrap = config["inference"].get("bootstrap") or {}
+    bootstrap = study.config.inference.bootstrap
     return Side(
         {name: _texts(study, name) for name in COLUMNS if study.table_file(name).is_file()},
         config,
         study.queries,
         vectors,
         list(dict.fromkeys(key for name in config["criteria"] for key in study.metrics(name))),
-        bootstrap.get("level", 0.95),
+        bootstrap.level if bootstrap else 0.95,
     )
 
 

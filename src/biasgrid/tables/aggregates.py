@@ -94,7 +94,7 @@ def _spec(grid: Any) -> dict[str, Any]:
     cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
     return {
         "ranked": sorted(grid.ranked_criteria),
-        "aggregation": aggregation_name(grid.config["aggregation"]),
+        "aggregation": aggregation_name(grid.config.aggregation),
         **adjustment(grid),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }

@@ -20,10 +20,10 @@ OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
 
 def answers_of(study: Any) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
-    bootstrap = study.config["inference"].get("bootstrap") or {}
+    bootstrap = study.config.inference.bootstrap
     pairs = PAIRS.read(study.table_file("pairs")) if bootstrap and study.ranked_criteria else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
+    level, draws = (bootstrap.level, bootstrap.draws) if bootstrap else (0.95, 0)
     return answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level, draws)
 
 
@@ -58,12 +58,13 @@ def sides_of(study: Any) -> list[tuple[str, str, float]]:
 def summary_spec(study: Any) -> dict[str, Any]:
     """What `verdicts.summary` needs beside the tables, as JSON has it."""
     short = short_labels({model: study.labels[model] for model in study.models})
-    inference = [study.config["inference"]] + [
-        entry.get("inference", {})
-        for name in study.config["criteria"]
+    inference = [study.config.inference] + [
+        entry.inference
+        for name in study.config.criteria
         for entry in study.metrics(name).values()
+        if entry.inference
     ]
-    draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
+    tests = [getattr(options, name) for options in inference for name in OPTIONS.values()]
     return {
         "absent": study.absent_labels,
         "criteria": study.ranked_criteria,
@@ -72,5 +73,5 @@ def summary_spec(study: Any) -> dict[str, Any]:
         "scaled": study.scaled_metrics,
         "sides": sides_of(study),
         **adjustment(study),
-        "draws": sorted(draws - {None}),
+        "draws": sorted({test.draws for test in tests if test} - {None}),
     }

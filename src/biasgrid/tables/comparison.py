@@ -81,7 +81,7 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    published, computed = grid.config["published"], grid.config["computed"]
+    published, computed = grid.config.published, grid.config.computed
     if not published and not computed:
         return {}
     ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
@@ -121,7 +121,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
         "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
         "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
-        "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
+        "beside": {key: names for key, names in grid.config.beside.items() if key in grid.models},
         "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
         "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},

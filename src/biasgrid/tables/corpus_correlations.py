@@ -47,7 +47,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
     """Of each metric, model and debias method, and each metric of corpora and corpus: both values of each query."""
-    names, first, second = (list(part) for part in zip(*entry["queries"], strict=True))
+    names, first, second = (list(part) for part in zip(*entry.queries, strict=True))
     units = ["metric", "model", "debias"]
     values = dict(iter(scores[scores["metric"].isin(entry["metrics"])].groupby(units)))
     of_corpora = dict(iter(scores[scores["metric"].isin(entry["corpus_metrics"])].groupby(units[:2])))
@@ -64,7 +64,7 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
 def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
     """The criteria whose vectors and corpora are compared, as the spec has them."""
     criteria = {}
-    for criterion, entry in grid.config["criteria"].items():
+    for criterion, entry in grid.config.criteria.items():
         metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
         corpora = [
             key for key, m in metrics.items() if m.name == "pmi" and grid.suitable_models(criterion, key)
@@ -76,7 +76,7 @@ def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
             and (models := grid.suitable_models(criterion, key))
             and not grid.kind(models[0]).text
         ]
-        queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
+        queries = [q for key in entry.queries if (q := grid.queries[key]).template == (2, 2)]
         if corpora and vector_metrics and len(queries) >= FEWEST:
             names = [[q.name, *(part.name for part in q.subqueries((2, 1)))] for q in queries]
             criteria[criterion] = {
@@ -102,7 +102,7 @@ CORPUS_CORRELATIONS = Table(
         *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
     ),
     inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
-    spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config["seed"]},
+    spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config.seed},
     make=make,
     key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),
 )

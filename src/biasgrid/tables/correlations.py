@@ -106,7 +106,7 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
 
 def ranks_inputs(grid: Any) -> dict[str, Any]:
     """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
-    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    ranks = {"rank_samples": grid.ranks_file} if grid.config.inference.bootstrap else {}
     return {"rankings": grid.table_file("rankings"), **ranks}
 
 
@@ -130,7 +130,7 @@ CORRELATIONS = Table(
         ),
     ),
     inputs=ranks_inputs,
-    spec=lambda grid: {"methods": grid.config["correlations"], **bootstrap_spec(grid)},
+    spec=lambda grid: {"methods": grid.config.correlations, **bootstrap_spec(grid)},
     make=make,
     key=("criterion", "method", "metric_a", "metric_b"),
 )

@@ -97,12 +97,12 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
     "prefixes": what the words of models begin with; "corpora": the models that are corpora.
     """
     entries = []
-    for criterion, criterion_entry in grid.config["criteria"].items():
+    for criterion, criterion_entry in grid.config.criteria.items():
         set_numbers: dict[tuple, int] = {}
         for key in sorted(key for key in grid.metrics(criterion) if grid.suitable_models(criterion, key)):
             metric = grid.metric(criterion, key)
             parts: dict[str, dict[str, Any]] = {}
-            for query in criterion_entry["queries"]:
+            for query in criterion_entry.queries:
                 if grid.queries[query].fits(metric.template):
                     for part in grid.queries[query].subqueries(metric.template):
                         parts.setdefault(part.name, {"id": query, **_part(part, metric, set_numbers)})
@@ -116,7 +116,7 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
             }
             entry |= {"sign": -1 if metric.nearer == "second" else 1, "neutral": metric.neutral}
             entries.append({**entry, "pmi": metric.name == "pmi"})
-    prefixes = {key: model["vocab_prefix"] for key, model in grid.models.items() if model.get("vocab_prefix")}
+    prefixes = {key: prefix for key in grid.models if (prefix := grid.config.models[key].vocab_prefix)}
     corpora = sorted(model for model in grid.models if grid.kind(model).text)
     return {"metrics": entries, "prefixes": prefixes, "corpora": corpora}
 

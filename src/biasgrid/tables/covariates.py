@@ -72,7 +72,7 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not has_covariates(grid, grid.config["criteria"]):
+    if not has_covariates(grid, grid.config.criteria):
         return {}
     return {
         "cells": cell_files(grid),
@@ -144,7 +144,7 @@ COVARIATES = Table(
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
     inputs=_inputs,
-    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config["seed"]},
+    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config.seed},
     make=make,
     key=(
         *("criterion", "metric", "model", "debias", "of", "higher"),

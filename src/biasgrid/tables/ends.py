@@ -50,7 +50,7 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
             for key, query in queries.items()
         }
     if MODEL_LABEL in ends:
-        spec["labels"] = {key: model["label"] for key, model in grid.models.items()}
+        spec["labels"] = {key: grid.config.models[key].label for key in grid.models}
     return {SPEC: spec} if spec else {}
 
 

@@ -31,7 +31,7 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if "sensitivity" not in grid.config["inference"]:
+    if not grid.config.inference.sensitivity:
         return {}
     return {"inferences": inference_files(grid)["inferences"]}
 

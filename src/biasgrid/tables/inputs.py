@@ -60,7 +60,7 @@ def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[s
 
 def _subqueries(grid: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
     """The queries of a criterion by metric, each as its sub-queries."""
-    queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
+    queries = [grid.queries[name] for name in sorted(grid.config.criteria[criterion].queries)]
     by_template: dict[Any, list[Sequence[Any]]] = {}
     of_metric = {}
     for key in sorted(grid.metrics(criterion)):

@@ -143,9 +143,7 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return (
-        rank_samples.inputs(grid) if grid.ranked_criteria and "bootstrap" in grid.config["inference"] else {}
-    )
+    return rank_samples.inputs(grid) if grid.ranked_criteria and grid.config.inference.bootstrap else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
@@ -154,14 +152,14 @@ def _spec(grid: Any) -> dict[str, Any]:
         words[criterion] = {}
         for key in grid.metrics(criterion):
             template = grid.metric(criterion, key).template
-            queries = [grid.queries[name] for name in grid.config["criteria"][criterion]["queries"]]
+            queries = [grid.queries[name] for name in grid.config.criteria[criterion].queries]
             words[criterion][key] = {
                 part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
                 for query in queries
                 if query.fits(template)
                 for part in query.subqueries(template)
             }
-    level = grid.config["inference"]["bootstrap"]["level"]
+    level = grid.config.inference.bootstrap.level
     return {**rank_samples.spec(grid), "level": level, "words": words}
 
 

@@ -107,11 +107,11 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             "debias": evaluation.debias,
             "group": group,
             "benchmark": benchmark,
-            "model_label": grid.planned.models[evaluation.model]["label"],
+            "model_label": grid.config.models[evaluation.model].label,
         }
         for evaluation in grid.planned.quality.values()
         for group, key in (("similarity", "similarity"), ("analogy", "analogies"))
-        for benchmark, file in grid.config["quality"].get(key, {}).items()
+        for benchmark, file in (getattr(grid.config.quality, key) or {}).items()
         if evaluation.model in grid.absent or file.partition(":")[0] in grid.absent
     ]
 

@@ -73,7 +73,7 @@ def metrics_with_direction(grid: Any) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
     metrics = []
-    for criterion in grid.config["criteria"]:
+    for criterion in grid.config.criteria:
         for key in grid.metrics(criterion):
             metric = grid.metric(criterion, key)
             if metric.nearer and metric.bias == "two-sided" and grid.suitable_models(criterion, key):
@@ -85,26 +85,26 @@ def metrics_with_direction(grid: Any) -> list[list[Any]]:
 
 def spec(grid: Any) -> dict[str, Any]:
     metrics = metrics_with_direction(grid)
-    bootstrap = grid.config["inference"].get("bootstrap", {})
+    bootstrap = grid.config.inference.bootstrap
     return {
         "metrics": metrics,
-        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics},
-        "draws": bootstrap.get("draws", 0),
-        "level": bootstrap.get("level", 0.95),
-        "seed": grid.config["seed"],
+        "queries": {name: sorted(grid.config.criteria[name].queries) for name, *_ in metrics},
+        "draws": bootstrap.draws if bootstrap else 0,
+        "level": bootstrap.level if bootstrap else 0.95,
+        "seed": grid.config.seed,
     }
 
 
 def inputs(grid: Any) -> dict[str, Any]:
     """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
     for it."""
-    if not grid.config.get("query_ranks"):
+    if not grid.config.query_ranks:
         return {}
     metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
     if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
         return {}
     files = {"scores": grid.table_file("scores")}
-    if "bootstrap" in grid.config["inference"]:
+    if grid.config.inference.bootstrap:
         groups = [
             group[0]
             for group in grid.inference_groups.values()

@@ -59,7 +59,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def bootstrap_inputs(grid: Any) -> dict[str, Any]:
     """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
-    return ranks_inputs(grid) if "bootstrap" in grid.config["inference"] else {}
+    return ranks_inputs(grid) if grid.config.inference.bootstrap else {}
 
 
 RANK_INTERVALS = Table(

@@ -65,10 +65,10 @@ def spec(grid: Any) -> dict[str, Any]:
     return {
         "ranking": grid.ranking,
         "clusters": clusters_of(grid),
-        "draws": grid.config["inference"]["bootstrap"]["draws"],
-        "seed": grid.config["seed"],
+        "draws": grid.config.inference.bootstrap.draws,
+        "seed": grid.config.seed,
         "queries": {
-            name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked_criteria)
+            name: sorted(grid.config.criteria[name].queries) for name in sorted(grid.ranked_criteria)
         },
     }
 

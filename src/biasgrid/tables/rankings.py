@@ -14,6 +14,7 @@ from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.ranks import rank_interval
 from ..statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
+from ..validation import to_record
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .scores import read_ranked
@@ -127,14 +128,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    ranks = {"rank_samples": grid.ranks_file} if grid.config.inference.bootstrap else {}
     return {"scores": grid.table_file("scores"), **ranks}
 
 
 def bootstrap_spec(grid: Any) -> dict[str, Any]:
     """What a table of ranks depends on of the study's bootstrap, where it has one."""
-    bootstrap = grid.config["inference"].get("bootstrap")
-    return {"bootstrap": bootstrap} if bootstrap else {}
+    bootstrap = grid.config.inference.bootstrap
+    return {"bootstrap": to_record(bootstrap)} if bootstrap else {}
 
 
 RANKINGS = Table(

@@ -43,7 +43,7 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
 
 def ratings_file(grid: Any, criterion: str) -> str:
     """The file of a criterion's ratings."""
-    return grid.config["criteria"][criterion]["ratings"]["file"]
+    return grid.config.criteria[criterion].ratings.file
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         }
         for cell in grid.rating_cells
     ]
-    return {"cells": cells, "seed": grid.config["seed"]}
+    return {"cells": cells, "seed": grid.config.seed}
 
 
 RATINGS = Table(

@@ -183,8 +183,8 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
 
 def adjustment(grid: Any) -> dict[str, Any]:
     """How p-values of a study are adjusted, and the level that they are compared with."""
-    inference = grid.config["inference"]
-    return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
+    inference = grid.config.inference
+    return {"adjust": inference.adjust, "level": inference.bootstrap.level if inference.bootstrap else LEVEL}
 
 
 def _absent(grid: Any) -> list[dict[str, str]]:
@@ -200,7 +200,7 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             row |= {
                 "query_id": cell.query,
                 "parent_query_id": "" if part is query else cell.query,
-                "model_label": planned.models[cell.model]["label"],
+                "model_label": planned.config.models[cell.model].label,
             }
             rows.setdefault(place, row)
     return list(rows.values())
@@ -211,7 +211,7 @@ def _spec(grid: Any) -> dict[str, Any]:
         [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
         for criterion, metric in grid.neutrals
     )
-    return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
+    return {"interval": grid.config.inference.interval, **adjustment(grid), "tests": tests}
 
 
 # of scores and of aggregates

@@ -50,8 +50,8 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
     A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
     part is named by the sets that all lists have.
     """
-    for criterion, entry in grid.config["criteria"].items():
-        for concept, lists in (entry.get("seed_lists") or {}).items():
+    for criterion, entry in grid.config.criteria.items():
+        for concept, lists in (entry.seed_lists or {}).items():
             queries = [grid.queries[key] for key in lists.values()]
             names = [{s.name for s in (*q.target_sets, *q.attribute_sets)} for q in queries]
             common = set.intersection(*names)

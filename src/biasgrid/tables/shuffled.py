@@ -77,9 +77,9 @@ def pairs(grid: Any) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, entry in grid.config.get("shuffled", {}).items():
+    for name, entry in (grid.config.shuffled or {}).items():
         for text in ("real", "shuffled"):
-            for model in (key for key in entry[text] if key in grid.models):
+            for model in (key for key in getattr(entry, text) if key in grid.models):
                 corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
@@ -90,8 +90,8 @@ def pairs(grid: Any) -> list[dict[str, Any]]:
 
 
 def _has_seed(grid: Any, model: str) -> bool:
-    source = grid.config["models"][model]["source"]
-    return "seed" in PARAMETERS.get(source.get("algorithm"), ())
+    source = grid.config.models[model].source
+    return "seed" in PARAMETERS.get(getattr(source, "algorithm", None), ())
 
 
 def shuffled_cells(grid: Any) -> Iterator[Any]:

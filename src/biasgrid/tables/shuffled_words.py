@@ -105,7 +105,7 @@ def _inputs(grid: Any) -> dict[str, Any]:
 
 
 def _spec(grid: Any) -> dict[str, Any]:
-    return {"rows": _rows(grid), "seed": grid.config["seed"]}
+    return {"rows": _rows(grid), "seed": grid.config.seed}
 
 
 SHUFFLED_WORDS = Table(

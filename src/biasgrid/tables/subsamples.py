@@ -12,6 +12,7 @@ import pandas as pd
 from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
+from ..validation import to_record
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
@@ -60,7 +61,7 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
 
 
 def _cells(grid: Any) -> list[Any]:
-    criteria = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
+    criteria = {name for name, entry in grid.config.criteria.items() if entry.subsamples}
     return [
         cell
         for cell in grid.cells.values()
@@ -71,12 +72,12 @@ def _cells(grid: Any) -> list[Any]:
 def _spec(grid: Any) -> dict[str, Any]:
     places = sorted({(cell.criterion, cell.metric) for cell in _cells(grid)})
     ddof = [
-        [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("ddof", 0)]
+        [criterion, key, (grid.metrics(criterion)[key].params or {}).get("ddof", 0)]
         for criterion, key in places
     ]
-    criteria = grid.config["criteria"]
-    options = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
-    return {"subsamples": options, "ddof": ddof, "seed": grid.config["seed"]}
+    criteria = grid.config.criteria
+    options = {name: to_record(entry.subsamples) for name, entry in criteria.items() if entry.subsamples}
+    return {"subsamples": options, "ddof": ddof, "seed": grid.config.seed}
 
 
 SUBSAMPLES = Table(

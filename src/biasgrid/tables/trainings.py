@@ -76,18 +76,18 @@ def trainings(grid: Any) -> list[list[Any]]:
         [
             name,
             parameter,
-            [[key, _value(grid, key, parameter)] for key in (training["base"], *keys) if key in grid.models],
+            [[key, _value(grid, key, parameter)] for key in (training.base, *keys) if key in grid.models],
         ]
-        for name, training in grid.config.get("trainings", {}).items()
-        for parameter, keys in training["vary"].items()
+        for name, training in (grid.config.trainings or {}).items()
+        for parameter, keys in training.vary.items()
     ]
 
 
 def _value(grid: Any, model: str, parameter: str) -> str:
-    source = grid.config["models"][model]["source"]
+    source = grid.config.models[model].source
     if parameter == "algorithm":
-        return str(source["algorithm"])
-    return str(source["params"].get(parameter, "default"))
+        return str(source.algorithm)
+    return str(source.params.get(parameter, "default"))
 
 
 def training_cells(grid: Any) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from ..numbers import number
 from ..plan.steps import model_store
 from ..study import UNTOUCHED, Study
 from ..tables.scores import SCORES
+from ..validation import to_record
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -82,7 +83,7 @@ def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
     lines = [f"could not download {text}"]
     if missing := [model for model in study.models if model in present.absent]:
         lines.append(f"not measured: {', '.join(missing)}; tables, figures and page are of the other models")
-    if benchmarks := [name for name in study.config["benchmarks"] if name in present.absent]:
+    if benchmarks := [name for name in study.config.benchmarks if name in present.absent]:
         lines.append(f"nothing is evaluated on the benchmarks of {', '.join(benchmarks)}")
     lines.append(f"to go on with {'it' if len(archives) == 1 else 'them'}: the same command tries again")
     if missing:
@@ -92,13 +93,13 @@ def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
 
 def _without(study: Study, missing: Collection[str]) -> str:
     """How to run a study without some of its models."""
-    rest = {name: entry for name, entry in study.config["models"].items() if name not in missing}
+    rest = {name: entry for name, entry in study.config.models.items() if name not in missing}
     if rest.keys() <= shipped_models().keys():
         way = f"give a second config to the same command, with models: [{', '.join(rest)}]"
     else:
         way = f"take {'it' if len(missing) == 1 else 'them'} out of the config's models"
     try:
-        Study.of(json.loads(study.to_json()) | {"models": rest})
+        Study.of(json.loads(study.to_json()) | {"models": to_record(rest)})
     except BiasgridError as error:
         way += f" (and what else names it: {error})"
     return f"{way}; cells that are done are kept"

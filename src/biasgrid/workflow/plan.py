@@ -45,7 +45,7 @@ def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
         yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
     for name, cell in study.cells.items():
         yield f"cell {name}", partial(steps.cell_step, study, cell)
-    if POOLED & study.config["inference"].keys():
+    if POOLED & study.config.inference.parts.keys():
         for model in (model for model in study.models if study.kind(model).random_groups):
             yield f"pool {model}", partial(steps.pool_step, study, model)
     for name, group in study.inference_groups.items():
@@ -56,11 +56,11 @@ def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
         yield f"evaluation {name}", partial(steps.evaluation_step, study, evaluation)
     for model in study.models_with_frequencies:
         yield f"frequency {model}", partial(steps.frequency_step, study, model)
-    if "bootstrap" in study.config["inference"]:
+    if study.config.inference.bootstrap:
         yield "rank_samples", partial(steps.rank_samples_step, study)
     for name in study.tables:
         yield f"table {name}", partial(steps.table_step, study, name)
-    for name in study.config["null_distributions"]:
+    for name in study.config.null_distributions:
         cell = study.cells[name]
         yield f"null {name}", partial(steps.null_step, study, cell)
         yield f"figure null/{name}", partial(steps.figure_step, study, drawing(study, cell))
