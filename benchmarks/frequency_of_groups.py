@@ -43,7 +43,7 @@ def main() -> None:
     for model, last in MODELS.items():
         store = EmbeddingStore.open(f"data/embeddings/{model}")
         for criterion, query in QUERIES.items():
-            of_criterion = study.config["criteria"][criterion]["queries"]
+            of_criterion = study.config.criteria[criterion].queries
             lists = {
                 word for key in of_criterion for s in study.queries[key].attribute_sets for word in s.words
             }

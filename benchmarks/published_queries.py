@@ -44,7 +44,8 @@ def published_queries(study: Study, path: Path) -> dict[str, dict[str, str]]:
     """Criterion -> query -> digest of its words, of the study's queries that a file has numbers of."""
     found: dict[str, dict[str, str]] = {}
     for row in comparison.read([path]).itertuples(index=False):
-        queries = study.config["criteria"].get(row.criterion, {"queries": []})["queries"]
+        criterion = study.config.criteria.get(row.criterion)
+        queries = criterion.queries if criterion else ()
         for key in queries if not row.query else {row.query}.intersection(queries):
             if row.metric:  # a measure of an evaluation has none
                 digest = comparison.words_digest(study.queries[key])

@@ -77,7 +77,7 @@ def drawn(study: Study, cell, quantities: list[str], runs: int):
     model = store_of(study.embeddings, cell.model, study.models[cell.model]).open()
     query, metric = study.queries[cell.query], study.metric(cell.criterion, cell.metric)
     words = WordOptions(**study.word_options(cell.criterion, cell.metric, cell.model))
-    params = dict(study.metrics(cell.criterion)[cell.metric].get("params", {}))
+    params = dict(study.metrics(cell.criterion)[cell.metric].params or {})
     for run in range(runs):
         if set(quantities) <= set(comparison.HALVED):
             low, high = metric.range

@@ -30,7 +30,7 @@ def make_cells(study: Study) -> None:
         steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.cells.values():
         steps.cell_step(study, cell).run()
-    if steps.POOLED & study.config["inference"].keys():
+    if steps.POOLED & study.config.inference.parts.keys():
         for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
     for group in study.inference_groups.values():
@@ -42,7 +42,7 @@ def make_cells(study: Study) -> None:
 def make_tables(study: Study, *names: str) -> None:
     """Tables, and those that they are made from; all of the study where none is named."""
     files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
-    if "bootstrap" in study.config["inference"]:
+    if study.config.inference.bootstrap:
         files[study.ranks_file] = steps.rank_samples_step(study)
     files |= {
         study.frequency_file(model): steps.frequency_step(study, model)

@@ -307,7 +307,7 @@ def test_draws_of_words_are_one_studys_and_follow_its_seed(root):
 
 def test_the_case_study_is_the_published_one():
     study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
-    assert [len(c["queries"]) for c in study.config["criteria"].values()] == [7, 9, 9]
+    assert [len(c.queries) for c in study.config.criteria.values()] == [7, 9, 9]
     # the seventh of the published models is word2vec under our hard debias: no program can fetch the file
     measured = {study.published_as[cell.model, cell.debias] for cell in study.cells.values()}
     with open(ROOT / "data" / "published" / "case_study_ranks.csv", encoding="utf-8") as file:
@@ -316,7 +316,7 @@ def test_the_case_study_is_the_published_one():
     assert len(study.cells) == 7 * 25 * 4
     # WEFE_rankings notebook: RND over sub-queries, 12, 18 and 18 of them
     for criterion, number in (("Gender", 12), ("Ethnicity", 18), ("Religion", 18)):
-        queries = study.config["criteria"][criterion]["queries"]
+        queries = study.config.criteria[criterion].queries
         assert len({s.name for q in queries for s in study.queries[q].subqueries((2, 1))}) == number
     names = {key: query.name for key, query in study.queries.items()}
     assert names["gender_4"] == "Male terms and Female terms wrt Intelligence and Appearence"

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .validation import to_record
+
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
@@ -30,22 +32,25 @@ class Folders:
         return Path(self.config.results) / self.name
 
     @property
+    def own_embeddings(self) -> str | None:
+        """The folder of archives and stores that the config itself names, if it does."""
+        return getattr(self.config, "embeddings", None)
+
+    @property
     def embeddings(self) -> Path:
         """The folder of archives (raw/) and stores: the config's, else that of the environment variable
         BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
-        return Path(
-            getattr(self.config, "embeddings", None) or os.environ.get(PLACE) or "data/embeddings"
-        ).expanduser()
+        return Path(self.own_embeddings or os.environ.get(PLACE) or "data/embeddings").expanduser()
 
     @property
     def shares_embeddings(self) -> bool:
         """Whether other projects' studies may be at work in the folder of stores."""
-        return getattr(self.config, "embeddings", None) is None and bool(os.environ.get(PLACE))
+        return self.own_embeddings is None and bool(os.environ.get(PLACE))
 
     @property
     def models(self) -> dict[str, dict[str, Any]]:
-        """The models by key."""
-        return self.config.models or {}
+        """What each model is made of, by key."""
+        return to_record(getattr(self.config, "models", {}))
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
@@ -58,10 +63,8 @@ class Folders:
         return []
 
     def store_folder(self, model: str) -> Path:
-        """The folder that a model's store is in. One of the words of this study alone is below its results, so that
-        studies of other words do not replace each other's."""
-        is_encoded = self.config.models[model].source["type"] == "encoded"
-        return self.results / "encoded" if is_encoded else self.embeddings
+        """The folder that a model's store is in."""
+        return self.embeddings
 
     def model_file(self, model: str) -> Path:
         """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""

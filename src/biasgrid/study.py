@@ -275,9 +275,10 @@ class Study(Folders):
         """All fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.debias.items():
-            for model in (
-                self.of_kind(lambda kind: kind.is_model, criterion) if entry.models is None else entry.models
-            ):
+            models = entry.models
+            if models is None:
+                models = self.of_kind(lambda kind: kind.is_model, criterion)
+            for model in models:
                 if model in self.absent:
                     continue
                 spec = {

@@ -654,11 +654,11 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
     study = Study.of(config, root=ROOT)
     digests = {key: comparison.words_digest(query) for key, query in study.queries.items()}
     compared = 0
-    for row in comparison.read(study.config["published"], study.config["computed"]).itertuples():
-        criterion = study.config["criteria"].get(row.criterion)
+    for row in comparison.read(study.config.published, study.config.computed).itertuples():
+        criterion = study.config.criteria.get(row.criterion)
         if criterion is None or not row.metric:
             continue
-        keys = [row.query] if row.query else criterion["queries"]
+        keys = [row.query] if row.query else criterion.queries
         assert row.queries == {key: digests[key] for key in keys}
         compared += 1
     assert compared >= 6

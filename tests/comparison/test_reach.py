@@ -34,7 +34,7 @@ def reached_by(name):
         config |= yaml.safe_load((ROOT / f"config/{part}.yaml").read_text(encoding="utf-8"))
     study = Study.of(config, root=ROOT)
     models = Counter(study.published_as.values())
-    for path in study.config["published"]:
+    for path in study.config.published:
         for place, row in enumerate(comparison.read([path]).itertuples(index=False)):
             states = [s for s, other in study.published_as.items() if row.model in (other, unit(*s))]
             if row.quantity in ("rank", "correlation"):  # of all models at once
@@ -47,7 +47,7 @@ def reached_by(name):
                     yield path.rpartition("/")[2], place, row
             elif row.metric:
                 cells = {(c.model, c.debias) for c in study.cells.values() if c.metric == row.metric}
-                if cells.intersection(states) and row.criterion in (*study.config["criteria"], "Overall"):
+                if cells.intersection(states) and row.criterion in (*study.config.criteria, "Overall"):
                     yield path.rpartition("/")[2], place, row
             elif any(
                 (e.criterion, e.model, e.debias) == (row.criterion, *state)

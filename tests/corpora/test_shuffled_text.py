@@ -247,14 +247,17 @@ def test_the_shipped_study_has_five_orders_of_brown_and_one_of_text8():
     study = Study.read(ROOT / "config" / "frequency.yaml", ROOT)
     assert {"shuffled", "shuffled_words"} <= set(study.tables)
     assert list(study.sources) == ["brown", "text8"]
-    entries = study.config["shuffled"]
+    entries = study.config.shuffled
     assert set(entries) == {"skip-gram", "CBOW", "fastText", "GloVe", "PPMI", "counts"}
-    named = {key for entry in entries.values() for part in ("real", "shuffled") for key in entry[part]}
+    named = {
+        key for entry in entries.values() for part in ("real", "shuffled") for key in getattr(entry, part)
+    }
     assert named == set(study.models)
     for name, entry in entries.items():
         seeds = 1 if name in ("PPMI", "counts") else 5
         for corpus, real, orders in (("brown", seeds, 5), ("text8", 1, 1)):
             of_corpus = {
-                part: [k for k in entry[part] if k.startswith(corpus)] for part in ("real", "shuffled")
+                part: [k for k in getattr(entry, part) if k.startswith(corpus)]
+                for part in ("real", "shuffled")
             }
             assert [len(keys) for keys in of_corpus.values()] == [real, orders]

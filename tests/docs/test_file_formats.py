@@ -81,7 +81,7 @@ def test_queries_cells_and_inference(study):
 
 
 def test_arrays_have_the_shapes_that_the_page_says(study):
-    draws = study.config["inference"]["bootstrap"]["draws"]
+    draws = study.config.inference.bootstrap.draws
     file = study.inference_file(next(iter(study.inferences.values())))
     parts = [result for cell in json.loads(file.read_text())["cells"] for result in cell["results"]]
     assert np.load(file.with_suffix(".npy")).shape == (len(parts), draws)

@@ -68,7 +68,7 @@ def test_it_counts_metrics_methods_and_published_numbers_as_they_are():
 
 def test_it_says_what_make_study_runs():
     study = Study.read(ROOT / "config" / "embedded.yaml")
-    counts = len(study.queries), word(len(study.config["metrics"])), word(len(study.config["models"]))
+    counts = len(study.queries), word(len(study.config.metrics)), word(len(study.config.models))
     assert "# {} queries, {} metrics, {} models".format(*counts) in README
     install, faq = ((ROOT / "docs" / name).read_text() for name in ("install.md", "faq.md"))
     (packages,) = re.findall(r"^\| `make study` \| \d+ \| (\d+ MB) \|", install, re.M)

@@ -170,13 +170,13 @@ def test_the_study_of_all_methods_is_valid():
     from biasgrid import debias
 
     study = Study.read(ROOT / "config" / "debias.yaml", root=ROOT)
-    methods = {debias.method(entry["method"]).name for _, entry in study.debias.values()}
+    methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
     # without a projection that knows no groups: config/with_glpp.yaml
     measured = {"hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace"}
     assert measured <= methods <= set(debias.REGISTRY) - {"glpp"}
     for key, (criterion, entry) in study.debias.items():
-        assert "models" not in entry, key
-        if debias.method(entry["method"]).name in ("multiclass_hard", "inlp", "leace"):
+        assert entry.models is None, key
+        if debias.method(entry.method).name in ("multiclass_hard", "inlp", "leace"):
             assert f"{criterion.lower()}-" in key
     assert {c for c, _ in study.debias.values()} == {"Gender", "Ethnicity", "Religion"}
 

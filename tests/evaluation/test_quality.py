@@ -417,12 +417,12 @@ def test_a_criterion_called_quality_would_share_its_file(root):
 @pytest.mark.parametrize("name", ["config", "embedded"])
 def test_the_studies_have_seven_benchmarks(name):
     study = Study.read(ROOT / "config" / f"{name}.yaml", root=ROOT)
-    entry = study.config["quality"]
-    assert len(entry["similarity"]) + len(entry["analogies"]) == 7
+    entry = study.config.quality
+    assert len(entry.similarity) + len(entry.analogies) == 7
     assert {model for model in study.models} == {e.model for e in study.quality.values()}
     assert all(
-        path.startswith("gensim:") or path.partition(":")[0] in study.config["benchmarks"]
-        for path in entry["similarity"].values()
+        path.startswith("gensim:") or path.partition(":")[0] in study.config.benchmarks
+        for path in entry.similarity.values()
     )
 
 

@@ -36,6 +36,7 @@ from biasgrid.query import Query
 from biasgrid.request import Request
 from biasgrid.study import Study
 from biasgrid.tables.analogies import ANALOGIES, ANALOGY_SUMMARY, KEYS
+from biasgrid.validation import to_record
 
 MODEL = "bolukbasi-w2v-gnews-small"
 CONFIG = read_yaml(ROOT / "config" / "thesis.yaml")
@@ -257,7 +258,7 @@ def test_neighbours_in_the_model_are_neighbours_on_the_map(tmp_path):
 @pytest.fixture(scope="module")
 def records(google, tmp_path_factory):
     """The evaluation of gender of the shipped study, in a file, with fewer pairs and words."""
-    spec = copy.deepcopy(Study.of(CONFIG, root=ROOT).config["evaluation"]["Gender"])
+    spec = copy.deepcopy(Study.of(CONFIG, root=ROOT).config.evaluation["Gender"])
     del spec["questions"]["family"]["pairs"][6:]
     spec["map"]["ranks"] = [200, 400]
     record = {"criterion": "Gender", "model": MODEL, "debias": "none", **evaluate(google, None, spec, 42)}
@@ -463,7 +464,7 @@ def test_the_command_line_asks(random_model, capsys):
 def test_occupations_lie_where_figure_3_2_has_them(word2vec):
     entry = CONFIG["criteria"]["Race direction"]["queries"]["names_and_occupations"]
     study = Study.of(CONFIG, root=ROOT)
-    assert study.config["criteria"]["Race direction"]["queries"]["names_and_occupations"] == entry
+    assert to_record(study.config.criteria["Race direction"].queries["names_and_occupations"]) == entry
     query = study.queries["names_and_occupations"]
     result = metrics.direct_bias(query, word2vec, direction="all_pairs", lost_vocabulary_threshold=0.4)
     bias = result.detail["bias"]["Occupations"]

@@ -100,9 +100,9 @@ def test_what_figures_are_drawn_from_are_files_and_json():
         study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
         files = {
             *study.comparison_files,
-            *(entry["ratings"]["file"] for entry in study.config["criteria"].values() if "ratings" in entry),
+            *(entry.ratings.file for entry in study.config.criteria.values() if entry.ratings),
         }
-        kinds |= {"null"} if study.config["null_distributions"] else set()
+        kinds |= {"null"} if study.config.null_distributions else set()
         for name, drawing in study.figures.items():
             assert drawing.name == name
             kinds.add(drawing.kind)

@@ -57,12 +57,12 @@ def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays)
 
 @pytest.mark.parametrize("overlays", [(), ("atlas_npm",), ("atlas_open",)], ids=str)
 def test_every_model_has_its_licence_language_and_size(overlays):
-    models = atlas(*overlays).config["models"]
+    models = atlas(*overlays).config.models
     for key, model in models.items():
         # of Google's vectors no licence is known
-        assert (model["licence"] == "not stated") == (key == "word2vec-google-news-300"), key
-        assert "language" in model, key
-        assert model["source"]["type"] == "trained" or model["download_mb"] > 0, key
+        assert (model.licence == "not stated") == (key == "word2vec-google-news-300"), key
+        assert model.language, key
+        assert model.is_made_here or model.download_mb > 0, key
 
 
 def test_the_atlas_has_every_model_that_a_registry_has():
@@ -73,8 +73,8 @@ def test_the_atlas_has_every_model_that_a_registry_has():
     }
     # words of Google's vectors, which another package has, at unit length
     of_registries.remove("bolukbasi-w2v-gnews-small")
-    with_npm = atlas("atlas_npm").config["models"]
-    trained = {key for key, model in with_npm.items() if model["source"]["type"] == "trained"}
+    with_npm = atlas("atlas_npm").config.models
+    trained = {key for key, model in with_npm.items() if model.is_made_here}
     assert set(with_npm) == of_registries | trained
     assert len(trained) == 3
     # without npm, and without an open network, nothing is asked of either
@@ -84,7 +84,7 @@ def test_the_atlas_has_every_model_that_a_registry_has():
 
 def test_the_open_atlas_has_every_model_of_gensim_data_once():
     assert datasets(shipped_models()) == GENSIM_DATA
-    models = atlas("atlas_open").config["models"]
+    models = atlas("atlas_open").models
     assert datasets(models) == GENSIM_DATA - {"word2vec-ruscorpora-300"}
     assert shipped_models()["word2vec-ruscorpora-300"]["language"] == "ru"
     # what gensim-data has whole is not there a second time

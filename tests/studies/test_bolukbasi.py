@@ -98,7 +98,7 @@ def test_projections_and_extremes_are_numpys(study, records, vectors):
         assert dict(projections[end]) == pytest.approx({w: sign * x for w, x in neutral.items()}, abs=1e-6)
         words = sorted(neutral, key=lambda w, sign=sign: -sign * neutral[w])
         assert [w for w, _ in projections[end]] == words
-        printed = study.config["evaluation"]["Professions"]["direct"]["extremes"][end]
+        printed = study.config.evaluation["Professions"]["direct"]["extremes"][end]
         among = len(set(printed) & set(words[:10])) / 10
         assert value(records[0], f"extreme_{end}") == among == 0.8
         own = [-sign * vectors[w] @ she_he for w in printed]
@@ -116,7 +116,7 @@ def test_what_is_printed_is_reproduced(study):
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
     files = map(study.evaluation_file, study.evaluations.values())
-    published = comparison.read(study.config["published"])
+    published = comparison.read(study.config.published)
     table = comparison.compare(
         published,
         **empty,

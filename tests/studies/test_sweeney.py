@@ -57,7 +57,7 @@ def compared(study, model):
         "rankings": pd.DataFrame(columns=["criterion", "metric", "model", "debias", "rank"]),
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
-    published = comparison.read(study.config["published"])
+    published = comparison.read(study.config.published)
     table = comparison.compare(
         published, **empty, cells=files_in(study.results / "cells"), published_as=study.published_as
     )
@@ -96,7 +96,7 @@ def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
     rows = [word2vec.rows(words) for words in sides]
     x = np.concatenate([word2vec.array[found[found >= 0]] for found in rows]).astype(float)
     y = np.repeat([1, -1], [(found >= 0).sum() for found in rows])
-    names = [w for (w,) in subset.config["criteria"][CAPITALISED]["queries"][cell.query]["targets"].values()]
+    names = [w for (w,) in subset.config.criteria[CAPITALISED].queries[cell.query].targets.values()]
     targets = word2vec.array[word2vec.rows(names)].astype(float)
     accuracy, negative = [], []
     for seed in range(9):

@@ -14,6 +14,7 @@ from in_process import make_cells, make_inputs, make_tables
 from biasgrid import BiasgridError, extras, tables
 from biasgrid.plan.steps import frequency_step
 from biasgrid.study import Study
+from biasgrid.validation import to_record
 
 PLAIN = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end"
 TEXT = PLAIN.split()
@@ -95,7 +96,7 @@ def test_of_other_models_nothing_is_known(study):
     assert set(rows(study).index.get_level_values("model")) == {"trained", "ordered"}
     unknown = Study.of(config(models(other={}, ordered={"sorted": False})) | {"study": "unknown"})
     assert unknown.models_with_frequencies == ["trained"]
-    left = {key: entry for key, entry in unknown.config["models"].items() if key != "trained"}
+    left = {key: to_record(entry) for key, entry in unknown.config.models.items() if key != "trained"}
     assert "frequency" not in Study.of(config(left)).tables
 
 

@@ -123,5 +123,5 @@ def test_the_shipped_lists_are_a_criterion():
     criteria = [thesis["criteria"], "config/thesis_seed_lists.yaml"]
     study = Study.of(thesis | {"criteria": criteria, "figures": ["seed-lists"]}, root=ROOT)
     assert "seed_lists" in study.tables
-    lists = study.config["criteria"]["Seed lists"]["seed_lists"]
+    lists = study.config.criteria["Seed lists"].seed_lists
     assert [len(queries) for queries in lists.values()] == [7, 7]

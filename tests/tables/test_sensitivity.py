@@ -94,14 +94,14 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
     compared = comparison.compare(
-        comparison.read(study.config["published"], study.config["computed"]),
+        comparison.read(study.config.published, study.config.computed),
         nothing,
         nothing,
         correlations,
         files_in(study.results / "cells"),
         study.published_as,
         inference=files_in(study.results / "inference"),
-        beside=study.config["beside"],
+        beside=study.config.beside,
     )
     compared = compared[
         compared["quantity"].str.contains("robustness") & compared["metric"].isin(["mac", "weat_es"])

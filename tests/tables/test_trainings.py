@@ -142,7 +142,7 @@ def test_a_study_without_trainings_has_neither(project, monkeypatch):
         Study.of(plain)
     study = Study.of(plain | {"figures": []})
     assert "trainings" not in study.tables
-    assert "trainings" not in study.config
+    assert study.config.trainings is None
 
 
 def change(**keys):
@@ -196,11 +196,11 @@ def test_an_algorithm_without_a_seed_may_be_compared(project, monkeypatch):
 def test_the_shipped_study_varies_one_parameter_at_a_time():
     study = Study.read(ROOT / "config" / "trainings.yaml", ROOT)
     assert "trainings" in study.tables
-    for training in study.config["trainings"].values():
-        assert len(training["vary"]["seed"]) >= 4
-        assert {"vector_size", "window", "epochs", "min_count"} <= training["vary"].keys()
-    named = {key for t in study.config["trainings"].values() for keys in t["vary"].values() for key in keys}
-    bases = {training["base"] for training in study.config["trainings"].values()}
+    for training in study.config.trainings.values():
+        assert len(training.vary["seed"]) >= 4
+        assert {"vector_size", "window", "epochs", "min_count"} <= training.vary.keys()
+    named = {key for t in study.config.trainings.values() for keys in t.vary.values() for key in keys}
+    bases = {training.base for training in study.config.trainings.values()}
     assert named | bases == set(study.trained_models)
     # a corpus has no vectors whose quality there would be
     assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained_models)

@@ -100,7 +100,7 @@ def vectors_step(simulation: Simulation, cell: Cell) -> Step:
     """The step that trains vectors on a shuffled corpus."""
     return Step(
         f"vectors {cell.name}",
-        _model(simulation, simulation.config["frequency"]["corpus"]),
+        _model(simulation, simulation.config.frequency.corpus),
         simulation.frequency_vectors_file(cell.name),
         cell.spec["vectors"],
         "validation.calibration.frequency_vectors:vectors",
@@ -126,7 +126,7 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
     tables = {name: step.output for name, step in simulation.table_steps().items()}
     cells, labels = simulation.cells, {"labels": simulation.labels}
-    level = simulation.config["coverage"]["level"]
+    level = simulation.config.coverage.level
     figures = {}
     if cells:
         figures["p-values"] = (

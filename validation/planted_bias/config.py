@@ -69,6 +69,12 @@ class PlantedMetric(Measured):
     )
 
 
+class FullMetric(PlantedMetric):
+    """A metric with all of its settings."""
+
+    split: bool = field("whether half of the words are a set against the other half")
+
+
 class FactoryConfig(Run):
     """A planted-bias benchmark."""
 

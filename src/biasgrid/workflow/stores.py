@@ -32,7 +32,7 @@ def make_folder(study: Folders) -> None:
     try:
         study.embeddings.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        set_by = "embeddings" if getattr(study.config, "embeddings", None) else PLACE
+        set_by = "embeddings" if study.own_embeddings else PLACE
         raise BiasgridError(
             f"{set_by}: {study.embeddings} is no folder for embeddings: {error.strerror}"
         ) from None
