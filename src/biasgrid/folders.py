@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .config.study import Run
 from .validation import to_record
 
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
@@ -19,7 +20,7 @@ class Folders:
 
     KEY: ClassVar[str]
     COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
-    config: Any  # of the type that its kind of config has
+    config: Run
 
     @property
     def name(self) -> str:

@@ -18,10 +18,13 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
+from biasgrid.api import grid_config
 from biasgrid.api.grid import Grid, measure_grid
+from biasgrid.config.study import StudyConfig
 from biasgrid.debias import Transform
 from biasgrid.inference.null import Null
 from biasgrid.tables import REGISTRY
+from biasgrid.validation import field
 
 TABLES = [
     "scores",
@@ -368,6 +371,26 @@ def test_wrong_use_is_answered_with_a_sentence(tiny, place):
 def test_a_wrong_option_is_answered_with_a_sentence(tiny, option, sentence):
     with pytest.raises(BiasgridError, match=sentence):
         measured_tiny(tiny, **option)
+
+
+def test_a_key_of_a_config_is_one_place(tiny, monkeypatch):
+    """What a study's config has and `measure_grid` no argument for has its default in a grid."""
+
+    class WithToy(StudyConfig):
+        toy: int = field("a key that was added", 3)
+
+    monkeypatch.setattr(grid_config, "StudyConfig", WithToy)
+    config = measured_tiny(tiny).study.config
+    assert config.toy == 3
+    defaults = {
+        name: info.get_default(call_default_factory=True)
+        for name, info in StudyConfig.model_fields.items()
+        if name not in config.model_fields_set
+    }
+    assert {name: getattr(config, name) for name in defaults} == defaults
+    assert {"results", "figures", "quality", "published", "trainings"} <= defaults.keys()
+    (model, *_) = config.models.values()
+    assert (model.vocab_prefix, model.words) == ("", None)
 
 
 def test_a_grid_is_short_to_see_and_can_be_pickled(tiny, grid):

@@ -70,7 +70,6 @@ def study_of(
         ranking=Ranking.model_construct(**ranking),
         debias=_debias(states, list(criteria)),
         inference=_inference(**inference),
-        figures=[],
         # the criterion that the debias methods stand under
         evaluation={next(iter(criteria)): evaluation} if evaluation else {},
     )

@@ -162,7 +162,7 @@ def _check_names(config: StudyConfig, where: str) -> None:
             raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
         if labels.count(model.label) > 1:
             raise BiasgridError(
-                f"{where}: models: {key}: another model has the label {quote(model['label'])}"
+                f"{where}: models: {key}: another model has the label {quote(model.label)}"
             )
     by_key: dict[str, Metric] = {}
     for criterion in (name for name, entry in criteria.items() if entry.ranked):

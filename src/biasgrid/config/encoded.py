@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import model_validator
 
@@ -20,6 +20,9 @@ from ..words import WordOptions, variant
 from .common import Key, Text, one_language
 from .metrics import look_up
 from .names import check_names
+
+if TYPE_CHECKING:
+    from .study import StudyConfig
 
 ENCODED = "encoded"
 UNSAID = "not stated"  # the licence of what says none
@@ -62,7 +65,7 @@ class Encoded(Strict):
         return self
 
 
-def resolve_model(key: str, config: Any, queries: Mapping[str, Query]) -> dict[str, Any]:
+def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> dict[str, Any]:
     """What an encoded model of a checked config is made of: its source says all that its vectors are made of, the
     words by a digest; `encodes` lists them."""
     record, words = to_record(config.models[key]), sorted(set(_words(key, config, queries)))
@@ -77,7 +80,7 @@ def resolve_model(key: str, config: Any, queries: Mapping[str, Query]) -> dict[s
     return {**record, **licence, "source": record["source"] | made_of, "sorted": False, "encodes": words}
 
 
-def check_encoders(config: Any, where: str) -> None:
+def check_encoders(config: StudyConfig, where: str) -> None:
     """Check what encoded models need beyond their form.
 
     Raises
@@ -128,7 +131,7 @@ def in_sentences(
     ]
 
 
-def _words(key: str, config: Any, queries: Mapping[str, Query]) -> Iterator[str]:
+def _words(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> Iterator[str]:
     """The words of all that is measured on a model, fitted to it, or asked of it; each in the forms in which it is
     looked up."""
     model = config.models[key]

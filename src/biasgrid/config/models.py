@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_model, model_validator
 
@@ -22,6 +22,9 @@ from .encoded import ENCODED, UNSAID, Encoded, check_encoders
 from .encoded import resolve_model as resolve_encoded
 from .metrics import Words
 from .names import check_names
+
+if TYPE_CHECKING:
+    from .study import StudyConfig
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
@@ -266,7 +269,7 @@ def frequency_source_of(model: Model, study_frequencies: str) -> str | None:
     return WORDFREQ if study_frequencies == WORDFREQ else RANK if model.sorted else None
 
 
-def resolve_model(key: str, config: Any, queries: Mapping[str, Query]) -> dict[str, Any]:
+def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> dict[str, Any]:
     """What a model of a checked config is made of, as `embeddings.building` reads it. The source of one that is made
     here of a corpus says all of that: its name and source, how its sentences are read, and the seed of their order
     where they are shuffled. A shuffled corpus has the format and the window of the one that it is made of. For one
@@ -299,7 +302,7 @@ def resolve_model(key: str, config: Any, queries: Mapping[str, Query]) -> dict[s
     return {**record, "source": {**record["source"], **made_of}}
 
 
-def check_corpora(config: Any, where: str) -> None:
+def check_corpora(config: StudyConfig, where: str) -> None:
     """Check that the corpora and encoders of which models are made are there.
 
     Raises

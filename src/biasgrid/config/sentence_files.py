@@ -43,7 +43,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
     try:
         rows = _rows(str(path), path.stat().st_mtime_ns)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BiasgridError(f"{where}: file: {entry['file']}: cannot read it: {error}") from None
+        raise BiasgridError(f"{where}: file: {entry.file}: cannot read it: {error}") from None
     except BiasgridError as error:
         raise BiasgridError(f"{where}: file: {error}") from None
     columns = list(rows[0]) if rows else []
@@ -51,7 +51,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
         for name in names:
             if name not in columns:
                 raise BiasgridError(
-                    f"{where}: {key}: {entry['file']}: {unknown_name('column', name, columns)}"
+                    f"{where}: {key}: {entry.file}: {unknown_name('column', name, columns)}"
                 )
     for column, value in (entry.where or {}).items():
         selection = tuple(row for row in rows if row[column] == value)
@@ -66,7 +66,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
         texts = [row[column].strip() for row in rows]
         if "" in texts:
             raise BiasgridError(
-                f"{where}: sets: {entry['file']}: {quote(column)} has a row without a sentence"
+                f"{where}: sets: {entry.file}: {quote(column)} has a row without a sentence"
             )
         word_sets[name] = WordSet.unwarned(name, texts)
     return word_sets

@@ -51,12 +51,12 @@ def check_training(training: Training, models: Mapping[str, Model], where: str) 
             differ = set(_differences(base, source))
             if parameter not in differ:
                 raise BiasgridError(
-                    f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with a "
+                    f"{place}: {key} has the {parameter} of the base, {training.base}; name models with a "
                     "different one"
                 )
             if differ != {parameter}:
                 raise BiasgridError(
-                    f"{place}: {key} differs from the base, {training['base']}, also in "
+                    f"{place}: {key} differs from the base, {training.base}, also in "
                     f"{join_names(sorted(differ - {parameter}))}; it must differ in {parameter} alone"
                 )
 
