@@ -196,9 +196,8 @@ def _kind(kind: Any) -> str:
 
 
 def _limited(kind: Any, metadata: tuple[Any, ...]) -> str:
-    for entry in metadata:
-        if isinstance(entry, study.Includes):
-            return f"{_kind(entry.kind)}; or a YAML file with it; or a list of these, which are merged"
+    if common.INCLUDES in metadata:
+        return f"{_kind(kind)}; or a YAML file with it; or a list of these, which are merged"
     limits = [
         f"{word} {getattr(e, name):,}"
         for e in metadata
@@ -222,8 +221,6 @@ def _models(kind: Any) -> Iterator[type[BaseModel]]:
     """The models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         yield kind
-    if isinstance(kind, study.Includes):
-        yield from _models(kind.kind)
     for inner in get_args(kind):
         yield from _models(inner)
 

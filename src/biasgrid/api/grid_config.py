@@ -322,9 +322,9 @@ def _check_metrics(study: MeasuredStudy) -> None:
             queries = (study.queries[name] for name in entry.queries)
             suitable_queries = (query for query in queries if query.fits(template))
             check_subquery_names(suitable_queries, template, f"queries: {criterion}")
-    for key, entry in study.config.metrics.items():
-        for part in TESTS if entry.inference else ():
-            if getattr(entry.inference, part) and part not in study.config.inference.parts:
+    for key, metric in study.config.metrics.items():
+        for part in TESTS if metric.inference else ():
+            if getattr(metric.inference, part) and part not in study.config.inference.parts:
                 raise BiasgridError(
                     f"metrics: {key}: {part}: the grid makes no {part}, so its options mean nothing; ask for it: "
                     f"{part}=True"

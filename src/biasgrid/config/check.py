@@ -161,9 +161,7 @@ def _check_names(config: StudyConfig, where: str) -> None:
         if key == "raw":
             raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
         if labels.count(model.label) > 1:
-            raise BiasgridError(
-                f"{where}: models: {key}: another model has the label {quote(model.label)}"
-            )
+            raise BiasgridError(f"{where}: models: {key}: another model has the label {quote(model.label)}")
     by_key: dict[str, Metric] = {}
     for criterion in (name for name, entry in criteria.items() if entry.ranked):
         for key, metric in metrics_of(config, criterion).items():

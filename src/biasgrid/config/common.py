@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainValidator
 
 from ..errors import BiasgridError, quote
 from ..printable import check_line
@@ -63,7 +62,6 @@ Params = dict[str, Any]  # checked by whose parameters they are
 
 
 def _check_includes(value: Any) -> Any:
-    """What `load.merge_part` merges, and checks part by part."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
             raise BiasgridError(f"{quote(entry)} is not a mapping or a file's path")
@@ -72,16 +70,9 @@ def _check_includes(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Includes:
-    """Marks a field that holds a mapping, the path of a YAML file with one, or a list of these, which are merged."""
-
-    kind: Any  # of the mapping that comes out
-
-
-def with_includes(kind: Any) -> Any:
-    """The type of a field that `Includes`."""
-    return Annotated[Any, AfterValidator(_check_includes), Includes(kind)]
+# marks a field that may be written as the path of a YAML file with what it holds, or as a list of such, which
+# `load.merge_part` merges, and checks part by part
+INCLUDES = PlainValidator(_check_includes)
 
 
 def one_language(*entries: Any) -> bool:

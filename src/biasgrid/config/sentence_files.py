@@ -50,9 +50,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
     for key, names in (("sets", entry.sets.values()), ("where", (entry.where or {}))):
         for name in names:
             if name not in columns:
-                raise BiasgridError(
-                    f"{where}: {key}: {entry.file}: {unknown_name('column', name, columns)}"
-                )
+                raise BiasgridError(f"{where}: {key}: {entry.file}: {unknown_name('column', name, columns)}")
     for column, value in (entry.where or {}).items():
         selection = tuple(row for row in rows if row[column] == value)
         if not selection:
@@ -65,9 +63,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
     for name, column in entry.sets.items():
         texts = [row[column].strip() for row in rows]
         if "" in texts:
-            raise BiasgridError(
-                f"{where}: sets: {entry.file}: {quote(column)} has a row without a sentence"
-            )
+            raise BiasgridError(f"{where}: sets: {entry.file}: {quote(column)} has a row without a sentence")
         word_sets[name] = WordSet.unwarned(name, texts)
     return word_sets
 
