@@ -38,7 +38,8 @@ from .validation import to_record
 
 @dataclass(frozen=True)
 class Study(Folders):
-    """A checked config. Build it with `Study.of`; `config` has its defaults filled in and its includes resolved."""
+    """A checked config. Build it with `Study.of`; in `config` includes are resolved, and what is left out and has no
+    default is None."""
 
     KEY = "study"
     config: StudyConfig
@@ -65,7 +66,8 @@ class Study(Folders):
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        """The models by key. Of one that is made here the source says all that it is made of."""
+        """What each model is made of, by key (`embeddings.building`). Of one that is made here the source says all of
+        that."""
         return {
             key: resolve_model(key, self.config, self.queries)
             for key in self.config.models

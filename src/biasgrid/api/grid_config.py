@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import metrics as registry
 from .. import wefe_names
-from ..config import criteria as config_criteria
 from ..config.check import check_subquery_names, metrics_of
 from ..config.criteria import Criterion
+from ..config.criteria import Query as QueryEntry
 from ..config.debias import Debias
 from ..config.inference import Inference
 from ..config.metrics import Metric, OwnInference, Words
@@ -35,7 +35,7 @@ QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
 TIES = ("average", "min", "max", "dense", "first")
 BY = ("distance", "value")
-NO_ENTRY = config_criteria.Query.model_construct()  # what a config says of a query that is an object
+NO_ENTRY = QueryEntry.model_construct()  # what a config says of a query that is an object
 
 
 def study_of(

@@ -47,7 +47,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
     """Of each metric, model and debias method, and each metric of corpora and corpus: both values of each query."""
-    names, first, second = (list(part) for part in zip(*entry.queries, strict=True))
+    names, first, second = (list(part) for part in zip(*entry["queries"], strict=True))
     units = ["metric", "model", "debias"]
     values = dict(iter(scores[scores["metric"].isin(entry["metrics"])].groupby(units)))
     of_corpora = dict(iter(scores[scores["metric"].isin(entry["corpus_metrics"])].groupby(units[:2])))
