@@ -15,8 +15,9 @@ from .config.check import check, metrics_of
 from .config.common import one_language
 from .config.debias import Debias
 from .config.encoded import Encoded
+from .config.made_of import resolve_model
 from .config.metrics import Metric, look_up
-from .config.models import Trained, frequency_source_of, resolve_model
+from .config.models import Trained, frequency_source_of
 from .config.phenomena import of_criteria
 from .config.study import StudyConfig
 from .configs import sort_keys

@@ -21,8 +21,8 @@ from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file
 from ..validation import to_record
 from .common import one_language
+from .made_of import check_corpora
 from .metrics import Metric
-from .models import check_corpora
 from .names import check_names
 from .shuffled import check_shuffled
 from .study import StudyConfig

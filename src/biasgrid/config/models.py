@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_model, model_validator
 
 from ..embeddings import kinds, readers, sources
-from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
-from ..query import Query
 from ..registry import is_pending
-from ..validation import Line, Strict, check_path, field, to_record, validate
+from ..validation import Line, Strict, check_path, field, validate
 from .common import Key, Language, Params, Prose, Text
-from .encoded import ENCODED, UNSAID, Encoded, check_encoders
-from .encoded import resolve_model as resolve_encoded
+from .encoded import ENCODED, UNSAID, Encoded
 from .metrics import Words
-from .names import check_names
-
-if TYPE_CHECKING:
-    from .study import StudyConfig
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
@@ -267,58 +260,3 @@ def frequency_source_of(model: Model, study_frequencies: str) -> str | None:
     if reader and reader.counts:
         return COUNTS
     return WORDFREQ if study_frequencies == WORDFREQ else RANK if model.sorted else None
-
-
-def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> dict[str, Any]:
-    """What a model of a checked config is made of, as `embeddings.building` reads it. The source of one that is made
-    here of a corpus says all of that: its name and source, how its sentences are read, and the seed of their order
-    where they are shuffled. A shuffled corpus has the format and the window of the one that it is made of. For one
-    that is encoded see `encoded.resolve_model`."""
-    model, models = config.models[key], config.models
-    source, record = model.source, to_record(model)
-    if isinstance(source, Encoded):
-        return resolve_encoded(key, config, queries)
-    if not isinstance(source, Trained | ShuffledCorpus):
-        return record
-    name = source.corpus
-    corpus: dict[str, Any] = {}
-    if name in models and isinstance(models[name].source, ShuffledCorpus):
-        corpus["shuffle"] = models[name].source.seed
-        name = models[name].source.corpus
-    corpus_model = models.get(name)
-    corpus |= {"name": name, "source": to_record((corpus_model or config.corpora[name]).source)}
-    format_options = {}
-    if corpus_model:
-        options = {key: getattr(corpus_model, key) for key in ("format", *corpus_model.of_kind.keys)}
-        format_options = {key: value for key, value in options.items() if value is not None}
-    if isinstance(source, ShuffledCorpus):
-        return {**record, **format_options, "source": {**record["source"], "corpus": corpus}}
-    # a running text is trained on as any corpus is, and others by their sentences
-    if corpus_model and not ("window" in format_options and format_options.get("format") == "tokens"):
-        corpus["format"] = format_options.get("format", DEFAULT)
-    made_of: dict[str, Any] = {"corpus": corpus}
-    if name := source.start:
-        made_of["start"] = {"name": name, "source": config.encoders[name].source}
-    return {**record, "source": {**record["source"], **made_of}}
-
-
-def check_corpora(config: StudyConfig, where: str) -> None:
-    """Check that the corpora and encoders of which models are made are there.
-
-    Raises
-    ------
-    BiasgridError
-        One line that begins with `where`.
-    """
-    texts = [key for key, model in config.models.items() if is_text(model)]
-    in_order = [key for key in texts if not isinstance(config.models[key].source, ShuffledCorpus)]
-    check_encoders(config, where)
-    for key, model in config.models.items():
-        source, place = model.source, f"{where}: models: {key}: source"
-        for part in ("encoder", "start"):
-            if encoder := getattr(source, part, None):
-                check_names("encoder", [encoder], config.encoders or {}, place)
-        if isinstance(source, Trained):
-            check_names("corpus", [source.corpus], [*config.corpora, *texts], place)
-        elif isinstance(source, ShuffledCorpus):
-            check_names("corpus", [source.corpus], in_order, place)
