@@ -19,6 +19,7 @@ import biasgrid as bg
 from biasgrid.cli import main
 from biasgrid.plan.steps import figure_step
 from biasgrid.study import Study
+from biasgrid.tables.scales import ranking
 
 MARK = "ran.txt"  # written by each file of a plugin
 PAYLOAD = f"\nopen({MARK!r}, 'a').write(__name__)\n"
@@ -166,7 +167,7 @@ def test_two_open_studies_have_each_its_own_plugins(copy):
     studies = [bg.open_study(folder).study for folder in ("results/small", "results/other/small")]
     assert [study.labels["length"] for study in studies] == ["Length", "Length in cm"]
     assert [study.labels["halved"] for study in studies] == ["Halved", "Half"]
-    assert [study.neutral["length"] for study in studies] == [0, 1]
+    assert [ranking(study)["neutral"]["length"] for study in studies] == [0, 1]
 
 
 @pytest.mark.parametrize(

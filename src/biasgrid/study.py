@@ -14,7 +14,6 @@ from .config import load
 from .config.check import check
 from .config.common import one_language
 from .config.models import MADE_HERE, frequency_source_of, resolve_model
-from .config.phenomena import of_criteria
 from .configs import sort_keys
 from .debias import UNTOUCHED
 from .embeddings.frequencies import ENGLISH, WORDFREQ
@@ -29,7 +28,6 @@ from .options import PARTS as INFERRED
 from .query import Query
 from .seeds import seed_of
 from .statistics.aggregation import OVERALL
-from .tables.inputs import parts_of
 
 
 @dataclass(frozen=True)
@@ -77,12 +75,6 @@ class Study(Folders):
         """What it is without, as it could not be downloaded (`absence`): models and archives of benchmarks -> why.
         Nothing of what is planned."""
         return {}
-
-    @property
-    def absent_labels(self) -> list[str]:
-        """The labels of the models that are absent."""
-        absent = (key for key in self.config["models"] if key in self.absent)
-        return [resolve_model(key, self.config, self.queries)["label"] for key in absent]
 
     def present(self) -> Study:
         """The study without what could not be downloaded, as far as its run has found that out; itself where nothing
@@ -181,11 +173,6 @@ class Study(Folders):
     def ranks_file(self) -> Path:
         """Where the ranks in bootstrap resamples are, where there are any (`tables.rank_samples`)."""
         return self.results / "rank_samples.npy"
-
-    @property
-    def comparison_files(self) -> list[str]:
-        """Files of the numbers that the study is compared with: published ones, and ones of other code."""
-        return [*self.config["published"], *self.config["computed"]]
 
     def table_file(self, name: str) -> Path:
         """Where a table is."""
@@ -333,29 +320,6 @@ class Study(Folders):
                 labels[key] = entry.get("label", self.metric(criterion, key).label)
         return labels
 
-    @cached_property
-    def neutral(self) -> dict[str, float]:
-        """The value that means no bias, by the metric keys of the ranked criteria."""
-        return {
-            key: value
-            for (criterion, key), value in self.neutrals.items()
-            if criterion in self.ranked_criteria
-        }
-
-    @property
-    def neutrals(self) -> dict[tuple[str, str], float]:
-        """The value that means no bias, by criterion and metric key, of all criteria."""
-        return {
-            (criterion, key): self.metric(criterion, key).neutral
-            for criterion in self.config["criteria"]
-            for key in self.metrics(criterion)
-        }
-
-    @cached_property
-    def analogy_evaluations(self) -> list[Evaluation]:
-        """The evaluations that ask analogy questions."""
-        return [e for e in self.evaluations.values() if self.evaluation_specs[e.criterion].questions]
-
     @property
     def models_with_frequencies(self) -> list[str]:
         """The measured models whose words' frequencies are known."""
@@ -365,52 +329,6 @@ class Study(Folders):
     def frequency_source(self, model: str) -> str | None:
         """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""
         return frequency_source_of(self.models[model], self.config["frequencies"])
-
-    @cached_property
-    def direction_cells(self) -> list[Cell]:
-        """The cells of Direct Bias of pairs, which say how far apart directions lie."""
-        return [
-            cell
-            for cell in self.cells.values()
-            if (metric := self.metric(cell.criterion, cell.metric)).name == "direct_bias"
-            and metric.paired
-            and len(self.queries[cell.query].target_sets) == 2
-        ]
-
-    @cached_property
-    def phenomena(self) -> dict[str, dict[str, str]]:
-        """Of the criteria with phenomena: query id -> the phenomenon's name."""
-        return of_criteria(self.config["criteria"])
-
-    @cached_property
-    def word_cells(self) -> list[Cell]:
-        """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
-        criteria = self.config["criteria"].items()
-        names = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
-        return [cell for cell in self.cells.values() if cell.criterion in names]
-
-    @cached_property
-    def two_group_cells(self) -> list[Cell]:
-        """The cells of `word_cells` in which a word's value says which of two groups it is nearer to."""
-        return [cell for cell in self.word_cells if self.poles(cell)]
-
-    @cached_property
-    def rating_cells(self) -> list[Cell]:
-        """The cells of `two_group_cells` whose criterion has ratings of the words by people."""
-        return [cell for cell in self.two_group_cells if "ratings" in self.config["criteria"][cell.criterion]]
-
-    def poles(self, cell: Cell) -> tuple[str, str] | None:
-        """The two groups by name that a cell's words are nearer to, the one that positive values mean first; None
-        where the metric says nothing of the kind, or there are more than two groups."""
-        metric = self.metric(cell.criterion, cell.metric)
-        query = self.queries[cell.query]
-        groups = query.target_sets if metric.groups == "targets" else query.attribute_sets
-        return (groups[0].name, groups[1].name) if metric.word_bias and len(groups) == 2 else None
-
-    @property
-    def ranges(self) -> dict[tuple[str, str], tuple[float, float]]:
-        """The closed interval that values lie in, by criterion and metric key, of all criteria."""
-        return {(criterion, key): self.metric(criterion, key).range for criterion, key in self.neutrals}
 
     def metric(self, criterion: str, key: str) -> metrics.Metric:
         """The registered metric behind a study's metric key, under its parameters."""
@@ -434,34 +352,6 @@ class Study(Folders):
             **self.config["criteria"][criterion].get("words", {}),
             **(self.metrics(criterion)[key].get("words", {}) if key else {}),
             **self.models[model].get("words", {}),
-        }
-
-    @property
-    def published_as(self) -> dict[tuple[str, str], str]:
-        """Model and debias key -> the model whose published numbers it is compared with.
-
-        That is what the config says, else the model itself; of a debiased model only what the config says.
-        """
-        untouched_models = {
-            (key, UNTOUCHED): model.get("published_as", key) for key, model in self.models.items()
-        }
-        debiased_models = {
-            (model, key): name
-            for key, (_, entry) in self.debias.items()
-            for model, name in entry["published_as"].items()
-            if model not in self.absent
-        }
-        return untouched_models | debiased_models
-
-    @cached_property
-    def ranking(self) -> dict[str, Any]:
-        """What `tables.rankings` needs besides the scores."""
-        return {
-            "ranked": sorted(self.ranked_criteria),
-            "neutral": self.neutral,
-            "aggregation": self.config["aggregation"],
-            **self.config["ranking"],
-            "parts": parts_of(self),
         }
 
     def to_json(self) -> str:
@@ -494,22 +384,6 @@ class Study(Folders):
                             of_metric = {"function": metric.get("metric", key), "params": params}
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
-
-    @property
-    def scaled_metrics(self) -> dict[str, list[str]]:
-        """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
-        return {
-            name: [
-                key
-                for key in self.metrics(name)
-                if self.metric(name, key).scaled
-                and not all(
-                    self.word_options(name, key, model).get("normalize")
-                    for model in self.suitable_models(name, key)
-                )
-            ]
-            for name in self.ranked_criteria
-        }
 
     def method(self, name: str) -> debias.Method:
         """The registered debias method of a name."""

@@ -11,6 +11,7 @@ from conftest import ROOT
 from biasgrid import comparison
 from biasgrid.comparison.study_values import unit
 from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 
 FILES = sorted((ROOT / "data" / "published").glob("*.csv"))
 STUDIES = (
@@ -33,10 +34,10 @@ def reached_by(name):
     for part in name.split("+"):
         config |= yaml.safe_load((ROOT / f"config/{part}.yaml").read_text(encoding="utf-8"))
     study = Study.of(config, root=ROOT)
-    models = Counter(study.published_as.values())
+    models = Counter(published_as(study).values())
     for path in study.config["published"]:
         for place, row in enumerate(comparison.read([path]).itertuples(index=False)):
-            states = [s for s, other in study.published_as.items() if row.model in (other, unit(*s))]
+            states = [s for s, other in published_as(study).items() if row.model in (other, unit(*s))]
             if row.quantity in ("rank", "correlation"):  # of all models at once
                 if models.keys() == set(comparison.read([path]).query("quantity == 'rank'")["model"]):
                     yield path.rpartition("/")[2], place, row

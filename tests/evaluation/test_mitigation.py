@@ -15,6 +15,7 @@ from biasgrid import BiasgridError, registry, tables
 from biasgrid.debias.transform import Transform
 from biasgrid.study import Study
 from biasgrid.tables.mitigation import MITIGATION
+from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 
 # the table, by hand
@@ -185,8 +186,9 @@ def test_distances_are_from_the_neutral_value_of_the_criterions_own_metric(root)
     """A criterion that is not ranked may have another metric under the same key."""
     config = config_with()
     config["criteria"]["First"] |= {"ranked": False, "metrics": {"weat": {"metric": "mac"}}}
-    assert Study.of(config, root=root).neutrals["First", "weat"] == 1.0
-    assert Study.of(config, root=root).neutrals["Second", "weat"] == 0.0
+    study = Study.of(config, root=root)
+    assert neutrals(study)["First", "weat"] == 1.0
+    assert neutrals(study)["Second", "weat"] == 0.0
 
 
 def test_there_is_no_trade_off_without_a_measure_of_quality(root):

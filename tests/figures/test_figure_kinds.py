@@ -99,7 +99,8 @@ def test_what_figures_are_drawn_from_are_files_and_json():
     for config in CONFIGS:
         study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
         files = {
-            *study.comparison_files,
+            *study.config["published"],
+            *study.config["computed"],
             *(entry["ratings"]["file"] for entry in study.config["criteria"].values() if "ratings" in entry),
         }
         kinds |= {"null"} if study.config["null_distributions"] else set()

@@ -16,6 +16,7 @@ from biasgrid.numbers import typeset
 from biasgrid.report.step import TEMPLATES
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.study import Study
+from biasgrid.tables.scales import ranking
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 UNIT = ["metric", "model", "debias"]
@@ -398,7 +399,7 @@ def test_without_javascript_all_of_the_page_is_there(study, page, browser):
         assert not browser.one("#ranking-filters").is_displayed()
         assert browser.one("#ranking-tables table").is_displayed()
         summaries = [summary.text for summary in browser.all("#ranking-tables summary")]
-        assert summaries == [OVERALL, *study[1].ranking["ranked"]]
+        assert summaries == [OVERALL, *ranking(study[1])["ranked"]]
         assert len(browser.all("#comparison tbody tr")) == len(table(study, "comparison"))
     finally:
         browser.command("Emulation.setScriptExecutionDisabled", value=False)

@@ -20,6 +20,7 @@ from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
 from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +122,7 @@ def test_what_is_printed_is_reproduced(study):
         published,
         **empty,
         cells=files_in(study.results / "cells"),
-        published_as=study.published_as,
+        published_as=published_as(study),
         evaluations=files,
     )
     assert len(table) == len(published)

@@ -23,6 +23,7 @@ from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, table_step
 from biasgrid.statistics.correlation import with_interval
 from biasgrid.study import Study
+from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 
 pytestmark = pytest.mark.slow
@@ -240,8 +241,8 @@ def test_figures_are_of_what_lies_between_two_groups(study):
     drawn = [name for name in study.figures if name.startswith("projections/")]
     keys = ["same", *(f"direct_bias_{d}" for d in ("pca", "mean", "sum", "pair"))]
     assert drawn == [f"projections/{MODEL}/none/{key}/occupations" for key in keys]
-    assert study.poles(study.cells[SAME]) == ("Male terms", "Female terms")
-    assert study.poles(study.cells[f"{MODEL}/none/mac/occupations"]) is None
+    assert poles(study, study.cells[SAME]) == ("Male terms", "Female terms")
+    assert poles(study, study.cells[f"{MODEL}/none/mac/occupations"]) is None
 
 
 def test_no_poles_of_components_and_three_groups():
@@ -251,11 +252,11 @@ def test_no_poles_of_components_and_three_groups():
     targets = criterion["queries"]["occupations"]["targets"]
     config |= {"figures": [], "null_distributions": [], "published": []}
     two = Study.of(config, root=ROOT)
-    assert [cell.metric for cell in two.two_group_cells] == ["same"]
+    assert [cell.metric for cell in two_group_cells(two)] == ["same"]
     criterion["queries"]["occupations"]["targets"] = targets | {
         "Other terms": [f"person{i}" for i in range(10)]
     }
-    assert Study.of(config, root=ROOT).two_group_cells == []
+    assert two_group_cells(Study.of(config, root=ROOT)) == []
 
 
 # figures

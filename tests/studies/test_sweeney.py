@@ -19,6 +19,7 @@ from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step
 from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
 PAPER, CAPITALISED = "Sweeney and Najafian 2019", "Sweeney and Najafian 2019, capitalised"
@@ -59,7 +60,7 @@ def compared(study, model):
     }
     published = comparison.read(study.config["published"])
     table = comparison.compare(
-        published, **empty, cells=files_in(study.results / "cells"), published_as=study.published_as
+        published, **empty, cells=files_in(study.results / "cells"), published_as=published_as(study)
     )
     return table[table["model"] == model]
 

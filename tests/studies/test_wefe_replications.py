@@ -19,6 +19,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
 from biasgrid.request import Request
 from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 
 LANGUAGES = {
@@ -251,4 +252,4 @@ def test_the_documentation_on_an_open_network_is_a_valid_study():
     units = {(c.model, c.debias) for c in study.cells.values() if "GloVe" in c.criterion}
     assert units == {("glove-twitter-25", "none"), ("glove-twitter-25", "gender-hard-no-equalize")}
     table = comparison.read([ROOT / "data/published/wefe_documentation_glove.csv"])
-    assert set(table["model"]) <= {study.published_as.get(unit) for unit in units}
+    assert set(table["model"]) <= {published_as(study).get(unit) for unit in units}

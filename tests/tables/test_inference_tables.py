@@ -20,6 +20,7 @@ from biasgrid.results import KEYS
 from biasgrid.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
+from biasgrid.tables.scales import ranking
 
 
 def inference_file(path, results, metric="weat"):
@@ -178,7 +179,7 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
         assert (drawn.setdefault((key[0], first[key]), count) == count).all()
     assert set(drawn) == {("First", "q1"), ("First", "q2"), ("First", "q4"), ("Second", "q3")}
     assert (drawn["First", "q1"] + drawn["First", "q2"] + drawn["First", "q4"] == 3).all()
-    options = {name: value for name, value in study.ranking.items() if name not in ("coverage", "parts")}
+    options = {name: value for name, value in ranking(study).items() if name not in ("coverage", "parts")}
     naive = one_by_one(scores, samples, counts, **options)
     for kind, expected in enumerate(naive.values()):
         of_kind = expected.loc[rankings.set_index(UNIT).index].to_numpy(dtype=np.float32)

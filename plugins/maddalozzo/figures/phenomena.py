@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.config.phenomena import of_criteria
 from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
@@ -98,7 +99,7 @@ def columns_of(panels: int) -> int:
 
 def units_of(grid: Any, criterion: str) -> list[tuple[str, str, str]]:
     """The metrics, models and debias methods that a criterion's phenomena are measured by."""
-    ids = grid.phenomena[criterion]
+    ids = of_criteria(grid.config["criteria"])[criterion]
     cells = [cell for cell in grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
 
@@ -109,14 +110,14 @@ def labels_of(grid: Any, criterion: str) -> dict[str, str]:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, ids in grid.phenomena.items():
+    for criterion, ids in of_criteria(grid.config["criteria"]).items():
         for name, units in pages(f"phenomena-{slug(criterion)}", units_of(grid, criterion), MOST):
             spec = {
                 "labels": labels_of(grid, criterion),
                 "criterion": criterion,
                 "ids": sorted(ids),
                 "units": [list(unit) for unit in units],
-                "neutral": {metric: grid.neutrals[criterion, metric] for metric, *_ in units},
+                "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in units},
             }
             yield Drawing(name, tables(grid, "scores"), spec)
 

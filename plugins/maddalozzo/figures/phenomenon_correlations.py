@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.config.phenomena import of_criteria
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
 from biasgrid.figures.layout import (
     PAGE,
@@ -202,14 +203,14 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
 
-    for criterion in grid.phenomena:
+    for criterion in of_criteria(grid.config["criteria"]):
         inputs = quantities_inputs(grid)
         of_corpora = corpus_metrics(grid, criterion)
         shared = {
             **quantities_spec(grid),
             "labels": labels_of(grid, criterion),
             "criterion": criterion,
-            "neutral": {metric: grid.neutrals[criterion, metric] for metric in grid.metrics(criterion)},
+            "neutral": {metric: grid.metric(criterion, metric).neutral for metric in grid.metrics(criterion)},
         }
         units = units_of(grid, criterion)
         panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if "frequency" in inputs else {}

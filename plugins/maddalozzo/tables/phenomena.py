@@ -8,9 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from biasgrid.config.phenomena import of_criteria
 from biasgrid.seeds import seed_of
 from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -67,20 +69,21 @@ def _decision(p_value: float) -> str:
 
 def spec_of(grid: Any) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
-    return {"phenomena": grid.phenomena}
+    return {"phenomena": of_criteria(grid.config["criteria"])}
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if grid.phenomena else {}
+    return {"scores": grid.table_file("scores")} if of_criteria(grid.config["criteria"]) else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:
+    phenomena = spec_of(grid)["phenomena"]
     neutral = [
         [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
-        for (criterion, metric), value in sorted(grid.neutrals.items())
-        if criterion in grid.phenomena
+        for (criterion, metric), value in sorted(neutrals(grid).items())
+        if criterion in phenomena
     ]
-    return {**spec_of(grid), "neutral": neutral, "seed": grid.config["seed"]}
+    return {"phenomena": phenomena, "neutral": neutral, "seed": grid.config["seed"]}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)

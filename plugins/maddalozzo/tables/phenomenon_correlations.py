@@ -114,18 +114,19 @@ def quantities_inputs(grid: Any) -> dict[str, Any]:
 
 def quantities_spec(grid: Any) -> dict[str, Any]:
     """What `quantities_of_phenomena` depends on besides its tables."""
+    spec = spec_of(grid)
     return {
-        **spec_of(grid),
-        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},
+        **spec,
+        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(spec["phenomena"])},
         "corpora": sorted(key for key in grid.models if grid.kind(key).name == "corpus"),
     }
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.phenomena:
+    if not (phenomena := spec_of(grid)["phenomena"]):
         return {}
     inputs = quantities_inputs(grid)
-    has_quantities = "frequency" in inputs or any(corpus_metrics(grid, name) for name in grid.phenomena)
+    has_quantities = "frequency" in inputs or any(corpus_metrics(grid, name) for name in phenomena)
     return inputs if has_quantities else {}
 
 

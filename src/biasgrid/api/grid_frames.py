@@ -428,9 +428,10 @@ class Grid:
 
     def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
         from ..tables.rankings import rankings
+        from ..tables.scales import ranking
         from .grid_config import check_ranking
 
-        settings = dict(self.study.ranking)
+        settings = ranking(self.study)
         choices = {"aggregation": aggregation, "by": by, "ties": ties}
         settings |= {name: value for name, value in choices.items() if value is not None}
         check_ranking(settings["by"], settings["ties"])

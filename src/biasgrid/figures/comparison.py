@@ -353,7 +353,7 @@ def _mark(verdict: str, colour: str) -> dict:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.comparison_files:
+    if grid.config["published"] or grid.config["computed"]:
         # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
         metrics = dict.fromkeys(cell.metric for cell in grid.cells.values())
         for metric in [*metrics, *([""] if grid.evaluations else [])]:

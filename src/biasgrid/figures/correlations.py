@@ -10,6 +10,7 @@ import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
+from ..tables.scales import scaled_metrics
 from .figure import Drawing, Example, Figure, Files, cells_of, level, pages, tables
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
@@ -244,7 +245,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             "labels": {key: grid.labels[key] for key in sorted(metrics)},
             "method": grid.config["correlations"][0],
             "level": level(grid),
-            "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
+            "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())},
         }
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import decimal
+from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, group_by_size, labels, pages, tables
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
@@ -114,8 +115,8 @@ def directions(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in grid.direction_cells):
-        cells = [cell for cell in grid.direction_cells if cell.criterion == criterion]
+    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(grid)):
+        cells = [cell for cell in direction_cells(grid) if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}
         for cell in cells:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)

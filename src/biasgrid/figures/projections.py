@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import typeset
+from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
@@ -140,14 +141,14 @@ def _spread(axes, values: pd.Series) -> None:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.two_group_cells:
+    for cell in two_group_cells(grid):
         # imported late: most studies have no such table
         from ..tables.words import place_of
 
         metric = grid.labels[cell.metric]
         spec = {
             "place": place_of(grid, cell),
-            "poles": list(grid.poles(cell)),
+            "poles": list(poles(grid, cell)),
             "title": f"{cell.criterion}: words between two groups, by {metric}",
             "note": f"{state_label(grid, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,

@@ -14,6 +14,7 @@ from ..files import slug
 from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
+from ..tables.scales import scaled_metrics
 from ..verdicts.least_biased import RankedState
 from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
@@ -218,7 +219,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
     for criterion in (OVERALL, *grid.ranked_criteria):
         cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
         spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
-        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())}
+        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())}
         # two panels side by side, with names of two lines
         panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import plain
+from ..tables.scales import scaled_metrics
 from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
 from .layout import (
     MARGIN,
@@ -347,7 +348,7 @@ def _inputs(grid: Any) -> Files:
 def _verdicts(grid: Any) -> dict[str, Any]:
     """What the subtitle depends on besides the tables."""
     return {
-        "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
+        "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())},
         "level": level(grid),
         "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
+from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label, tables
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
@@ -113,7 +114,7 @@ def ratings(
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.rating_cells:
+    for cell in rating_cells(grid):
         # imported late: most studies have no ratings
         from ..tables.words import place_of
 
@@ -121,7 +122,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         spec = {
             "place": place_of(grid, cell),
             "query": grid.queries[cell.query].name,
-            "poles": list(grid.poles(cell)),
+            "poles": list(poles(grid, cell)),
             "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
             "note": f"{state_label(grid, cell)}.",
             "rating": of_criterion["label"],

@@ -292,7 +292,8 @@ def _text(value: float, of_p: bool) -> str:
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"] if grid.comparison_files else ():
+    has_numbers = grid.config["published"] or grid.config["computed"]
+    for criterion in grid.config["criteria"] if has_numbers else ():
         # by the criterion's own label: in another criterion, a key can be another metric's
         metrics = [
             [key, entry.get("label", grid.metric(criterion, key).label)]

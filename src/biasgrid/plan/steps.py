@@ -241,7 +241,8 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
         return figure_step(study, replace(drawing, inputs=inputs))
     if is_absent or (of_present is None and drawing.name in study.figures):
         # archives of benchmarks have no labels
-        labels = present.absent_labels + [key for key in present.absent if key not in study.models]
+        models = [model["label"] for key, model in study.models.items() if key in present.absent]
+        labels = models + [key for key in present.absent if key not in study.models]
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
     # else of a null distribution, or of files that the figure is not planned to be drawn from

@@ -17,6 +17,7 @@ from ..study import Study
 from ..tables.answers import summary_spec
 from ..tables.correlations import ranks_inputs
 from ..tables.rankings import bootstrap_spec
+from ..tables.scales import neutrals, ranking, scaled_metrics
 from . import cells
 from .step import template_files
 
@@ -80,11 +81,11 @@ def spec_of(study: Study) -> dict[str, Any]:
             for name, entry in criteria.items()
         },
         "collections": _collections(study),
-        "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
-        "ranking": study.ranking,
+        "neutrals": sorted([*names, value] for names, value in neutrals(study).items()),
+        "ranking": ranking(study),
         "inference": study.config["inference"],
         "correlations": {"methods": ["spearman"], **bootstrap_spec(study)},
-        "scaled": study.scaled_metrics,
+        "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "level": bootstrap.get("level", 0.95),
         "facts": {key: _facts(study, key) for key in keys},

@@ -59,11 +59,8 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return (
-        {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
-        if grid.analogy_evaluations
-        else {}
-    )
+    asking = [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].questions]
+    return {"evaluations": list(map(grid.evaluation_file, asking))} if asking else {}
 
 
 ANALOGIES = Table(

@@ -12,6 +12,7 @@ from ..verdicts.summary import READ, summary
 from . import REGISTRY
 from .pairs import PAIRS
 from .rankings import RANKINGS
+from .scales import neutrals, scaled_metrics
 from .scores import adjustment
 
 # inference's names of the tests of words
@@ -29,7 +30,7 @@ def answers_of(study: Any) -> list[Answer]:
 
 def lengths_of(study: Any) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
-    scaled = study.scaled_metrics
+    scaled = scaled_metrics(study)
     has_lengths = any(scaled.values()) and "scalars" in study.tables
     scalars = REGISTRY["scalars"].read(study.table_file("scalars")) if has_lengths else None
     return metrics_by_length(scalars, scaled)
@@ -50,7 +51,7 @@ def sides_of(study: Any) -> list[tuple[str, str, float]]:
     """(criterion, metric, neutral value) of the metrics of ranked criteria whose values lie on both sides of it."""
     return [
         (criterion, key, value)
-        for (criterion, key), value in study.neutrals.items()
+        for (criterion, key), value in neutrals(study).items()
         if criterion in study.ranked_criteria and study.metric(criterion, key).bias == "two-sided"
     ]
 
@@ -63,13 +64,14 @@ def summary_spec(study: Any) -> dict[str, Any]:
         for name in study.config["criteria"]
         for entry in study.metrics(name).values()
     ]
+    planned = study.planned.models if study.absent else {}
     draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
     return {
-        "absent": study.absent_labels,
+        "absent": [model["label"] for key, model in planned.items() if key in study.absent],
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
-        "scaled": study.scaled_metrics,
+        "scaled": scaled_metrics(study),
         "sides": sides_of(study),
         **adjustment(study),
         "draws": sorted(draws - {None}),

@@ -21,6 +21,7 @@ from ..in_memory import File, InMemory, parts_of
 from ..resources import find_file
 from ..statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
+from .cells import rating_cells
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
 from .inputs import cell_files, inference_files
@@ -84,7 +85,7 @@ def _inputs(grid: Any) -> dict[str, Any]:
     published, computed = grid.config["published"], grid.config["computed"]
     if not published and not computed:
         return {}
-    ratings = {"ratings": grid.table_file("ratings")} if grid.rating_cells else {}
+    ratings = {"ratings": grid.table_file("ratings")} if rating_cells(grid) else {}
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
@@ -105,12 +106,30 @@ def _file(numbers: File) -> File:
     return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
+def published_as(study: Any) -> dict[tuple[str, str], str]:
+    """Model and debias key -> the model whose published numbers it is compared with.
+
+    That is what the config says, else the model itself; of a debiased model only what the config says.
+    """
+    untouched_models = {
+        (key, UNTOUCHED): model.get("published_as", key) for key, model in study.models.items()
+    }
+    debiased_models = {
+        (model, key): name
+        for key, (_, entry) in study.debias.items()
+        for model, name in entry["published_as"].items()
+        if model not in study.absent
+    }
+    return untouched_models | debiased_models
+
+
 def _spec(grid: Any) -> dict[str, Any]:
     planned = grid.planned if grid.absent else grid
+    names = published_as(planned)
     labels = {
         unit(model, debias): planned.labels[model]
         + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
-        for model, debias in planned.published_as
+        for model, debias in names
     }
     measured: dict[tuple[str, str], dict[str, None]] = {}
     for cell in grid.cells.values():
@@ -119,12 +138,12 @@ def _spec(grid: Any) -> dict[str, Any]:
         "labels": labels,
         "queries": {key: words_digest(query) for key, query in grid.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
-        "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
-        "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
+        "published_as": sorted([*state, name] for state, name in names.items()),
+        "absent": sorted(unit(*state) for state in names if state[0] in grid.absent),
         "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
         "ranked": sorted(grid.ranked_criteria),
         # names of queries -> their ids
-        "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
+        "rated": {grid.queries[cell.query].name: cell.query for cell in rating_cells(grid)},
     }
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..directions import COMPARED as KINDS
 from ..results import results
+from .cells import direction_cells
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
@@ -30,7 +31,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.direction_cells)} if grid.direction_cells else {}
+    return {"cells": cell_files(grid, cells)} if (cells := direction_cells(grid)) else {}
 
 
 DIRECTIONS = Table(
@@ -47,6 +48,6 @@ DIRECTIONS = Table(
     ),
     inputs=_inputs,
     make=make,
-    cells=lambda grid: grid.direction_cells,
+    cells=direction_cells,
 )
 TABLES = (DIRECTIONS,)

@@ -14,6 +14,7 @@ from ..results import KEYS, cells, results_of
 from .influence import changes
 from .inputs import inference_files
 from .keys import CELL
+from .scales import ranges
 from .scores import adjust, equal_tests
 from .table import ANY, Column, Files, Table
 
@@ -235,7 +236,7 @@ INFERENCE = Table(
         Column("controls_high", "2.5 % of them have a higher value", "number", "the metric's", ANY),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},
+    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in ranges(grid).items())},
     make=make,
 )
 TABLES = (INFERENCE,)

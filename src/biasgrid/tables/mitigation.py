@@ -13,6 +13,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
+from .scales import neutrals
 from .scores import SCORES
 from .table import ANY, Column, Files, Table
 
@@ -89,7 +90,7 @@ MITIGATION = Table(
         Column("status", '"ok", or why there is no value'),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in grid.neutrals.items())},
+    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in neutrals(grid).items())},
     make=make,
 )
 TABLES = (MITIGATION,)

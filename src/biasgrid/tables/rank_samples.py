@@ -29,6 +29,7 @@ from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..statistics.shared import COVERAGE, THESE_QUERIES
 from .inputs import clusters_of
+from .scales import ranking
 from .scores import read_ranked
 from .shared import Clusters, Parts, places_of
 from .table import Files
@@ -63,7 +64,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
 
 def spec(grid: Any) -> dict[str, Any]:
     return {
-        "ranking": grid.ranking,
+        "ranking": ranking(grid),
         "clusters": clusters_of(grid),
         "draws": grid.config["inference"]["bootstrap"]["draws"],
         "seed": grid.config["seed"],

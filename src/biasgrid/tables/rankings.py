@@ -16,6 +16,7 @@ from ..statistics.ranks import rank_interval
 from ..statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
+from .scales import ranking
 from .scores import read_ranked
 from .shared import Parts, Place, places_of
 from .table import ANY, Column, Files, Table
@@ -188,7 +189,7 @@ RANKINGS = Table(
         ),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},
+    spec=lambda grid: {"ranking": ranking(grid), **bootstrap_spec(grid)},
     make=make,
     key=("criterion", "metric", "model", "debias"),
 )

@@ -11,6 +11,7 @@ from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
 from ..statistics.correlation import with_interval
+from .cells import rating_cells
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
@@ -47,9 +48,9 @@ def ratings_file(grid: Any, criterion: str) -> str:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.rating_cells:
+    files = {ratings_file(grid, cell.criterion) for cell in rating_cells(grid)}
+    if not files:
         return {}
-    files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
     return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
@@ -60,7 +61,7 @@ def _spec(grid: Any) -> dict[str, Any]:
             "query": grid.queries[cell.query].name,
             "ratings": ratings_file(grid, cell.criterion),
         }
-        for cell in grid.rating_cells
+        for cell in rating_cells(grid)
     ]
     return {"cells": cells, "seed": grid.config["seed"]}
 
@@ -81,6 +82,6 @@ RATINGS = Table(
     inputs=_inputs,
     spec=_spec,
     make=make,
-    cells=lambda grid: grid.rating_cells,
+    cells=rating_cells,
 )
 TABLES = (RATINGS,)

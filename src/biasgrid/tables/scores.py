@@ -29,6 +29,7 @@ from ..verdicts.evidence import (
 from ..verdicts.evidence import adjust as adjust_families
 from .inputs import cell_files, inference_files
 from .keys import CELL
+from .scales import neutrals
 from .table import ANY, Column, Files, Table
 
 # column of p-values -> that of the adjusted ones
@@ -209,7 +210,7 @@ def _absent(grid: Any) -> list[dict[str, str]]:
 def _spec(grid: Any) -> dict[str, Any]:
     tests = sorted(
         [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
-        for criterion, metric in grid.neutrals
+        for criterion, metric in neutrals(grid)
     )
     return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
 

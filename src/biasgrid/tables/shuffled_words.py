@@ -14,6 +14,7 @@ from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
 from . import spreads
+from .cells import two_group_cells
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
 from .table import ANY, Column, Files, Table
@@ -77,7 +78,7 @@ def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
     for pair in pairs(grid):
         for text in ("real", "shuffled"):
-            for cell in grid.two_group_cells:
+            for cell in two_group_cells(grid):
                 if cell.model in pair[text]:
                     yield pair, text, cell
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from . import scales
 from .inference import INFERENCE
 from .table import ANY, Column, Files
 
@@ -101,4 +102,4 @@ def inputs(grid: Any) -> dict[str, Any]:
 
 def neutrals(grid: Any) -> list[list[Any]]:
     """The value that means no bias as [criterion, metric, value], as JSON has it."""
-    return sorted([*names, value] for names, value in grid.neutrals.items())
+    return sorted([*names, value] for names, value in scales.neutrals(grid).items())

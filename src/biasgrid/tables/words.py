@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
+from .cells import word_cells
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
@@ -53,7 +54,7 @@ def place_of(grid: Any, cell: Any) -> dict[str, Any]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.word_cells)} if grid.word_cells else {}
+    return {"cells": cell_files(grid, cells)} if (cells := word_cells(grid)) else {}
 
 
 WORDS = Table(
@@ -69,6 +70,6 @@ WORDS = Table(
     ),
     inputs=_inputs,
     make=make,
-    cells=lambda grid: grid.word_cells,
+    cells=word_cells,
 )
 TABLES = (WORDS,)

@@ -1,0 +1,50 @@
+"""On what scales a study's metrics measure, and what its rankings are made by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .inputs import parts_of
+
+
+def neutrals(study: Any) -> dict[tuple[str, str], float]:
+    """The value that means no bias, by criterion and metric key, of all criteria."""
+    return {
+        (criterion, key): study.metric(criterion, key).neutral
+        for criterion in study.config["criteria"]
+        for key in study.metrics(criterion)
+    }
+
+
+def ranges(study: Any) -> dict[tuple[str, str], tuple[float, float]]:
+    """The closed interval that values lie in, by criterion and metric key, of all criteria."""
+    return {(criterion, key): study.metric(criterion, key).range for criterion, key in neutrals(study)}
+
+
+def scaled_metrics(study: Any) -> dict[str, list[str]]:
+    """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
+    return {
+        name: [
+            key
+            for key in study.metrics(name)
+            if study.metric(name, key).scaled
+            and not all(
+                study.word_options(name, key, model).get("normalize")
+                for model in study.suitable_models(name, key)
+            )
+        ]
+        for name in study.ranked_criteria
+    }
+
+
+def ranking(study: Any) -> dict[str, Any]:
+    """What `tables.rankings` needs besides the scores."""
+    return {
+        "ranked": sorted(study.ranked_criteria),
+        "neutral": {
+            key: value for (name, key), value in neutrals(study).items() if name in study.ranked_criteria
+        },
+        "aggregation": study.config["aggregation"],
+        **study.config["ranking"],
+        "parts": parts_of(study),
+    }
