@@ -16,8 +16,8 @@ from pathlib import Path
 from biasgrid import comparison
 from biasgrid.comparison.queries import FILE, read_queries
 from biasgrid.configs import read_yaml
+from biasgrid.plan.study import Study
 from biasgrid.resources import find_file
-from biasgrid.study import Study
 
 
 def main() -> None:

@@ -24,8 +24,8 @@ from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import store_of
 from biasgrid.inference import infer_query
 from biasgrid.measure import measure
+from biasgrid.plan.study import UNTOUCHED, Study
 from biasgrid.request import Request
-from biasgrid.study import UNTOUCHED, Study
 from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 

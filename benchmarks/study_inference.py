@@ -29,8 +29,8 @@ def measure(models: list[str]) -> dict[str, float]:
     from threadpoolctl import threadpool_limits
 
     from biasgrid.plan import steps
+    from biasgrid.plan.study import Study
     from biasgrid.processes import RANDOM_GROUPS
-    from biasgrid.study import Study
 
     study = Study.read("config/embedded.yaml")
     seconds: dict[str, float] = {}

@@ -7,8 +7,8 @@ from pathlib import Path
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
+from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
-from biasgrid.study import Study
 
 
 def make_inputs(study: Study) -> None:
@@ -17,11 +17,11 @@ def make_inputs(study: Study) -> None:
     if text := plugins.record_text(study):
         write_text(study.results / plugins.FILE, text)
     for key, query in study.queries.items():
-        write_text(study.query_file(key), query.to_json())
+        write_text(study.paths.query_file(key), query.to_json())
     for name, model in study.models.items():
         build_store(name, model, study.embeddings)
         record = study.embeddings / name / "model.json"
-        write_text(study.model_file(name), record.read_text(encoding="utf-8"))
+        write_text(study.paths.model_file(name), record.read_text(encoding="utf-8"))
 
 
 def make_cells(study: Study) -> None:
@@ -41,11 +41,11 @@ def make_cells(study: Study) -> None:
 
 def make_tables(study: Study, *names: str) -> None:
     """Tables, and those that they are made from; all of the study where none is named."""
-    files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
+    files = {study.paths.table_file(name): steps.table_step(study, name) for name in study.tables}
     if "bootstrap" in study.config["inference"]:
-        files[study.ranks_file] = steps.rank_samples_step(study)
+        files[study.paths.ranks_file] = steps.rank_samples_step(study)
     files |= {
-        study.frequency_file(model): steps.frequency_step(study, model)
+        study.paths.frequency_file(model): steps.frequency_step(study, model)
         for model in study.models_with_frequencies
     }
     made: set[Path] = set()
@@ -58,7 +58,7 @@ def make_tables(study: Study, *names: str) -> None:
             made.add(file)
 
     for name in names or study.tables:
-        make(study.table_file(name))
+        make(study.paths.table_file(name))
 
 
 def make(study: Study) -> Study:

@@ -13,7 +13,7 @@ from scipy.stats import false_discovery_control
 
 from biasgrid.inference.aggregates import write_aggregates
 from biasgrid.plan.steps import aggregates_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, extras, metrics, resources
 from biasgrid.config.study import StudyConfig
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 SOURCE = ROOT / "src" / "biasgrid"
 HEAVY = ("pandas", "scipy", "sklearn", "pydantic", "gensim", "torch", "matplotlib", "snakemake", "numpy")

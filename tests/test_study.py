@@ -7,8 +7,8 @@ import yaml
 from conftest import ROOT, grid_config
 
 from biasgrid import BiasgridError
+from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of
-from biasgrid.study import Study
 from biasgrid.tables.comparison import published_as
 
 

@@ -10,9 +10,9 @@ from conftest import GRID_WORDS, Project, biasgrid
 from reruns import append, cells, made, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, metrics
+from biasgrid.plan.study import Study
 from biasgrid.properties.examine import examine_metric
 from biasgrid.registry import load_plugins
-from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 TOYS = {

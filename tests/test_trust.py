@@ -18,7 +18,7 @@ from test_toys import CONFIG, TOYS
 import biasgrid as bg
 from biasgrid.cli import main
 from biasgrid.plan.steps import figure_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.scales import ranking
 
 MARK = "ran.txt"  # written by each file of a plugin
@@ -284,7 +284,7 @@ def test_a_link_within_the_folder_is_a_plugin(project):
 
 def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
-    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.study import Study\n"
+    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"
     done = subprocess.run(
         [sys.executable, "-c", code + "print(len(Study.read('config.yaml').cells))"],
         capture_output=True,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
-from biasgrid.folders import Folders
+from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
 

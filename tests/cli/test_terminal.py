@@ -19,7 +19,7 @@ from snippets import pages
 import biasgrid as bg
 from biasgrid import Query, extras, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from biasgrid import Query, comparison, tables
 from biasgrid.comparison.study_values import run_deviations
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 FOLDER = ROOT / "data" / "published"
 NAN = math.nan

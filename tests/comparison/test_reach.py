@@ -10,7 +10,7 @@ from conftest import ROOT
 
 from biasgrid import comparison
 from biasgrid.comparison.study_values import unit
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 FILES = sorted((ROOT / "data" / "published").glob("*.csv"))

@@ -12,7 +12,7 @@ from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config.load import WordSets
 from biasgrid.config.shipped import shipped_models
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import notices
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
@@ -245,7 +245,7 @@ def test_word_sets_by_name(root):
 def test_a_config_is_read_without_a_drawing_library():
     import subprocess
 
-    code = "import sys; from biasgrid.study import Study; Study.read('config/embedded.yaml'); "
+    code = "import sys; from biasgrid.plan.study import Study; Study.read('config/embedded.yaml'); "
     code += "assert not {'matplotlib', 'jsonschema', 'torch', 'sklearn'} & set(sys.modules)"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True

@@ -14,7 +14,7 @@ from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of
 from biasgrid.evaluation.evaluate import check_archives
 from biasgrid.plan.steps import evaluation_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 
 @pytest.fixture

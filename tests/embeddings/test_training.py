@@ -19,7 +19,7 @@ from reruns import append, cells, jobs_of, planned
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.building import store_of
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 SMALL = {"vector_size": 8, "window": 3, "min_count": 2, "epochs": 2, "seed": 3}
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import BiasgridError, registry, tables
 from biasgrid.debias.transform import Transform
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.mitigation import MITIGATION
 from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
@@ -340,10 +340,10 @@ def test_a_file_is_a_new_evaluation(folder):
     config = debias_config()
     config["evaluation"]["First"]["length"] = {"rows": 7}
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("scores"))
+    table = tables.read(study.paths.table_file("scores"))
     assert set(table["debias"]) == {"none", "hard", "hsr", "projection"}
     assert set(table.loc[table["debias"] != "none", "criterion"]) == {"First"}
-    mitigated = tables.read(study.table_file("mitigation"))
+    mitigated = tables.read(study.paths.table_file("mitigation"))
     assert set(zip(mitigated["model"], mitigated["debias"], strict=True)) == set(ALL)
     assert set(mitigated["group"]) == {"direct", "displacement", "metric", "similarity", "length"}
     direct = mitigated[(mitigated["measure"] == "direct_bias") & (mitigated["debias"] == "hard")]
@@ -355,7 +355,7 @@ def test_a_file_is_a_new_evaluation(folder):
     # hard debias works on vectors of unit length
     after = lengths.set_index(["model", "debias"])["after"]
     assert after["one", "hard"] < 1.001 < lengths["before"].min()
-    assert Transform.load(study.transform_file("one", "hard")).fitted_on["model"] == "one"
+    assert Transform.load(study.paths.transform_file("one", "hard")).fitted_on["model"] == "one"
 
 
 def engine_config():

@@ -17,7 +17,7 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures import draw
 from biasgrid.figures.quality_ranks import quality_ranks
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.quality import QUALITY
 
 pytestmark = pytest.mark.slow
@@ -441,7 +441,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_study_with_quality_is_made_to_its_table(folder):
     study = make_all(Study.of(quality_config()))
-    table = tables.read(study.table_file("quality"))
+    table = tables.read(study.paths.table_file("quality"))
     assert list(zip(table["model"], table["debias"], strict=True)) == [
         ("one", "everywhere"), ("one", "none"), ("two", "none"),
     ]  # fmt: skip
@@ -450,7 +450,7 @@ def test_a_study_with_quality_is_made_to_its_table(folder):
     assert sorted(table["rank"]) == [1, 2, 3]
     drawing = study.figures["quality-ranks"]
     assert set(map(str, drawing.inputs.values())) >= {
-        str(study.table_file(n)) for n in ("quality", "rankings")
+        str(study.paths.table_file(n)) for n in ("quality", "rankings")
     }
     assert_readable(draw(drawing))
 

@@ -32,7 +32,7 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.layout import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from biasgrid.figures.layout import PAGE
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.rankings import rankings_by_criterion
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 

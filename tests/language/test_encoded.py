@@ -16,7 +16,7 @@ from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
 from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.templates import Templates
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
 TEMPLATES = ["a {} b.", "{} c."]

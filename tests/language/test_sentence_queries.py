@@ -16,7 +16,7 @@ from biasgrid import BiasgridError, Query, metrics, sentence_scores
 from biasgrid.config.sentence_files import sentences
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.plan import steps
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PAIRS = """id,stereo,anti,bias_type
 0,a man is strong,a woman is strong,gender
@@ -150,25 +150,25 @@ def test_cells_say_which_torch_scored_their_sentences(folder):
     of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
     made = make(study(models=models, figures=[]))
-    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
     assert record["versions"]["torch"] == metadata.version("torch")
 
 
 def test_preference_in_a_study(folder):
     made = make(study())
-    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
     # what was measured elsewhere needs no torch here
     assert "torch" not in record["versions"]
     (cell,) = record["results"]
     # 2 of 4 are preferred, one is a tie
     assert cell["value"] == 0.5
     assert cell["scalars"]["ties"] == 1
-    gender = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/gender"]).read_text())["results"][
-        0
-    ]
+    gender = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/gender"]).read_text())[
+        "results"
+    ][0]
     assert gender["value"] == pytest.approx(2 / 3)
     assert gender["scalars"]["p_binomial"] == pytest.approx(stats.binomtest(2, 3).pvalue)
-    scores = made.table_file("scores").read_text()
+    scores = made.paths.table_file("scores").read_text()
     assert "Gender,pll_preference,tiny,none,0.66" in scores
     assert (made.results / "report.html").stat().st_size > 10_000
 
@@ -183,13 +183,13 @@ def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     # the model is another one now: nothing of the former is kept
     second = study()
     make(second)
-    record = json.loads(second.sentence_scores_file("tiny", "file.pairs").read_text())
+    record = json.loads(second.paths.sentence_scores_file("tiny", "file.pairs").read_text())
     assert len(record["scores"]) == 10
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he codes,gender\n")
     third = study(metrics={"pll_preference": {}, "again": {"metric": "pll_preference", "label": "Again"}})
     step = steps.sentence_scores_step(third, "tiny", "file.pairs")
     for key, query in third.queries.items():
-        third.query_file(key).write_text(query.to_json())
+        third.paths.query_file(key).write_text(query.to_json())
     assert step.run() == {"sentences": 9, "scored": 0}
     assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
 
@@ -220,7 +220,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
     made = make(study())
-    cell = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())["results"][0]
+    cell = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())[
+        "results"
+    ][0]
     assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
     # the pair is lost, and the others are measured
     assert cell["value"] == pytest.approx(1 / 3)
@@ -341,7 +343,7 @@ def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
 def test_scores_in_another_models_place_are_not_taken(folder):
     made = make(study())
     step = steps.cell_step(made, made.cells["tiny/none/pll_preference/all"])
-    path = made.sentence_scores_file("tiny", "file.pairs")
+    path = made.paths.sentence_scores_file("tiny", "file.pairs")
     path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))
     with pytest.raises(BiasgridError, match="made from a different source"):
         step.run()

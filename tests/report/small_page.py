@@ -13,8 +13,8 @@ from in_process import make, make_cells, make_inputs, make_tables
 
 from biasgrid import comparison
 from biasgrid.plan import steps
+from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
-from biasgrid.study import Study
 
 
 def words(letter: str) -> list[str]:

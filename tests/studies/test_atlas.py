@@ -9,7 +9,7 @@ from loopback import refused
 from snakemake.utils import update_config
 
 from biasgrid.config.shipped import shipped_models
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 ENGLISH = {"Gender", "Ethnicity", "Religion"}
 # all static models of gensim-data, from its list.json

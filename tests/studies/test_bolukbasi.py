@@ -19,7 +19,7 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def records(study):
     assert sorted(study.evaluations) == sorted(STATES)
-    return [json.loads(study.evaluation_file(study.evaluations[name]).read_text()) for name in STATES]
+    return [json.loads(study.paths.evaluation_file(study.evaluations[name]).read_text()) for name in STATES]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_what_is_printed_is_reproduced(study):
         "rankings": pd.DataFrame(columns=["criterion", "metric", "model", "debias", "rank"]),
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
-    files = map(study.evaluation_file, study.evaluations.values())
+    files = map(study.paths.evaluation_file, study.evaluations.values())
     published = comparison.read(study.config["published"])
     table = comparison.compare(
         published,

@@ -21,8 +21,8 @@ from biasgrid.figures.projections import projections
 from biasgrid.figures.ratings import ratings as draw_ratings
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, table_step
+from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import with_interval
-from biasgrid.study import Study
 from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 
@@ -55,7 +55,7 @@ def study(tmp_path_factory):
         fetch(name, model["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
         build_store(name, model, made.embeddings)
     for cell in made.cells.values():
-        write_text(made.query_file(cell.query), made.queries[cell.query].to_json())
+        write_text(made.paths.query_file(cell.query), made.queries[cell.query].to_json())
         cell_step(made, cell).run()
     for name in (
         "scores",

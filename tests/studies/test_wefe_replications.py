@@ -17,8 +17,8 @@ from biasgrid import comparison, figures, tables
 from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import Study
 from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 
@@ -70,7 +70,7 @@ def of_the_subset(config: str, folder: Path) -> pd.DataFrame:
         entries["beside"] = {SUBSET: entries["beside"][SUBSET]}
     study = make_all(Study.of(entries, root=ROOT))
     assert_readable(figures.draw(next(iter(study.figures.values()))))
-    return tables.read(study.table_file("comparison"))
+    return tables.read(study.paths.table_file("comparison"))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, inference_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -41,14 +41,14 @@ def study(tmp_path_factory):
     build_store(MODEL, study.models[MODEL], study.embeddings)
     for name in (MAC, WEAT):
         cell = study.cells[name]
-        write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+        write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
         cell_step(study, cell).run()
         inference_step(study, [study.inferences[name]]).run()
     return study
 
 
 def halves_of(study, name):
-    record = json.loads(study.inference_file(study.inferences[name]).read_text())
+    record = json.loads(study.paths.inference_file(study.inferences[name]).read_text())
     return record["cells"][0]["results"][0]["halves"]
 
 

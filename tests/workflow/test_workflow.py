@@ -17,7 +17,7 @@ import yaml
 from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
 
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import disk, notices
 
 TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}

@@ -8,7 +8,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
-from biasgrid.study import UNTOUCHED, Study
+from biasgrid.plan.study import UNTOUCHED, Study
 from biasgrid.workflow import captions, engine, stores, why
 from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules

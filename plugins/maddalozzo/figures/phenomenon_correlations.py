@@ -225,7 +225,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
         if panels:
-            inputs = inputs | {"phenomenon_correlations": grid.table_file("phenomenon_correlations")}
+            inputs = inputs | {"phenomenon_correlations": grid.paths.table_file("phenomenon_correlations")}
         for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
             for drawing_name, part in pages(name, quantity_panels, MOST):

@@ -115,7 +115,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                     "states": states,
                 }
                 yield Drawing(
-                    drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                    drawing_name,
+                    {"evaluations": list(map(grid.paths.evaluation_file, page_evaluations))},
+                    spec,
                 )
 
 

@@ -73,7 +73,7 @@ def spec_of(grid: Any) -> dict[str, Any]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if of_criteria(grid.config["criteria"]) else {}
+    return {"scores": grid.paths.table_file("scores")} if of_criteria(grid.config["criteria"]) else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def quantities_inputs(grid: Any) -> dict[str, Any]:
 
     frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(grid)
     names = ["scores", *(["frequency"] if frequency else [])]
-    return {name: grid.table_file(name) for name in names}
+    return {name: grid.paths.table_file(name) for name in names}
 
 
 def quantities_spec(grid: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, u
 from ..figures import Drawing
 from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
-from ..study import Study
+from ..plan.study import Study
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plot_study(
         table = InMemory(("comparison",), compare_with(study, published))
         study = _with_published(study)
         if isinstance(study, MeasuredStudy):
-            study.files["comparison"] = table
+            study.paths.made["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
             for drawing in of_kind.drawings(study)

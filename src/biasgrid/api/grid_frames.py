@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
-from ..study import Study
+from ..plan.study import Study
 from . import wefe
 from .measured_study import frame_of, left_out, states_of
 

@@ -18,12 +18,13 @@ from ..errors import BiasgridError, InputError, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
+from ..plan.paths import Paths
 from ..plan.plugins import FILE, Plugins, read_plugins
+from ..plan.study import Study
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import find_file
 from ..schema import read
-from ..study import Study
 from ..validation import check_path
 
 CONFIG = "study.json"
@@ -95,7 +96,7 @@ class FinishedStudy(Study):
         return {
             name: criteria
             for name, criteria in super().aggregate_criteria.items()
-            if Study.aggregates_file(self, self.inference_groups[name][0]).is_file()
+            if Paths(self.results).aggregates_file(self.inference_groups[name][0]).is_file()
         }
 
 

@@ -12,7 +12,7 @@ from ..results import results
 from ..verdicts.text import pluralize
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..plan.study import Study
 
 Place = tuple[str, str, str]  # metric, query, model
 
@@ -59,7 +59,7 @@ def _fixed(study: Study) -> Iterator[Place]:
             continue
         parts = {part.name: part for part in study.queries[cell.query].subqueries(metric.template)}
         try:
-            cell_results = list(results([study.cell_file(cell)]))
+            cell_results = list(results([study.paths.cell_file(cell)]))
         except BiasgridError:
             continue  # not measured yet
         for (_, name, *_), _, result in cell_results:

@@ -204,7 +204,7 @@ def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
     from ..config import load
     from ..config.shipped import plugins_of, shipped_models
-    from ..study import Study
+    from ..plan.study import Study
 
     config = load.read(find_file(DEFAULT))
     models = shipped_models() | load.merge_part(config["models"], "models", str(DEFAULT), Path("."))

@@ -75,7 +75,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     inference = _find_inference(study, args)
     # in one file with the metric's other queries, of which what is there is kept
     for member in (group := study.inference_groups[inference.group]):
-        if member is inference or not study.cell_file(member.cell).is_file():
+        if member is inference or not study.paths.cell_file(member.cell).is_file():
             _make(study, cell_step(study, member.cell))
     step = inference_step(study, group)
     # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
@@ -239,7 +239,7 @@ def _make(study: Any, step: Any) -> Any:
     """Write the queries that a step reads, and make it; returns what it returns."""
     from ..files import write_text
 
-    keys = {str(study.query_file(key)): key for key in study.queries}
+    keys = {str(study.paths.query_file(key)): key for key in study.queries}
     for file in keys.keys() & set(step.files):
         write_text(Path(file), study.queries[keys[file]].to_json())
     return step.run()

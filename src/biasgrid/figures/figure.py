@@ -111,7 +111,7 @@ class Figure:
 
 def tables(grid: Any, *names: str) -> dict[str, File]:
     """The files of a study's tables, by the tables' names."""
-    return {name: grid.table_file(name) for name in names}
+    return {name: grid.paths.table_file(name) for name in names}
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:

@@ -295,7 +295,7 @@ def drawing(grid: Any, cell: Any) -> Drawing:
         "interval": inference["interval"],
         "level": level(grid),
     }
-    return Drawing(f"null/{cell.name}", {"null": grid.null_file(cell)}, spec, "null")
+    return Drawing(f"null/{cell.name}", {"null": grid.paths.null_file(cell)}, spec, "null")
 
 
 def _drawings(grid: Any) -> Iterator[Drawing]:

@@ -141,7 +141,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                     "criterion": criterion,
                     "excluded": bool(evaluation_spec.direct.exclude),
                 }
-                inputs = {"evaluation": grid.evaluation_file(evaluation)}
+                inputs = {"evaluation": grid.paths.evaluation_file(evaluation)}
                 yield Drawing(f"professions-{slug(criterion)}-{model}", inputs, spec)
 
 

@@ -180,7 +180,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 "criterion": criterion,
                 "cells": [c.name for c in page_cells],
             }
-            yield Drawing(name, {"cells": list(map(grid.cell_file, page_cells))}, spec)
+            yield Drawing(name, {"cells": list(map(grid.paths.cell_file, page_cells))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -17,9 +17,9 @@ from ..errors import BiasgridError, unknown_name
 from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
-from ..study import Study
 from ..tables.table import Column
 from ..validation import Line, Strict, line
+from .study import Study
 
 FILE = "plugins.json"
 NAMES = (

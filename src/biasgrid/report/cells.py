@@ -173,11 +173,15 @@ def inputs(study: Any) -> dict[str, Any]:
     """The files that `read` takes, by role."""
     files: dict[str, Any] = {
         "cells": cell_files(study),
-        "queries": [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())],
+        "queries": [
+            study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())
+        ],
         "inferences": inference_files(study)["inferences"] if study.inferences else [],
-        "scores": study.table_file("scores"),
+        "scores": study.paths.table_file("scores"),
     }
-    return files | ({"comparison": study.table_file("comparison")} if "comparison" in study.tables else {})
+    return files | (
+        {"comparison": study.paths.table_file("comparison")} if "comparison" in study.tables else {}
+    )
 
 
 def spec(study: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
 from ..plan.steps import when_run
+from ..plan.study import Study
 from ..resources import find_file
-from ..study import Study
 from ..tables.answers import summary_spec
 from ..tables.correlations import ranks_inputs
 from ..tables.rankings import bootstrap_spec
@@ -40,12 +40,12 @@ def report_step(study: Study) -> Step:
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,
-        "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
-        "models": [study.model_file(model) for model in study.models],
+        "tables": [study.paths.table_file(name) for name in SHOWN if name in study.tables],
+        "models": [study.paths.model_file(model) for model in study.models],
         **(_ranks(study) if "rankings" in study.tables else {}),
     }
     function, present = "biasgrid.report.step:write", when_run(study, report_step)
-    return Step("report", inputs, study.report_file, spec_of(study), function, present=present)
+    return Step("report", inputs, study.paths.report_file, spec_of(study), function, present=present)
 
 
 def _ranks(study: Study) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _ranks(study: Study) -> dict[str, Any]:
     try:
         return ranks_inputs(study)
     except BiasgridError:
-        return {"rankings": study.table_file("rankings")}
+        return {"rankings": study.paths.table_file("rankings")}
 
 
 def spec_of(study: Study) -> dict[str, Any]:

@@ -86,8 +86,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)]
-    return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
+    tests = [
+        grid.paths.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)
+    ]
+    return {"scores": grid.paths.table_file("scores"), **({"tests": tests} if tests else {})}
 
 
 def _spec(grid: Any) -> dict[str, Any]:

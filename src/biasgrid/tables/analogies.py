@@ -60,7 +60,7 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
 
 def _inputs(grid: Any) -> dict[str, Any]:
     asking = [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].questions]
-    return {"evaluations": list(map(grid.evaluation_file, asking))} if asking else {}
+    return {"evaluations": list(map(grid.paths.evaluation_file, asking))} if asking else {}
 
 
 ANALOGIES = Table(

@@ -22,17 +22,17 @@ OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
 def answers_of(study: Any) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
     bootstrap = study.config["inference"].get("bootstrap") or {}
-    pairs = PAIRS.read(study.table_file("pairs")) if bootstrap and study.ranked_criteria else None
+    pairs = PAIRS.read(study.paths.table_file("pairs")) if bootstrap and study.ranked_criteria else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
     level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
-    return answers(RANKINGS.read(study.table_file("rankings")), pairs, metrics, level, draws)
+    return answers(RANKINGS.read(study.paths.table_file("rankings")), pairs, metrics, level, draws)
 
 
 def lengths_of(study: Any) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
     scaled = scaled_metrics(study)
     has_lengths = any(scaled.values()) and "scalars" in study.tables
-    scalars = REGISTRY["scalars"].read(study.table_file("scalars")) if has_lengths else None
+    scalars = REGISTRY["scalars"].read(study.paths.table_file("scalars")) if has_lengths else None
     return metrics_by_length(scalars, scaled)
 
 
@@ -41,7 +41,7 @@ def summary_of(study: Any) -> list[str]:
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ
-        if name in study.tables and REGISTRY[name].is_whole(file := study.table_file(name))
+        if name in study.tables and REGISTRY[name].is_whole(file := study.paths.table_file(name))
     }
     said = summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
     return list(said.values())

@@ -85,14 +85,14 @@ def _inputs(grid: Any) -> dict[str, Any]:
     published, computed = grid.config["published"], grid.config["computed"]
     if not published and not computed:
         return {}
-    ratings = {"ratings": grid.table_file("ratings")} if rating_cells(grid) else {}
+    ratings = {"ratings": grid.paths.table_file("ratings")} if rating_cells(grid) else {}
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
-        **{name: grid.table_file(name) for name in ("aggregates", "rankings", "correlations")},
+        **{name: grid.paths.table_file(name) for name in ("aggregates", "rankings", "correlations")},
         "cells": cell_files(grid),
         "inferences": inference_files(grid)["inferences"],
-        "evaluations": list(map(grid.evaluation_file, grid.evaluations.values())),
+        "evaluations": list(map(grid.paths.evaluation_file, grid.evaluations.values())),
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
         # `read` finds them beside the numbers

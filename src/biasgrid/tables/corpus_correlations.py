@@ -101,7 +101,7 @@ CORPUS_CORRELATIONS = Table(
         Column("of", "the corpus: a model's key"),
         *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
     ),
-    inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
+    inputs=lambda grid: {"scores": grid.paths.table_file("scores")} if _criteria(grid) else {},
     spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config["seed"]},
     make=make,
     key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),

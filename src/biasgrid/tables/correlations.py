@@ -106,8 +106,8 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
 
 def ranks_inputs(grid: Any) -> dict[str, Any]:
     """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
-    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
-    return {"rankings": grid.table_file("rankings"), **ranks}
+    ranks = {"rank_samples": grid.paths.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    return {"rankings": grid.paths.table_file("rankings"), **ranks}
 
 
 CORRELATIONS = Table(

@@ -76,8 +76,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
         return {}
     return {
         "cells": cell_files(grid),
-        "frequencies": [grid.frequency_file(model) for model in grid.models_with_frequencies],
-        "scores": grid.table_file("scores"),
+        "frequencies": [grid.paths.frequency_file(model) for model in grid.models_with_frequencies],
+        "scores": grid.paths.table_file("scores"),
     }
 
 

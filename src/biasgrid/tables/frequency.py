@@ -29,7 +29,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    files = [grid.frequency_file(model) for model in grid.models_with_frequencies]
+    files = [grid.paths.frequency_file(model) for model in grid.models_with_frequencies]
     return {"frequencies": files} if files else {}
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 def inference_files(grid: Any) -> dict[str, list[Path]]:
     """The files of a study's inference, and those of the queries that say what each test is of."""
-    files = [grid.inference_file(group[0]) for group in grid.inference_groups.values()]
+    files = [grid.paths.inference_file(group[0]) for group in grid.inference_groups.values()]
     queries = dict.fromkeys(inference.cell.query for inference in grid.inferences.values())
-    return {"inferences": files, "queries": [grid.query_file(query) for query in queries]}
+    return {"inferences": files, "queries": [grid.paths.query_file(query) for query in queries]}
 
 
 def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
-    return [grid.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
+    return [grid.paths.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
 
 
 def parts_of(grid: Any) -> Parts:

@@ -71,7 +71,10 @@ def _inputs(grid: Any) -> dict[str, Any]:
     evaluations = grid.evaluations.values()
     if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
         return {}
-    return {"scores": grid.table_file("scores"), "evaluations": list(map(grid.evaluation_file, evaluations))}
+    return {
+        "scores": grid.paths.table_file("scores"),
+        "evaluations": list(map(grid.paths.evaluation_file, evaluations)),
+    }
 
 
 MITIGATION = Table(

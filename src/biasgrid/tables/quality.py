@@ -96,7 +96,9 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))} if grid.quality else {}
+    return (
+        {"evaluations": list(map(grid.paths.evaluation_file, grid.quality.values()))} if grid.quality else {}
+    )
 
 
 def _absent(grid: Any) -> list[dict[str, str]]:

@@ -103,15 +103,15 @@ def inputs(grid: Any) -> dict[str, Any]:
     metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
     if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
         return {}
-    files = {"scores": grid.table_file("scores")}
+    files = {"scores": grid.paths.table_file("scores")}
     if "bootstrap" in grid.config["inference"]:
         groups = [
             group[0]
             for group in grid.inference_groups.values()
             if any((i.cell.criterion, i.cell.metric) in metric_keys for i in group)
         ]
-        files["inferences"] = [grid.inference_file(first) for first in groups]
-        files["samples"] = [grid.samples_file(first) for first in groups]
+        files["inferences"] = [grid.paths.inference_file(first) for first in groups]
+        files["samples"] = [grid.paths.samples_file(first) for first in groups]
     return files
 
 

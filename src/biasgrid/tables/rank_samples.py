@@ -81,9 +81,9 @@ def inputs(grid: Any) -> dict[str, Any]:
         if any(inference.cell.criterion in grid.ranked_criteria for inference in group)
     ]
     return {
-        "scores": grid.table_file("scores"),
-        "inferences": [grid.inference_file(first) for first in inferences],
-        "samples": [grid.samples_file(first) for first in inferences],
+        "scores": grid.paths.table_file("scores"),
+        "inferences": [grid.paths.inference_file(first) for first in inferences],
+        "samples": [grid.paths.samples_file(first) for first in inferences],
     }
 
 

@@ -128,8 +128,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    ranks = {"rank_samples": grid.ranks_file} if "bootstrap" in grid.config["inference"] else {}
-    return {"scores": grid.table_file("scores"), **ranks}
+    ranks = {"rank_samples": grid.paths.ranks_file} if "bootstrap" in grid.config["inference"] else {}
+    return {"scores": grid.paths.table_file("scores"), **ranks}
 
 
 def bootstrap_spec(grid: Any) -> dict[str, Any]:

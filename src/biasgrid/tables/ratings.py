@@ -51,7 +51,10 @@ def _inputs(grid: Any) -> dict[str, Any]:
     files = {ratings_file(grid, cell.criterion) for cell in rating_cells(grid)}
     if not files:
         return {}
-    return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
+    return {
+        "words": grid.paths.table_file("words"),
+        "ratings": [str(find_file(file)) for file in sorted(files)],
+    }
 
 
 def _spec(grid: Any) -> dict[str, Any]:

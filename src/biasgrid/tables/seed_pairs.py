@@ -33,7 +33,7 @@ def pair_evaluations(grid: Any) -> list[Any]:
 
 def _inputs(grid: Any) -> dict[str, Any]:
     evaluations = pair_evaluations(grid)
-    return {"evaluations": list(map(grid.evaluation_file, evaluations))} if evaluations else {}
+    return {"evaluations": list(map(grid.paths.evaluation_file, evaluations))} if evaluations else {}
 
 
 SEED_PAIRS = Table(

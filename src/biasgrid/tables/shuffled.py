@@ -101,7 +101,7 @@ def shuffled_cells(grid: Any) -> Iterator[Any]:
 
 
 def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if any(shuffled_cells(grid)) else {}
+    return {"scores": grid.paths.table_file("scores")} if any(shuffled_cells(grid)) else {}
 
 
 def _spec(grid: Any) -> dict[str, Any]:

@@ -100,8 +100,8 @@ def _inputs(grid: Any) -> dict[str, Any]:
     if not models:
         return {}
     return {
-        "words": grid.table_file("words"),
-        "frequencies": [grid.frequency_file(m) for m in sorted(models)],
+        "words": grid.paths.table_file("words"),
+        "frequencies": [grid.paths.frequency_file(m) for m in sorted(models)],
     }
 
 

@@ -94,9 +94,9 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
 
 def inputs(grid: Any) -> dict[str, Any]:
     """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
-    files = {"scores": grid.table_file("scores")}
+    files = {"scores": grid.paths.table_file("scores")}
     if "bootstrap" in grid.config["inference"]:
-        files["inference"] = grid.table_file("inference")
+        files["inference"] = grid.paths.table_file("inference")
     return files
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..plan import steps
 from ..plan.step import Step
-from ..study import Study
+from ..plan.study import Study
 
 # folders of results -> of their files' paths, the parts that name the state of a model that they need
 OF_STATES = {"cells": 2, "inference": 2, "aggregates": 2, "debias": 2, "models": 1}

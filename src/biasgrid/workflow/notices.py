@@ -11,10 +11,10 @@ from ..config.shipped import shipped_models
 from ..embeddings.download import WRONG_HASH
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
-from ..folders import Folders
 from ..numbers import number
+from ..plan.paths import Folders
 from ..plan.steps import model_store
-from ..study import UNTOUCHED, Study
+from ..plan.study import UNTOUCHED, Study
 from ..tables.scores import SCORES
 from ..words import entries_of
 
@@ -112,7 +112,7 @@ def lost_by_case(study: Study) -> str | None:
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
-        if study.kind(cell.model).is_model and study.cell_file(cell).is_file():
+        if study.kind(cell.model).is_model and study.paths.cell_file(cell).is_file():
             *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
             query = study.queries[cell.query]
             for word_set in (*query.target_sets, *query.attribute_sets):
@@ -138,7 +138,7 @@ def lost_by_case(study: Study) -> str | None:
 
 def caveats(study: Study) -> list[str]:
     """What limits the study's scores, in lines for its warnings."""
-    scores = study.table_file("scores")
+    scores = study.paths.table_file("scores")
     lowest = {}
     if scores.is_file():
         for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():

@@ -9,8 +9,8 @@ from ..figures.null import drawing
 from ..options import POOLED
 from ..plan import steps
 from ..plan.step import Step
+from ..plan.study import Study
 from ..report.report_step import report_step
-from ..study import Study
 
 
 class Plan(Mapping[str, Step]):

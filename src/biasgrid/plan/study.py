@@ -9,25 +9,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import absence, debias, metrics, tables
-from .config import load
-from .config.check import check
-from .config.common import one_language
-from .config.models import MADE_HERE, frequency_source_of, resolve_model
-from .configs import sort_keys
-from .debias import UNTOUCHED
-from .embeddings.frequencies import ENGLISH, WORDFREQ
-from .embeddings.kinds import Kind, kind_of
-from .errors import BiasgridError, unknown_name
-from .evaluation.spec import Spec
-from .figures import Drawing, plan_figures
-from .folders import Folders
-from .grid import Cell, Evaluation, Fit, Inference
-from .options import BY_FREQUENCY, OF_WORDS
-from .options import PARTS as INFERRED
-from .query import Query
-from .seeds import seed_of
-from .statistics.aggregation import OVERALL
+from .. import absence, debias, metrics, tables
+from ..config import load
+from ..config.check import check
+from ..config.common import one_language
+from ..config.models import MADE_HERE, frequency_source_of, resolve_model
+from ..configs import sort_keys
+from ..debias import UNTOUCHED
+from ..embeddings.frequencies import ENGLISH, WORDFREQ
+from ..embeddings.kinds import Kind, kind_of
+from ..errors import BiasgridError, unknown_name
+from ..evaluation.spec import Spec
+from ..figures import Drawing, plan_figures
+from ..grid import Cell, Evaluation, Fit, Inference
+from ..options import BY_FREQUENCY, OF_WORDS
+from ..options import PARTS as INFERRED
+from ..query import Query
+from ..seeds import seed_of
+from ..statistics.aggregation import OVERALL
+from .paths import Folders
 
 
 @dataclass(frozen=True)
@@ -121,35 +121,6 @@ class Study(Folders):
             for criterion, entry in entries.items()
         }
 
-    def cell_file(self, cell: Cell) -> Path:
-        """Where a cell's results are."""
-        return self._cell_files[cell.name]
-
-    # a plan of thousands of cells asks for each of them dozens of times
-    @cached_property
-    def _cell_files(self) -> dict[str, Path]:
-        return {name: self.results / "cells" / f"{name}.json" for name in self.cells}
-
-    def inference_file(self, inference: Inference) -> Path:
-        """Where a cell's p-value, intervals and sensitivity are, among those of its metric's other queries."""
-        return self.results / "inference" / f"{inference.group}.json"
-
-    def samples_file(self, inference: Inference) -> Path:
-        """Where the values of a cell's bootstrap resamples are, in an array (sub-queries of all queries, draws)."""
-        return self.results / "inference" / f"{inference.group}.npy"
-
-    def null_file(self, cell: Cell) -> Path:
-        """Where the numbers of a cell's null distributions are."""
-        return self.results / "null" / f"{cell.name}.npz"
-
-    def evaluation_file(self, evaluation: Evaluation) -> Path:
-        """Where an evaluation's results are."""
-        return self.results / "evaluation" / f"{evaluation.name}.json"
-
-    def aggregates_file(self, inference: Inference) -> Path:
-        """Where the tests of the aggregates of a metric on a state of a model are, where it has any."""
-        return self.results / "aggregates" / f"{inference.group}.json"
-
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Groups of inference whose aggregates are tested against random groups -> the ranked criteria that they are
@@ -168,15 +139,6 @@ class Study(Folders):
                 is_complete = first.debias == UNTOUCHED or criteria == criteria_of_metrics[first.metric]
                 criteria_of_groups[name] = [*sorted(criteria), *([OVERALL] if is_complete else [])]
         return criteria_of_groups
-
-    @property
-    def ranks_file(self) -> Path:
-        """Where the ranks in bootstrap resamples are, where there are any (`tables.rank_samples`)."""
-        return self.results / "rank_samples.npy"
-
-    def table_file(self, name: str) -> Path:
-        """Where a table is."""
-        return self.results / f"{name}.csv"
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
