@@ -53,7 +53,7 @@ rule all:
     default_target: True
     input:
         # named one by one: a deleted cell is made again although the tables are there
-        [str(STUDY.paths.cell_file(cell)) for cell in STUDY.cells.values()],
+        [str(STUDY.paths.cell_file(cell)) for cell in STUDY.grid.cells.values()],
         # all that a job writes: one that lacks a file, as an older version leaves it, is made again
         inference_files(STUDY),
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],

@@ -21,10 +21,11 @@ import numpy as np
 
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
+from biasgrid.debias import UNTOUCHED
 from biasgrid.embeddings.building import store_of
 from biasgrid.inference import infer_query
 from biasgrid.measure import measure
-from biasgrid.plan.study import UNTOUCHED, Study
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
 from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
@@ -56,7 +57,7 @@ def measured(study: Study, rows: list[dict[str, str]], runs: int) -> int:
     of_cells = defaultdict(list)
     for row in rows:
         if row["runs"] and row["query"] and row["quantity"] != "value":
-            for cell in study.cells.values():
+            for cell in study.grid.cells.values():
                 printed_for = (cell.model, published_as(study).get((cell.model, cell.debias)))
                 same = (cell.metric, cell.query) == (row["metric"], row["query"])
                 if same and cell.debias == UNTOUCHED and row["model"] in printed_for:

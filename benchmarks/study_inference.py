@@ -36,7 +36,7 @@ def measure(models: list[str]) -> dict[str, float]:
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         os.environ[RANDOM_GROUPS] = folder
-        for name, group in study.inference_groups.items():
+        for name, group in study.grid.inference_groups.items():
             if group[0].cell.model not in models:
                 continue
             made = {"inference": steps.inference_step(study, group)}

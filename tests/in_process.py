@@ -28,15 +28,15 @@ def make_cells(study: Study) -> None:
     """The cells and their inference."""
     for model, sentences in steps.cells_by_sentences(study):
         steps.sentence_scores_step(study, model, sentences).run()
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         steps.cell_step(study, cell).run()
     if steps.POOLED & study.config["inference"].keys():
         for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
-    for group in study.inference_groups.values():
+    for group in study.grid.inference_groups.values():
         steps.inference_step(study, group).run()
-    for name in study.aggregate_criteria:
-        steps.aggregates_step(study, study.inference_groups[name]).run()
+    for name in study.grid.aggregate_criteria:
+        steps.aggregates_step(study, study.grid.inference_groups[name]).run()
 
 
 def make_tables(study: Study, *names: str) -> None:
@@ -46,7 +46,7 @@ def make_tables(study: Study, *names: str) -> None:
         files[study.paths.ranks_file] = steps.rank_samples_step(study)
     files |= {
         study.paths.frequency_file(model): steps.frequency_step(study, model)
-        for model in study.models_with_frequencies
+        for model in study.grid.models_with_frequencies
     }
     made: set[Path] = set()
 
@@ -73,10 +73,10 @@ def make(study: Study) -> Study:
 def make_all(study):
     """A study with debias methods and evaluations, to its page."""
     make_inputs(study)
-    for model, key in study.fits:
+    for model, key in study.grid.fits:
         steps.fit_step(study, model, key).run()
     make_cells(study)
-    for evaluation in (study.evaluations | study.quality).values():
+    for evaluation in (study.grid.evaluations | study.grid.quality).values():
         steps.evaluation_step(study, evaluation).run()
     make_tables(study)
     report_step(study).run()

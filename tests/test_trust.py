@@ -286,7 +286,7 @@ def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
     code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').cells))"],
+        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').grid.cells))"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},

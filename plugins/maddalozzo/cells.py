@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 
-def interval_agreement_cells(grid: Any) -> list[Any]:
+def interval_agreement_cells(study: Any) -> list[Any]:
     """The cells of agreement by an interval."""
     cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
+    for cell in study.grid.cells.values():
+        entry = study.metrics(cell.criterion)[cell.metric]
+        is_agreement = study.metric(cell.criterion, cell.metric).name == "agreement"
         if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells

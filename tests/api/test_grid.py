@@ -104,8 +104,8 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
 
 def test_null_distributions_are_the_workflows(study, grid):
     ours, theirs = (
-        Null.load(grid.study.paths.null_file(grid.study.cells[NULL])),
-        Null.load(study.paths.null_file(study.cells[NULL])),
+        Null.load(grid.study.paths.null_file(grid.study.grid.cells[NULL])),
+        Null.load(study.paths.null_file(study.grid.cells[NULL])),
     )
     assert ours.results == theirs.results
     assert np.array_equal(ours.samples, theirs.samples)

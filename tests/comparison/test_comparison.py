@@ -663,7 +663,7 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
         compared += 1
     assert compared >= 6
     # effect sizes of one word per set are defined, as they are in print
-    of_one_word = [c for c in study.cells.values() if study.metric(c.criterion, c.metric).one_word]
+    of_one_word = [c for c in study.grid.cells.values() if study.metric(c.criterion, c.metric).one_word]
     assert {cell.spec["params"].get("one_word") for cell in of_one_word} <= {"keep"}
 
 

@@ -43,16 +43,16 @@ def reached_by(name):
                     yield path.rpartition("/")[2], place, row
             elif row.query:
                 cells = [f"{model}/{debias}/{row.metric}/{row.query}" for model, debias in states]
-                known = study.inferences if row.quantity in comparison.TESTED else study.cells
+                known = study.grid.inferences if row.quantity in comparison.TESTED else study.grid.cells
                 if any(cell in known for cell in cells):
                     yield path.rpartition("/")[2], place, row
             elif row.metric:
-                cells = {(c.model, c.debias) for c in study.cells.values() if c.metric == row.metric}
+                cells = {(c.model, c.debias) for c in study.grid.cells.values() if c.metric == row.metric}
                 if cells.intersection(states) and row.criterion in (*study.config["criteria"], "Overall"):
                     yield path.rpartition("/")[2], place, row
             elif any(
                 (e.criterion, e.model, e.debias) == (row.criterion, *state)
-                for e in study.evaluations.values()
+                for e in study.grid.evaluations.values()
                 for state in states
             ):
                 yield path.rpartition("/")[2], place, row

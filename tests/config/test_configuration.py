@@ -102,7 +102,7 @@ def test_criteria_of_several_files_are_put_together(root):
     resolved = study_with(own)
     assert list(resolved.config["criteria"]) == ["First", "Second"]
     assert list(resolved.config["criteria"]["First"]["queries"]) == ["q1", "q2", "mine"]
-    assert "one/none/weat/mine" in resolved.cells
+    assert "one/none/weat/mine" in resolved.grid.cells
     assert Study.of(json.loads(resolved.to_json()), root=root).to_json() == resolved.to_json()
     # any other key is in one of the files, or the same in all
     assert resolved.config["criteria"]["First"]["ranked"] is True

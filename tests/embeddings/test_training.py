@@ -282,7 +282,7 @@ def test_the_study_of_text8_says_what_its_models_are():
     assert "text8" in study.sources
     assert set(study.trained_models).isdisjoint(study.sources)
     assert len(study.queries) == 25
-    assert len(study.cells) == len(study.models) * 25 * 4
+    assert len(study.grid.cells) == len(study.models) * 25 * 4
 
 
 # what trains again

@@ -116,15 +116,15 @@ def config_with(criterion="First", key="hard", **entry):
 
 def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untouched_ones_do(root):
     study = Study.of(config_with(models=["one"]), root=root)
-    debiased = {name: cell for name, cell in study.cells.items() if cell.debias == "hard"}
+    debiased = {name: cell for name, cell in study.grid.cells.items() if cell.debias == "hard"}
     assert set(debiased) == {
         f"one/hard/{m}/{q}" for m in ("weat", "weat_es", "rnd", "rnsb") for q in ("q1", "q2")
     }
     for name, cell in debiased.items():
-        assert {**cell.spec, "debias": "none"} == study.cells[name.replace("/hard/", "/none/")].spec
+        assert {**cell.spec, "debias": "none"} == study.grid.cells[name.replace("/hard/", "/none/")].spec
     everywhere = Study.of(config_with(models=["one"], criteria=["First", "Second"]), root=root)
-    assert "one/hard/weat/q3" in everywhere.cells
-    assert list(study.fits) == [("one", "hard")]
+    assert "one/hard/weat/q3" in everywhere.grid.cells
+    assert list(study.grid.fits) == [("one", "hard")]
     assert study.labels["hard"] == "Hard debias"
 
 

@@ -119,7 +119,7 @@ def test_a_study_has_the_table_and_its_figure(project, monkeypatch):
     study = make_all(Study.of(config))
     table = tables.read(study.paths.table_file("seed_pairs"))
     assert len(table) == 2 * (4 + 2)
-    (path,) = [study.paths.evaluation_file(e) for e in study.evaluations.values() if e.model == "one"]
+    (path,) = [study.paths.evaluation_file(e) for e in study.grid.evaluations.values() if e.model == "one"]
     record = json.loads(path.read_text())["seed_pairs"]["mine"]
     mine = table[(table["model"] == "one") & (table["list"] == "mine")]
     assert mine["cosine_others"].tolist() == [row["cosine_others"] for row in record]

@@ -338,7 +338,7 @@ def test_the_map_names_words_that_do_not_lie_on_each_other(records):
 
 def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     study = Study.of(CONFIG, root=ROOT)
-    assert set(study.evaluations) == {
+    assert set(study.grid.evaluations) == {
         f"{MODEL}/none/gender",
         "word2vec-google-news-300-subset/none/religion",
     }

@@ -544,7 +544,7 @@ def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_
 
 def of_cell(study, name):
     """The figure of a cell's null distributions, and the results that it shows."""
-    cell = study.cells[name]
+    cell = study.grid.cells[name]
     write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
     null = null_step(study, cell).run()
     return draw(drawing(study, cell)), null.results

@@ -150,20 +150,20 @@ def test_cells_say_which_torch_scored_their_sentences(folder):
     of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
     made = make(study(models=models, figures=[]))
-    record = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     assert record["versions"]["torch"] == metadata.version("torch")
 
 
 def test_preference_in_a_study(folder):
     made = make(study())
-    record = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     # what was measured elsewhere needs no torch here
     assert "torch" not in record["versions"]
     (cell,) = record["results"]
     # 2 of 4 are preferred, one is a tie
     assert cell["value"] == 0.5
     assert cell["scalars"]["ties"] == 1
-    gender = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/gender"]).read_text())[
+    gender = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/gender"]).read_text())[
         "results"
     ][0]
     assert gender["value"] == pytest.approx(2 / 3)
@@ -220,7 +220,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
     made = make(study())
-    cell = json.loads(made.paths.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())[
+    cell = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())[
         "results"
     ][0]
     assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
@@ -342,7 +342,7 @@ def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
 
 def test_scores_in_another_models_place_are_not_taken(folder):
     made = make(study())
-    step = steps.cell_step(made, made.cells["tiny/none/pll_preference/all"])
+    step = steps.cell_step(made, made.grid.cells["tiny/none/pll_preference/all"])
     path = made.paths.sentence_scores_file("tiny", "file.pairs")
     path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))
     with pytest.raises(BiasgridError, match="made from a different source"):

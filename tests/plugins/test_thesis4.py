@@ -68,7 +68,7 @@ def thesis(tmp_path_factory):
 @pytest.fixture(scope="module")
 def scalars(thesis):
     """(metric, query) -> the cell's value and scalars."""
-    found = results(map(thesis.paths.cell_file, thesis.cells.values()))
+    found = results(map(thesis.paths.cell_file, thesis.grid.cells.values()))
     return {(key[2], query): {"value": r["value"]} | r["scalars"] for key, query, r in found}
 
 

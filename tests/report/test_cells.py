@@ -45,11 +45,13 @@ def key(read, record):
 def cell_results(study, result_of):
     """Key of a score -> its result in the files of cells, or of inference."""
     found = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if result_of == "cells":
             results = json.loads(study.paths.cell_file(cell).read_text())["results"]
         else:
-            records = json.loads(study.paths.inference_file(study.inferences[cell.name]).read_text())["cells"]
+            records = json.loads(study.paths.inference_file(study.grid.inferences[cell.name]).read_text())[
+                "cells"
+            ]
             (results,) = (
                 r["results"] for r in records if (r["query"], r["criterion"]) == (cell.query, cell.criterion)
             )

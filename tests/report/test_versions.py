@@ -42,7 +42,7 @@ def upgrade(monkeypatch, number):
 
 
 def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_computed_again(study, monkeypatch):
-    cells, group = list(study.cells.values()), next(iter(study.inference_groups.values()))
+    cells, group = list(study.grid.cells.values()), next(iter(study.grid.inference_groups.values()))
     for cell in cells:
         assert json.loads(study.paths.cell_file(cell).read_text())["versions"] == HERE
     file = study.paths.inference_file(group[0])
@@ -79,7 +79,7 @@ def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_comput
 
 
 def test_cells_of_an_earlier_version_do_not_say_it(study):
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         record = json.loads(study.paths.cell_file(cell).read_text())
         del record["versions"]
         study.paths.cell_file(cell).write_text(json.dumps(record))

@@ -101,7 +101,7 @@ def test_a_study_has_the_table_where_a_criterion_asks_for_it(tmp_path, monkeypat
     table = tables.read(study.paths.table_file("subsamples"))
     assert list(table["metric"]) == ["weat_es", "weat_es"]
     assert set(table["words"]) == {4}
-    files = [study.paths.cell_file(cell) for cell in study.cells.values() if cell.metric == "weat_es"]
+    files = [study.paths.cell_file(cell) for cell in study.grid.cells.values() if cell.metric == "weat_es"]
     values = {key[3]: result["value"] for key, _, result in results(files)}
     assert dict(zip(table["model"], table["value"], strict=True)) == pytest.approx(values)
     assert (table["low"] <= table["mean"]).all()

@@ -41,17 +41,19 @@ def study(tmp_path_factory):
     config["published"] = [str(ROOT / path) for path in config["published"]]
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
-    for model, debias in study.fits:
+    for model, debias in study.grid.fits:
         steps.fit_step(study, model, debias).run()
-    for evaluation in study.evaluations.values():
+    for evaluation in study.grid.evaluations.values():
         steps.evaluation_step(study, evaluation).run()
     return study
 
 
 @pytest.fixture(scope="module")
 def records(study):
-    assert sorted(study.evaluations) == sorted(STATES)
-    return [json.loads(study.paths.evaluation_file(study.evaluations[name]).read_text()) for name in STATES]
+    assert sorted(study.grid.evaluations) == sorted(STATES)
+    return [
+        json.loads(study.paths.evaluation_file(study.grid.evaluations[name]).read_text()) for name in STATES
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,7 @@ def test_what_is_printed_is_reproduced(study):
         "rankings": pd.DataFrame(columns=["criterion", "metric", "model", "debias", "rank"]),
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
-    files = map(study.paths.evaluation_file, study.evaluations.values())
+    files = map(study.paths.evaluation_file, study.grid.evaluations.values())
     published = comparison.read(study.config["published"])
     table = comparison.compare(
         published,

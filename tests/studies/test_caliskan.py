@@ -41,9 +41,9 @@ def study(word2vec, tmp_path_factory):
     made = Study.of(config, root=ROOT)
     for key, query in made.queries.items():
         write_text(made.paths.query_file(key), query.to_json())
-    for cell in made.cells.values():
+    for cell in made.grid.cells.values():
         cell_step(made, cell).run()
-    for group in made.inference_groups.values():
+    for group in made.grid.inference_groups.values():
         inference_step(made, group).run()
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
         table_step(made, name).run()

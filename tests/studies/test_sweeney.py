@@ -38,7 +38,7 @@ def computed(folder, model, npm=False):
     build_store(model, study.models[model], study.embeddings)
     for key, query in study.queries.items():
         write_text(study.paths.query_file(key), query.to_json())
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if cell.model == model:
             cell_step(study, cell).run()
     return study
@@ -91,7 +91,7 @@ def test_what_is_printed_for_word2vec(subset):
 
 @pytest.mark.slow
 def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
-    (cell,) = [c for c in subset.cells.values() if c.criterion == CAPITALISED]
+    (cell,) = [c for c in subset.grid.cells.values() if c.criterion == CAPITALISED]
     (result,) = json.loads(subset.paths.cell_file(cell).read_text())["results"]
     sides = [LEXICON["positive_words"], LEXICON["negative_words"]]
     rows = [word2vec.rows(words) for words in sides]

@@ -106,7 +106,7 @@ def ranks(name):
 def details(study, metric, model, detail):
     """(pair of groups, word) -> what a metric's cells say of the word."""
     found = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if (cell.metric, cell.model) == (metric, model):
             (result,) = json.loads(study.paths.cell_file(cell).read_text())["results"]
             for by_word in result["detail"][detail].values():
@@ -158,7 +158,7 @@ def test_macs_words_are_of_the_groups_that_its_attribute_sets_are(study, table):
     """It has no direction, and one group of words for each attribute set: distances as they are, within each."""
     found = row(table, metric="mac", model="one", of="words", covariate="log_frequency", method="pearson")
     logs, scores, of = ranks("one"), [], []
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if (cell.metric, cell.model) == ("mac", "one"):
             (result,) = json.loads(study.paths.cell_file(cell).read_text())["results"]
             for by_word in result["detail"]["targets_eval"].values():

@@ -94,7 +94,7 @@ def test_of_a_sorted_model_ranks_are_known(study, of_set):
 def test_of_other_models_nothing_is_known(study):
     assert set(rows(study).index.get_level_values("model")) == {"trained", "ordered"}
     unknown = Study.of(config(models(other={}, ordered={"sorted": False})) | {"study": "unknown"})
-    assert unknown.models_with_frequencies == ["trained"]
+    assert unknown.grid.models_with_frequencies == ["trained"]
     left = {key: entry for key, entry in unknown.config["models"].items() if key != "trained"}
     assert "frequency" not in Study.of(config(left)).tables
 

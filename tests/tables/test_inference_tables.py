@@ -164,7 +164,7 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
     step = steps.rank_samples_step(study)
     samples, counts = value_samples(scores, step.inputs, step.spec)
     values, first = {}, {}
-    for group in study.inference_groups.values():
+    for group in study.grid.inference_groups.values():
         cells = json.loads(study.paths.inference_file(group[0]).read_text())["cells"]
         names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
         for (cell, name), sample in zip(names, np.load(study.paths.samples_file(group[0])), strict=True):
@@ -222,7 +222,7 @@ def test_damaged_samples_are_one_line(study, capsys):
     assert main([*command, "rankings"]) == 0
     assert ranks.read_bytes() == good
     scores, step = tables.read(study.paths.table_file("scores")), steps.rank_samples_step(study)
-    samples = study.paths.samples_file(next(iter(study.inferences.values())))
+    samples = study.paths.samples_file(next(iter(study.grid.inferences.values())))
     np.save(samples, np.zeros((1, 3)))
     with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
         value_samples(scores, step.inputs, step.spec)
@@ -278,7 +278,7 @@ def test_what_an_edit_of_inference_makes_again(study, parts, again):
     config["inference"] |= parts
     files = stale(study, Study.of(config))
     assert {file.split("/")[0] for file in files} - {"study.json"} == again
-    groups = {f"inference/{group}.json" for group in study.inference_groups}
+    groups = {f"inference/{group}.json" for group in study.grid.inference_groups}
     assert {file for file in files if "/" in file} == (groups if "inference" in again else set())
 
 

@@ -40,15 +40,15 @@ def study(tmp_path_factory):
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
     for name in (MAC, WEAT):
-        cell = study.cells[name]
+        cell = study.grid.cells[name]
         write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
         cell_step(study, cell).run()
-        inference_step(study, [study.inferences[name]]).run()
+        inference_step(study, [study.grid.inferences[name]]).run()
     return study
 
 
 def halves_of(study, name):
-    record = json.loads(study.paths.inference_file(study.inferences[name]).read_text())
+    record = json.loads(study.paths.inference_file(study.grid.inferences[name]).read_text())
     return record["cells"][0]["results"][0]["halves"]
 
 

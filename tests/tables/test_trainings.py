@@ -207,4 +207,4 @@ def test_the_shipped_study_varies_one_parameter_at_a_time():
     bases = {training["base"] for training in study.config["trainings"].values()}
     assert named | bases == set(study.trained_models)
     # a corpus has no vectors whose quality there would be
-    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained_models)
+    assert {evaluation.model for evaluation in study.grid.quality.values()} == set(study.trained_models)

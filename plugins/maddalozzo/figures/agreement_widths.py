@@ -94,19 +94,19 @@ def agreement_widths(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
-        cells = [cell for cell in interval_agreement_cells(grid) if cell.criterion == criterion]
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion in study.config["criteria"]:
+        cells = [cell for cell in interval_agreement_cells(study) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
-            entries = grid.metrics(criterion)
+            entries = study.metrics(criterion)
             spec = {
-                "labels": labels(grid, cells),
+                "labels": labels(study, cells),
                 "criterion": criterion,
                 "units": [list(unit) for unit in part],
                 "robust": {key: entries[key].get("params", {}).get("robust", 0.8) for key, _ in part},
             }
-            yield Drawing(name, tables(grid, "agreement_widths"), spec)
+            yield Drawing(name, tables(study, "agreement_widths"), spec)
 
 
 FIGURES = (

@@ -97,29 +97,29 @@ def columns_of(panels: int) -> int:
     return -(-panels // -(-panels // COLUMNS))
 
 
-def units_of(grid: Any, criterion: str) -> list[tuple[str, str, str]]:
+def units_of(study: Any, criterion: str) -> list[tuple[str, str, str]]:
     """The metrics, models and debias methods that a criterion's phenomena are measured by."""
-    ids = of_criteria(grid.config["criteria"])[criterion]
-    cells = [cell for cell in grid.cells.values() if cell.criterion == criterion and cell.query in ids]
+    ids = of_criteria(study.config["criteria"])[criterion]
+    cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
 
 
-def labels_of(grid: Any, criterion: str) -> dict[str, str]:
+def labels_of(study: Any, criterion: str) -> dict[str, str]:
     """What is printed for the keys of a criterion's models, metrics and debias methods."""
-    return labels(grid, [cell for cell in grid.cells.values() if cell.criterion == criterion])
+    return labels(study, [cell for cell in study.grid.cells.values() if cell.criterion == criterion])
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, ids in of_criteria(grid.config["criteria"]).items():
-        for name, units in pages(f"phenomena-{slug(criterion)}", units_of(grid, criterion), MOST):
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion, ids in of_criteria(study.config["criteria"]).items():
+        for name, units in pages(f"phenomena-{slug(criterion)}", units_of(study, criterion), MOST):
             spec = {
-                "labels": labels_of(grid, criterion),
+                "labels": labels_of(study, criterion),
                 "criterion": criterion,
                 "ids": sorted(ids),
                 "units": [list(unit) for unit in units],
-                "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in units},
+                "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in units},
             }
-            yield Drawing(name, tables(grid, "scores"), spec)
+            yield Drawing(name, tables(study, "scores"), spec)
 
 
 FIGURES = (

@@ -199,33 +199,35 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Any) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
 
-    for criterion in of_criteria(grid.config["criteria"]):
-        inputs = quantities_inputs(grid)
-        of_corpora = corpus_metrics(grid, criterion)
+    for criterion in of_criteria(study.config["criteria"]):
+        inputs = quantities_inputs(study)
+        of_corpora = corpus_metrics(study, criterion)
         shared = {
-            **quantities_spec(grid),
-            "labels": labels_of(grid, criterion),
+            **quantities_spec(study),
+            "labels": labels_of(study, criterion),
             "criterion": criterion,
-            "neutral": {metric: grid.metric(criterion, metric).neutral for metric in grid.metrics(criterion)},
+            "neutral": {
+                metric: study.metric(criterion, metric).neutral for metric in study.metrics(criterion)
+            },
         }
-        units = units_of(grid, criterion)
+        units = units_of(study, criterion)
         panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if "frequency" in inputs else {}
         corpus_panels = [
             (*unit, corpus)
             for unit in units
             if unit[0] not in of_corpora
-            for corpus in _corpora_of(grid, unit[1], shared["corpora"])
+            for corpus in _corpora_of(study, unit[1], shared["corpora"])
         ]
         # the other metrics of corpora, and PMI with other parameters, count the same sentences
-        pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
+        pmi = next((key for key in of_corpora if study.metric(criterion, key).name == "pmi"), None)
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
         if panels:
-            inputs = inputs | {"phenomenon_correlations": grid.paths.table_file("phenomenon_correlations")}
+            inputs = inputs | {"phenomenon_correlations": study.paths.table_file("phenomenon_correlations")}
         for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
             for drawing_name, part in pages(name, quantity_panels, MOST):
@@ -233,9 +235,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 yield Drawing(drawing_name, inputs, spec)
 
 
-def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
+def _corpora_of(study: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
     """The corpora beside whose bias that of a model is drawn: the one that it is trained on, else all."""
-    corpus = grid.models[model]["source"].get("corpus", {}).get("name")
+    corpus = study.models[model]["source"].get("corpus", {}).get("name")
     return [corpus] if corpus in corpora else corpora
 
 

@@ -108,17 +108,17 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return score_distributions(read_results(inputs), **spec)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion in study.config["criteria"]:
         criterion_cells = [
             cell
-            for cell in grid.cells.values()
+            for cell in study.grid.cells.values()
             if cell.criterion == criterion
-            and grid.metric(criterion, cell.metric).name == "score_distributions"
+            and study.metric(criterion, cell.metric).name == "score_distributions"
         ]
         for name, part in pages(f"score-distributions-{slug(criterion)}", criterion_cells, MOST):
-            spec = {"labels": labels(grid, part), "criterion": criterion}
-            yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
+            spec = {"labels": labels(study, part), "criterion": criterion}
+            yield Drawing(name, {"cells": cell_files(study, part)}, spec)
 
 
 def numbers_of_sentences(

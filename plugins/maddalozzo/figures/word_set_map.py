@@ -101,14 +101,14 @@ def _dark(colour: str) -> tuple[float, ...]:
     return tuple(rgb * min(1.0, 0.3 / max(light, 1e-9)))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
-        for model, evaluations in evaluations_of(grid, criterion).items() if evaluation_spec.map else ():
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
+        for model, evaluations in evaluations_of(study, criterion).items() if evaluation_spec.map else ():
             name = f"word-set-map-{slug(criterion)}-{model}"
             for drawing_name, page_evaluations in pages(name, evaluations, STATES):
                 states = [evaluation.debias for evaluation in page_evaluations]
                 spec = {
-                    "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                    "labels": {key: study.labels[key] for key in (model, *states) if key in study.labels},
                     "criterion": criterion,
                     "model": model,
                     "sets": list(evaluation_spec.map.sets),
@@ -116,7 +116,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 }
                 yield Drawing(
                     drawing_name,
-                    {"evaluations": list(map(grid.paths.evaluation_file, page_evaluations))},
+                    {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
                     spec,
                 )
 

@@ -42,11 +42,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(grid)})
+def _spec(study: Any) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(study)})
     return {
         "robust": [
-            [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
+            [criterion, key, study.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
             for criterion, key in places
         ]
     }
@@ -78,8 +78,8 @@ AGREEMENT_WIDTHS = Table(
         ),
         Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
     ),
-    inputs=lambda grid: (
-        {"cells": cell_files(grid, cells)} if (cells := interval_agreement_cells(grid)) else {}
+    inputs=lambda study: (
+        {"cells": cell_files(study, cells)} if (cells := interval_agreement_cells(study)) else {}
     ),
     spec=_spec,
     make=make,

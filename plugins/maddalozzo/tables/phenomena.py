@@ -67,23 +67,23 @@ def _decision(p_value: float) -> str:
     return "" if p_value != p_value else "yes" if p_value < LEVEL else "no"
 
 
-def spec_of(grid: Any) -> dict[str, Any]:
+def spec_of(study: Any) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
-    return {"phenomena": of_criteria(grid.config["criteria"])}
+    return {"phenomena": of_criteria(study.config["criteria"])}
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.paths.table_file("scores")} if of_criteria(grid.config["criteria"]) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return {"scores": study.paths.table_file("scores")} if of_criteria(study.config["criteria"]) else {}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    phenomena = spec_of(grid)["phenomena"]
+def _spec(study: Any) -> dict[str, Any]:
+    phenomena = spec_of(study)["phenomena"]
     neutral = [
-        [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
-        for (criterion, metric), value in sorted(neutrals(grid).items())
+        [criterion, metric, value, study.metric(criterion, metric).bias == "two-sided"]
+        for (criterion, metric), value in sorted(neutrals(study).items())
         if criterion in phenomena
     ]
-    return {"phenomena": phenomena, "neutral": neutral, "seed": grid.config["seed"]}
+    return {"phenomena": phenomena, "neutral": neutral, "seed": study.config["seed"]}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)

@@ -97,36 +97,36 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
     return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
 
 
-def corpus_metrics(grid: Any, criterion: str) -> list[str]:
+def corpus_metrics(study: Any, criterion: str) -> list[str]:
     """The metrics of a criterion that are measured on corpora."""
-    return sorted(key for key in grid.metrics(criterion) if grid.metric(criterion, key).needs == "corpus")
+    return sorted(key for key in study.metrics(criterion) if study.metric(criterion, key).needs == "corpus")
 
 
-def quantities_inputs(grid: Any) -> dict[str, Any]:
+def quantities_inputs(study: Any) -> dict[str, Any]:
     """The tables that `quantities_of_phenomena` and the values are made from."""
     # imported late: it imports this module
     from biasgrid.tables import REGISTRY
 
-    frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(grid)
+    frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(study)
     names = ["scores", *(["frequency"] if frequency else [])]
-    return {name: grid.paths.table_file(name) for name in names}
+    return {name: study.paths.table_file(name) for name in names}
 
 
-def quantities_spec(grid: Any) -> dict[str, Any]:
+def quantities_spec(study: Any) -> dict[str, Any]:
     """What `quantities_of_phenomena` depends on besides its tables."""
-    spec = spec_of(grid)
+    spec = spec_of(study)
     return {
         **spec,
-        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(spec["phenomena"])},
-        "corpora": sorted(key for key in grid.models if grid.kind(key).name == "corpus"),
+        "corpus_metrics": {name: corpus_metrics(study, name) for name in sorted(spec["phenomena"])},
+        "corpora": sorted(key for key in study.models if study.kind(key).name == "corpus"),
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not (phenomena := spec_of(grid)["phenomena"]):
+def _inputs(study: Any) -> dict[str, Any]:
+    if not (phenomena := spec_of(study)["phenomena"]):
         return {}
-    inputs = quantities_inputs(grid)
-    has_quantities = "frequency" in inputs or any(corpus_metrics(grid, name) for name in phenomena)
+    inputs = quantities_inputs(study)
+    has_quantities = "frequency" in inputs or any(corpus_metrics(study, name) for name in phenomena)
     return inputs if has_quantities else {}
 
 
@@ -150,7 +150,7 @@ PHENOMENON_CORRELATIONS = Table(
         *correlation_columns("values and quantity", "phenomena with both", "phenomena"),
     ),
     inputs=_inputs,
-    spec=lambda grid: {**quantities_spec(grid), "seed": grid.config["seed"]},
+    spec=lambda study: {**quantities_spec(study), "seed": study.config["seed"]},
     make=make,
     key=("criterion", "metric", "model", "debias", "quantity", "of", "method"),
 )

@@ -34,12 +34,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
 
 
-def fitted_cells(grid: Any) -> list[Any]:
+def fitted_cells(study: Any) -> list[Any]:
     """The cells that have fits."""
     cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
+    for cell in study.grid.cells.values():
+        entry = study.metrics(cell.criterion)[cell.metric]
+        has_scores = study.metric(cell.criterion, cell.metric).name == "score_distributions"
         if has_scores and entry.get("params", {}).get("fits"):
             cells.append(cell)
     return cells
@@ -80,7 +80,7 @@ SCORE_FITS = Table(
         Column("loc", "its location", "number", "nats", ANY),
         Column("scale", "its scale", "number", "nats", (0, inf)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted_cells(grid)) else {},
+    inputs=lambda study: {"cells": cell_files(study, cells)} if (cells := fitted_cells(study)) else {},
     make=make,
     cells=fitted_cells,
 )

@@ -157,7 +157,7 @@ def _with_published(
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
     """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
-    cell = study.cells.get(drawing.name.partition("/")[2])
+    cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
     names = ("criterion", "query", "metric", "model", "debias")
     return {name: fields[name] for name in names if isinstance(fields.get(name), str)}

@@ -112,7 +112,7 @@ def lost_words(study: Study) -> pd.DataFrame:
     }
     columns = ["model", "debias", "criterion", "query", "set", "word"]
     rows: dict[tuple[str, ...], None] = {}
-    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.cells.values()):
+    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.grid.cells.values()):
         criterion, key, model, _ = place
         of_query = model, debias, criterion, study.queries[key].name
         rows |= dict.fromkeys((*of_query, *entry) for entry in lost[place])

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from .. import tables
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown_name
-from ..grid import Cell, Evaluation, Fit, Inference
 from ..in_memory import InMemory
+from ..plan.grid import StudyGrid
 from ..plan.study import Study
+from ..planned import Cell, Evaluation, Fit, Inference
 from .made_paths import MadePaths
 
 if TYPE_CHECKING:
@@ -56,18 +57,30 @@ class MeasuredStudy(Study):
         models: dict[str, dict[str, Any]] = self.config["models"]
         return models
 
-    @property
-    def models_with_frequencies(self) -> list[str]:
-        """None: of models in memory no frequency is known."""
-        return []
-
     @cached_property
-    def fits(self) -> dict[tuple[str, str], Fit]:
-        return {(model, key): Fit(self.debias[key][0], key, model, {}) for model, key in self.states}
+    def grid(self) -> MeasuredGrid:
+        return MeasuredGrid(self)
 
     @cached_property
     def paths(self) -> MeasuredPaths:
         return MeasuredPaths(self.results, self)
+
+
+@dataclass(frozen=True)
+class MeasuredGrid(StudyGrid):
+    """The grid of models that are in memory, and of transforms that were fitted elsewhere."""
+
+    study: MeasuredStudy
+
+    @cached_property
+    def fits(self) -> dict[tuple[str, str], Fit]:
+        debias = self.study.debias
+        return {(model, key): Fit(debias[key][0], key, model, {}) for model, key in self.study.states}
+
+    @property
+    def models_with_frequencies(self) -> list[str]:
+        """None: of models in memory no frequency is known."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,7 @@ class MeasuredPaths(MadePaths):
         return InMemory(parts, self.study.records[evaluation.name])
 
     def _outcomes(self, inference: Inference) -> list[Outcome]:
-        group = self.study.inference_groups[inference.group]
+        group = self.study.grid.inference_groups[inference.group]
         return [self.study.outcomes[member.cell.name] for member in group]
 
 
@@ -141,6 +154,6 @@ def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
 
 def states_of(study: Study) -> list[tuple[str, str]]:
     """Model and debias key of what is measured, in the order of the study."""
-    measured_states = {(cell.model, cell.debias) for cell in study.cells.values()}
+    measured_states = {(cell.model, cell.debias) for cell in study.grid.cells.values()}
     states = [(model, key) for model in study.models for key in (UNTOUCHED, *study.debias)]
     return [state for state in states if state in measured_states]

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..bounded import read_npy
 from ..errors import BiasgridError, unknown_name
-from ..grid import Inference
 from ..in_memory import InMemory
 from ..plan.study import Study
+from ..planned import Inference
 from ..records import read_aggregates
 from ..results import cells_in
 from ..statistics.aggregation import OVERALL
@@ -109,7 +109,7 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     # a debias method may be named under a criterion that is gone: its models are still debiased
     for entries in config["debias"].values():
         for key, entry in entries.items():
-            entry["models"] = [model for model, fit in study.fits if fit == key]
+            entry["models"] = [model for model, fit in study.grid.fits if fit == key]
     config |= {"published": [], "computed": []}
     changed_criteria = frozenset(
         name for name, entry in study.config["criteria"].items() if absent.intersection(entry["queries"])

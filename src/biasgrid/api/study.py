@@ -18,6 +18,7 @@ from ..errors import BiasgridError, InputError, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
+from ..plan.grid import StudyGrid
 from ..plan.paths import Paths
 from ..plan.plugins import FILE, Plugins, read_plugins
 from ..plan.study import Study
@@ -91,12 +92,24 @@ class FinishedStudy(Study):
         return absence.models_of(self)
 
     @cached_property
+    def grid(self) -> FinishedGrid:
+        return FinishedGrid(self)
+
+
+@dataclass(frozen=True)
+class FinishedGrid(StudyGrid):
+    """The grid of a study that may be of older code."""
+
+    study: FinishedStudy
+
+    @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Those that were tested; older code tested no aggregates."""
+        paths = Paths(self.study.results)
         return {
             name: criteria
             for name, criteria in super().aggregate_criteria.items()
-            if Paths(self.results).aggregates_file(self.inference_groups[name][0]).is_file()
+            if paths.aggregates_file(self.inference_groups[name][0]).is_file()
         }
 
 
@@ -143,7 +156,7 @@ def _read(folder: Path) -> FinishedStudy:
             entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
     study = FinishedStudy(config, queries, folder, plugins=plugins)
     try:
-        study.labels, study.fits, [study.kind(model) for model in study.models]
+        study.labels, study.grid.fits, [study.kind(model) for model in study.models]
     except UnknownEntryError as error:
         raise BiasgridError(
             f"{where}: {error}; plugins are not loaded, and {FILE}, which describes them, says nothing of it: run "

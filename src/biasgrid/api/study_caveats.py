@@ -29,7 +29,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
         Metric, query and model -> the lowest p-value that the tests of the score can give.
     """
     shared: dict[str, list[str]] = {}  # the words and their sets, as text -> names of queries
-    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.cells.values())):
+    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.grid.cells.values())):
         if text := shared_text(shared_words(query)):
             shared.setdefault(text, []).append(query.name)
     fixed = [_name(place) for place in _fixed(study)]
@@ -53,7 +53,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
 
 def _fixed(study: Study) -> Iterator[Place]:
     """Scores whose size two sets of one word each fix, and which the study keeps."""
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         metric = study.metric(cell.criterion, cell.metric)
         if not metric.one_word or cell.spec["params"].get("one_word") != KEEP:
             continue

@@ -216,19 +216,19 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
     axes.set_xlabel("score", labelpad=1)
 
 
-def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(by: str, study: Any) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "by": by,
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = sorted({(cell.model, cell.debias) for cell in cells})
-        blocks = _blocks(by, units, queries_of(grid, criterion), grid.labels)
+        blocks = _blocks(by, units, queries_of(study, criterion), study.labels)
         # a legend of columns as wide as letters mostly are, and notes
         entries = {name for block, _ in blocks for name in block.bars.values()}
         columns = max(1, int(PAGE[0] / (max(map(len, entries)) * 0.062 + 0.42)))
@@ -246,7 +246,7 @@ def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
             row_keys = [row if by == "query" else list(row) for row in rows]
             only = {"metrics": page_metrics, "rows": row_keys, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), tables(study, "scores"), {**spec, **selection})
 
 
 FIGURES = (

@@ -120,14 +120,14 @@ def before_after(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Any) -> Iterator[Drawing]:
     criteria: dict[str, None] = {}
-    for criterion in grid.config["evaluation"]:
-        methods = grid.config["debias"].get(criterion, {})
-        criteria |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
+    for criterion in study.config["evaluation"]:
+        methods = study.config["debias"].get(criterion, {})
+        criteria |= {cell.criterion: None for cell in study.grid.cells.values() if cell.debias in methods}
     for criterion in criteria:
-        cells = cells_of(grid, [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        cells = cells_of(study, [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         debiased = [cell for cell in cells if cell.debias != "none"]
         models = sorted({cell.model for cell in debiased})
         states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
@@ -142,7 +142,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for drawing_name, (part,) in pages(name, groups, 1):
             # a figure of all names no models and no metrics
-            yield Drawing(drawing_name, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
+            yield Drawing(drawing_name, tables(study, "mitigation"), spec | (part if len(groups) > 1 else {}))
 
 
 FIGURES = (

@@ -352,17 +352,17 @@ def _mark(verdict: str, colour: str) -> dict:
     return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.config["published"] or grid.config["computed"]:
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if study.config["published"] or study.config["computed"]:
         # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
-        metrics = dict.fromkeys(cell.metric for cell in grid.cells.values())
-        for metric in [*metrics, *([""] if grid.evaluations else [])]:
+        metrics = dict.fromkeys(cell.metric for cell in study.grid.cells.values())
+        for metric in [*metrics, *([""] if study.grid.evaluations else [])]:
             spec = {
-                "labels": grid.labels,
-                "queries": [[key, query.name] for key, query in grid.queries.items()],
+                "labels": study.labels,
+                "queries": [[key, query.name] for key, query in study.queries.items()],
             }
             name = f"comparison-{metric or 'evaluations'}"
-            yield Drawing(name, tables(grid, "comparison"), spec | {"metric": metric})
+            yield Drawing(name, tables(study, "comparison"), spec | {"metric": metric})
 
 
 FIGURES = (

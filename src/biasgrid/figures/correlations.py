@@ -238,22 +238,22 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria:
-        metrics = {cell.metric for cell in cells_of(grid, grid.ranked_criteria)}
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if study.ranked_criteria:
+        metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
         spec = {
-            "labels": {key: grid.labels[key] for key in sorted(metrics)},
-            "method": grid.config["correlations"][0],
-            "level": level(grid),
-            "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())},
+            "labels": {key: study.labels[key] for key in sorted(metrics)},
+            "method": study.config["correlations"][0],
+            "level": level(study),
+            "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
         }
         # a metric's row, with an interval in each cell
         panel = 0.54 * len(metrics) + 0.65
         most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
-        criteria = [*sorted(grid.ranked_criteria), OVERALL]
+        criteria = [*sorted(study.ranked_criteria), OVERALL]
         for name, part in pages("correlations", criteria, most):
             only = {"only": part} if len(part) < len(criteria) else {}
-            yield Drawing(name, tables(grid, "correlations", "rankings", "scalars"), {**spec, **only})
+            yield Drawing(name, tables(study, "correlations", "rankings", "scalars"), {**spec, **only})
 
 
 FIGURES = (

@@ -114,18 +114,18 @@ def directions(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(grid)):
-        cells = [cell for cell in direction_cells(grid) if cell.criterion == criterion]
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(study)):
+        cells = [cell for cell in direction_cells(study) if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}
         for cell in cells:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
         groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
         for drawing_name, (units,) in pages(name, groups, 1):
             part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
-            yield Drawing(drawing_name, tables(grid, "directions"), spec | part)
+            yield Drawing(drawing_name, tables(study, "directions"), spec | part)
 
 
 FIGURES = (

@@ -109,9 +109,9 @@ class Figure:
         return self.name if self.group == "" else self.group
 
 
-def tables(grid: Any, *names: str) -> dict[str, File]:
+def tables(study: Any, *names: str) -> dict[str, File]:
     """The files of a study's tables, by the tables' names."""
-    return {name: grid.paths.table_file(name) for name in names}
+    return {name: study.paths.table_file(name) for name in names}
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
@@ -176,29 +176,29 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
     return groups
 
 
-def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
+def labels(study: Any, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the cells' models, metrics and debias methods."""
     keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
-    return {key: grid.labels[key] for key in sorted(keys & grid.labels.keys())}
+    return {key: study.labels[key] for key in sorted(keys & study.labels.keys())}
 
 
-def state_label(grid: Any, cell: Any) -> str:
+def state_label(study: Any, cell: Any) -> str:
     """What a cell's model is called, with its debias method."""
-    model = grid.labels[cell.model]
-    return model if cell.debias == "none" else f"{model}, under {grid.labels[cell.debias]}"
+    model = study.labels[cell.model]
+    return model if cell.debias == "none" else f"{model}, under {study.labels[cell.debias]}"
 
 
-def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
+def cells_of(study: Any, criteria: Iterable[str]) -> list[Any]:
     """The cells of some criteria."""
     criteria = set(criteria)
-    return [cell for cell in grid.cells.values() if cell.criterion in criteria]
+    return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 
 
-def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
+def queries_of(study: Any, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
     by_metric: dict[str, dict[str, None]] = {}
-    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
-        parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(study, [criterion])):
+        parts = study.queries[query].subqueries(study.metric(criterion, metric).template)
         by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
     return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
@@ -231,9 +231,9 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
     return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
 
 
-def level(grid: Any) -> float:
+def level(study: Any) -> float:
     """The confidence level of a study's bootstrap intervals."""
-    return grid.config["inference"].get("bootstrap", {}).get("level", 0.95)
+    return study.config["inference"].get("bootstrap", {}).get("level", 0.95)
 
 
 def count_range(counts: Sequence[int]) -> str:
@@ -242,10 +242,10 @@ def count_range(counts: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:
+def evaluations_of(study: Any, criterion: str | None) -> dict[str, list[Any]]:
     """The evaluations on a criterion, by model: untouched, then under the debias methods."""
     models: dict[str, list[Any]] = {}
-    for evaluation in grid.evaluations.values():
+    for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
             models.setdefault(evaluation.model, []).append(evaluation)
     return models

@@ -98,17 +98,20 @@ def hidden_bias(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
-        if any(fit.criterion == criterion for fit in grid.fits.values()) and entry.get("hidden") is not None:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion, entry in study.config["evaluation"].items():
+        if (
+            any(fit.criterion == criterion for fit in study.grid.fits.values())
+            and entry.get("hidden") is not None
+        ):
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
+            states, name = evaluations_of(study, criterion), f"hidden-bias-{slug(criterion)}"
             groups = group_by_size(
                 states, 8.4, lambda model, by_model=states: 0.59 + 0.16 * len(by_model[model])
             )
             for drawing_name, (models,) in pages(name, groups, 1):
                 part = {"models": models} if len(groups) > 1 else {}
-                yield Drawing(drawing_name, tables(grid, "mitigation"), spec | part)
+                yield Drawing(drawing_name, tables(study, "mitigation"), spec | part)
 
 
 FIGURES = (

@@ -126,16 +126,16 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if {"bootstrap", "sensitivity"} <= set(grid.config["inference"]):
-        for criterion in grid.ranked_criteria:
-            cells = cells_of(grid, [criterion])
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if {"bootstrap", "sensitivity"} <= set(study.config["inference"]):
+        for criterion in study.ranked_criteria:
+            cells = cells_of(study, [criterion])
             # a figure per metric: one of all would be taller than a page
             for metric in dict.fromkeys(cell.metric for cell in cells):
-                metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
+                metric_labels = labels(study, [cell for cell in cells if cell.metric == metric])
                 spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
                 name = f"influence-{slug(criterion)}-{metric}"
-                yield Drawing(name, tables(grid, "influence", "inference"), spec)
+                yield Drawing(name, tables(study, "influence", "inference"), spec)
 
 
 def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:

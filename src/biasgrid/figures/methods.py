@@ -121,8 +121,8 @@ def add_blocks(
     return figure, panels, places
 
 
-def method_labels(grid: Any, criterion: str) -> dict[str, str]:
+def method_labels(study: Any, criterion: str) -> dict[str, str]:
     """What is printed for the keys of the models that are evaluated on a criterion, and of their debias methods."""
-    evaluations = evaluations_of(grid, criterion)
+    evaluations = evaluations_of(study, criterion)
     keys = {evaluation.debias for of_model in evaluations.values() for evaluation in of_model}
-    return {key: grid.labels[key] for key in sorted({*evaluations, *keys} & grid.labels.keys())}
+    return {key: study.labels[key] for key in sorted({*evaluations, *keys} & study.labels.keys())}

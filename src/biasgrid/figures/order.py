@@ -154,12 +154,12 @@ def _letters(i: int) -> str:
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if not (study.ranked_criteria and "bootstrap" in study.config["inference"]):
         return
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion, "level": level(study)}
         # beside names of 2.6 inches
         side = 0.32 * len({cell.model for cell in cells})
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))
@@ -167,7 +167,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, most):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, tables(grid, "order", "rankings", "pairs"), {**spec, **only})
+            yield Drawing(drawing_name, tables(study, "order", "rankings", "pairs"), {**spec, **only})
 
 
 FIGURES = (

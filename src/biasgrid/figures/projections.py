@@ -140,20 +140,20 @@ def _spread(axes, values: pd.Series) -> None:
     axes.spines["left"].set_visible(True)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in two_group_cells(grid):
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for cell in two_group_cells(study):
         # imported late: most studies have no such table
         from ..tables.words import place_of
 
-        metric = grid.labels[cell.metric]
+        metric = study.labels[cell.metric]
         spec = {
-            "place": place_of(grid, cell),
-            "poles": list(poles(grid, cell)),
+            "place": place_of(study, cell),
+            "poles": list(poles(study, cell)),
             "title": f"{cell.criterion}: words between two groups, by {metric}",
-            "note": f"{state_label(grid, cell)}. Bars: the words furthest towards either group.",
+            "note": f"{state_label(study, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,
         }
-        yield Drawing(f"projections/{cell.name}", tables(grid, "words"), spec)
+        yield Drawing(f"projections/{cell.name}", tables(study, "words"), spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -206,12 +206,12 @@ def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria and grid.quality:
-        cells = [*cells_of(grid, grid.ranked_criteria), *grid.quality.values()]
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if study.ranked_criteria and study.grid.quality:
+        cells = [*cells_of(study, study.ranked_criteria), *study.grid.quality.values()]
         keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
-        spec = {"labels": {key: label for key, label in grid.labels.items() if key in keys}}
-        yield Drawing("quality-ranks", tables(grid, "rankings", "quality"), spec)
+        spec = {"labels": {key: label for key, label in study.labels.items() if key in keys}}
+        yield Drawing("quality-ranks", tables(study, "rankings", "quality"), spec)
 
 
 FIGURES = (

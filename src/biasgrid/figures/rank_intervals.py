@@ -213,20 +213,20 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and "bootstrap" in grid.config["inference"]):
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if not (study.ranked_criteria and "bootstrap" in study.config["inference"]):
         return
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
-        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())}
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion, "level": level(study)}
+        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())}
         # two panels side by side, with names of two lines
         panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
-            inputs = tables(grid, "rank_intervals", "rankings", "pairs", "scalars")
+            inputs = tables(study, "rank_intervals", "rankings", "pairs", "scalars")
             yield Drawing(drawing_name, inputs, {**spec, **only})
 
 

@@ -340,36 +340,36 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rankings_by_criterion(table, **rest, subtitle=subtitle)
 
 
-def _inputs(grid: Any) -> Files:
-    names = ["rankings", "scalars", *(["pairs"] if "bootstrap" in grid.config["inference"] else [])]
-    return tables(grid, *names)
+def _inputs(study: Any) -> Files:
+    names = ["rankings", "scalars", *(["pairs"] if "bootstrap" in study.config["inference"] else [])]
+    return tables(study, *names)
 
 
-def _verdicts(grid: Any) -> dict[str, Any]:
+def _verdicts(study: Any) -> dict[str, Any]:
     """What the subtitle depends on besides the tables."""
     return {
-        "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(grid).items())},
-        "level": level(grid),
-        "draws": (grid.config["inference"].get("bootstrap") or {}).get("draws", 0),
+        "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
+        "level": level(study),
+        "draws": (study.config["inference"].get("bootstrap") or {}).get("draws", 0),
     }
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria:
-        printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
-        yield Drawing("rankings", _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid)})
+def _drawings(study: Any) -> Iterator[Drawing]:
+    if study.ranked_criteria:
+        printed_labels = labels(study, cells_of(study, study.ranked_criteria))
+        yield Drawing("rankings", _inputs(study), {"labels": printed_labels, "verdicts": _verdicts(study)})
 
 
-def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
-    if not grid.ranked_criteria:
+def _drawings_by_criterion(study: Any) -> Iterator[Drawing]:
+    if not study.ranked_criteria:
         return
-    printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
+    printed_labels = labels(study, cells_of(study, study.ranked_criteria))
     # as many panels as a page has room for, below each other
-    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked_criteria)}) * 0.28 + 0.52
-    criteria = [*sorted(grid.ranked_criteria), OVERALL]
+    panel = len({(cell.model, cell.debias) for cell in cells_of(study, study.ranked_criteria)}) * 0.28 + 0.52
+    criteria = [*sorted(study.ranked_criteria), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
-        yield Drawing(name, _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid), **only})
+        yield Drawing(name, _inputs(study), {"labels": printed_labels, "verdicts": _verdicts(study), **only})
 
 
 FIGURES = (

@@ -113,22 +113,22 @@ def ratings(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in rating_cells(grid):
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for cell in rating_cells(study):
         # imported late: most studies have no ratings
         from ..tables.words import place_of
 
-        metric, of_criterion = grid.labels[cell.metric], grid.config["criteria"][cell.criterion]["ratings"]
+        metric, of_criterion = study.labels[cell.metric], study.config["criteria"][cell.criterion]["ratings"]
         spec = {
-            "place": place_of(grid, cell),
-            "query": grid.queries[cell.query].name,
-            "poles": list(poles(grid, cell)),
+            "place": place_of(study, cell),
+            "query": study.queries[cell.query].name,
+            "poles": list(poles(study, cell)),
             "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
-            "note": f"{state_label(grid, cell)}.",
+            "note": f"{state_label(study, cell)}.",
             "rating": of_criterion["label"],
             "measure": metric,
         }
-        inputs = tables(grid, "words", "ratings") | {"rated": find_file(of_criterion["file"])}
+        inputs = tables(study, "words", "ratings") | {"rated": find_file(of_criterion["file"])}
         yield Drawing(f"ratings/{cell.name}", inputs, spec)
 
 

@@ -385,22 +385,22 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
-            "level": level(grid),
+            "level": level(study),
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = {(cell.model, cell.debias) for cell in cells}
-        blocks = _blocks(queries_of(grid, criterion), len(units))
+        blocks = _blocks(queries_of(study, criterion), len(units))
         # a legend of columns as wide as letters mostly are, and notes
         columns = max(
-            1, int(PAGE[0] / (max(len(unit_label(unit, grid.labels)) for unit in units) * 0.062 + 0.42))
+            1, int(PAGE[0] / (max(len(unit_label(unit, study.labels)) for unit in units) * 0.062 + 0.42))
         )
         footer_height = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
         parts = parts_of_pages(
@@ -412,7 +412,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         for i, (page_metrics, rows) in enumerate(parts):
             only = {"metrics": page_metrics, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), tables(study, "scores"), {**spec, **selection})
 
 
 FIGURES = (

@@ -175,30 +175,30 @@ def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(rows["model"], rows["debias"], strict=True))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Any) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.seed_lists import concepts
 
     of_concepts: dict[tuple[str, str], list[list[Any]]] = {}
-    for criterion, concept, part, metric, queries in concepts(grid):
+    for criterion, concept, part, metric, queries in concepts(study):
         of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
     for (criterion, concept), panels in of_concepts.items():
-        cells = [cell for cell in grid.cells.values() if cell.criterion == criterion]
+        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
         rows = {
             metric: len({(c.model, c.debias) for c in cells if c.metric == metric}) for metric, *_ in panels
         }
-        keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)} & grid.labels.keys()
+        keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)} & study.labels.keys()
         spec = {
-            "labels": {key: grid.labels[key] for key in sorted(keys)},
+            "labels": {key: study.labels[key] for key in sorted(keys)},
             "criterion": criterion,
             "concept": concept,
-            "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
-            "lists": list(grid.config["criteria"][criterion]["seed_lists"][concept]),
+            "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
+            "lists": list(study.config["criteria"][criterion]["seed_lists"][concept]),
         }
         groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
         for drawing_name, (page_panels,) in pages(name, groups, 1):
-            yield Drawing(drawing_name, tables(grid, "seed_lists", "scores"), spec | {"panels": page_panels})
+            yield Drawing(drawing_name, tables(study, "seed_lists", "scores"), spec | {"panels": page_panels})
 
 
 def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:

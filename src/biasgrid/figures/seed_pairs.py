@@ -109,15 +109,15 @@ def seed_pairs(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         lists = getattr(evaluation_spec, "seed_pairs", {}) or {}
-        for evaluations in evaluations_of(grid, criterion).values() if lists else ():
+        for evaluations in evaluations_of(study, criterion).values() if lists else ():
             for evaluation in evaluations:
-                keys = [key for key in (evaluation.model, evaluation.debias) if key in grid.labels]
+                keys = [key for key in (evaluation.model, evaluation.debias) if key in study.labels]
                 for of_list, pairs in lists.items():
                     spec = {
-                        "labels": {key: grid.labels[key] for key in keys},
+                        "labels": {key: study.labels[key] for key in keys},
                         "criterion": criterion,
                         "model": evaluation.model,
                         "debias": evaluation.debias,
@@ -128,7 +128,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                     for drawing_name, ranks in pages(name, range(1, len(pairs) + 1), MOST):
                         yield Drawing(
                             drawing_name,
-                            tables(grid, "seed_pairs"),
+                            tables(study, "seed_pairs"),
                             spec | {"first": ranks[0], "last": ranks[-1]},
                         )
 

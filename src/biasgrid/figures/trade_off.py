@@ -213,12 +213,12 @@ def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> 
     return low - 0.07 * (high - low), high + 0.07 * (high - low)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["evaluation"]:
-        is_debiased = any(fit.criterion == criterion for fit in grid.fits.values())
-        if is_debiased and grid.evaluation_specs[criterion].similarity:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion in study.config["evaluation"]:
+        is_debiased = any(fit.criterion == criterion for fit in study.grid.fits.values())
+        if is_debiased and study.evaluation_specs[criterion].similarity:
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
+            yield Drawing(f"trade-off-{slug(criterion)}", tables(study, "mitigation"), spec)
 
 
 FIGURES = (

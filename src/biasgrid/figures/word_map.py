@@ -85,21 +85,21 @@ def word_map(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
-        if criterion in grid.config["debias"] and entry.get("hidden") is not None:
-            for model, evaluations in evaluations_of(grid, criterion).items():
+def _drawings(study: Any) -> Iterator[Drawing]:
+    for criterion, entry in study.config["evaluation"].items():
+        if criterion in study.config["debias"] and entry.get("hidden") is not None:
+            for model, evaluations in evaluations_of(study, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
                 for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
                     states = [evaluation.debias for evaluation in page_evaluations]
                     spec = {
-                        "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                        "labels": {key: study.labels[key] for key in (model, *states) if key in study.labels},
                         "criterion": criterion,
                         "states": states,
                     }
                     yield Drawing(
                         drawing_name,
-                        {"evaluations": list(map(grid.paths.evaluation_file, page_evaluations))},
+                        {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
                         spec,
                     )
 

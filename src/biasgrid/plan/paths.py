@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from ..grid import Cell, Evaluation, Inference
+    from ..planned import Cell, Evaluation, Inference
 
 PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 

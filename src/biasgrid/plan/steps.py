@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import absence, debias, figures, metrics, tables
 from ..configs import canonical, sort_keys
+from ..debias import UNTOUCHED
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
@@ -18,12 +19,12 @@ from ..errors import BiasgridError
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..files import slug
-from ..grid import Cell, Evaluation, Inference
 from ..options import POOLED
+from ..planned import Cell, Evaluation, Inference
 from ..resources import find_file
 from . import code
 from .step import Step
-from .study import UNTOUCHED, Study
+from .study import Study
 
 NO_MODEL = "none of the study's models could be downloaded"
 ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
@@ -79,7 +80,7 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
     function, modules = "biasgrid.inference.aggregates:write_aggregates", _modules(study, cells)
     spec = {
         "ranked": sorted(study.ranked_criteria),
-        "criteria": study.aggregate_criteria[first.group],
+        "criteria": study.grid.aggregate_criteria[first.group],
         "aggregation": study.config["aggregation"],
         # it keeps the values of random groups that this code measured
         "code": code.digest(function.partition(":")[0], *modules),
@@ -99,7 +100,7 @@ def pool_step(study: Study, model: str) -> Step:
 def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
     """Language model and sentences that it scores in one step -> the cells that ask for them."""
     cells: dict[tuple[str, str], list[Cell]] = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if study.kind(cell.model).scores:
             cells.setdefault((cell.model, sentences_of(study, cell)), []).append(cell)
     return cells
@@ -131,7 +132,7 @@ def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
 
 def frequency_step(study: Study, model: str) -> Step:
     """The step that says how frequent the words of a model's queries are."""
-    queries = dict.fromkeys((c.criterion, c.query) for c in study.cells.values() if c.model == model)
+    queries = dict.fromkeys((c.criterion, c.query) for c in study.grid.cells.values() if c.model == model)
     options = ("preprocessors", "strategy")
     spec = {"model": model, "queries": []}
     for criterion, query in queries:
@@ -154,7 +155,7 @@ def frequency_step(study: Study, model: str) -> Step:
 
 def fit_step(study: Study, model: str, key: str) -> Step:
     """The step that fits a debias method on a model."""
-    spec = study.fits[model, key].spec
+    spec = study.grid.fits[model, key].spec
     modules = (debias.REGISTRY.module(spec["method"]),)
     inputs = _state(study, model, UNTOUCHED)
     name = f"debias {model}/{key}"
@@ -200,7 +201,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
 
 
 def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) -> Step:
-    of_present = (present.evaluations | present.quality).get(evaluation.name)
+    of_present = (present.grid.evaluations | present.grid.quality).get(evaluation.name)
     if of_present is not None:
         return evaluation_step(present, of_present)
     step = evaluation_step(study, evaluation)
@@ -211,7 +212,7 @@ def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) ->
 
 def null_step(study: Study, cell: Cell) -> Step:
     """The step that computes the null distributions of a cell."""
-    inference = study.inferences.get(cell.name)
+    inference = study.grid.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
     inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
     if POOLED & spec["inference"].keys() and study.kind(cell.model).random_groups:

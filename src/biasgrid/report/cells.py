@@ -174,9 +174,9 @@ def inputs(study: Any) -> dict[str, Any]:
     files: dict[str, Any] = {
         "cells": cell_files(study),
         "queries": [
-            study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())
+            study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.grid.cells.values())
         ],
-        "inferences": inference_files(study)["inferences"] if study.inferences else [],
+        "inferences": inference_files(study)["inferences"] if study.grid.inferences else [],
         "scores": study.paths.table_file("scores"),
     }
     return files | (

@@ -82,9 +82,10 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
     BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
     """
     existing_study = _ExistingStudy(study.config, study.queries, study.folder, plugins=study.plugins)
-    files = [existing_study.paths.cell_file(cell) for cell in existing_study.cells.values()]
+    files = [existing_study.paths.cell_file(cell) for cell in existing_study.grid.cells.values()]
     files += [
-        existing_study.paths.inference_file(group[0]) for group in existing_study.inference_groups.values()
+        existing_study.paths.inference_file(group[0])
+        for group in existing_study.grid.inference_groups.values()
     ]
     files += map(existing_study.paths.model_file, existing_study.models)
     missing = [file for file in files if not file.is_file()]

@@ -85,19 +85,20 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
+def _inputs(study: Any) -> dict[str, Any]:
     tests = [
-        grid.paths.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)
+        study.paths.aggregates_file(study.grid.inference_groups[name][0])
+        for name in sorted(study.grid.aggregate_criteria)
     ]
-    return {"scores": grid.paths.table_file("scores"), **({"tests": tests} if tests else {})}
+    return {"scores": study.paths.table_file("scores"), **({"tests": tests} if tests else {})}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
+def _spec(study: Any) -> dict[str, Any]:
+    cells = [study.grid.inference_groups[name][0].cell for name in sorted(study.grid.aggregate_criteria)]
     return {
-        "ranked": sorted(grid.ranked_criteria),
-        "aggregation": aggregation_name(grid.config["aggregation"]),
-        **adjustment(grid),
+        "ranked": sorted(study.ranked_criteria),
+        "aggregation": aggregation_name(study.config["aggregation"]),
+        **adjustment(study),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
 

@@ -58,9 +58,9 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
                 yield (*place, name, entry["method"], "yes" if entry["excluded"] else "no"), entry
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    asking = [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].questions]
-    return {"evaluations": list(map(grid.paths.evaluation_file, asking))} if asking else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    asking = [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].questions]
+    return {"evaluations": list(map(study.paths.evaluation_file, asking))} if asking else {}
 
 
 ANALOGIES = Table(

@@ -23,7 +23,7 @@ def answers_of(study: Any) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
     bootstrap = study.config["inference"].get("bootstrap") or {}
     pairs = PAIRS.read(study.paths.table_file("pairs")) if bootstrap and study.ranked_criteria else None
-    metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
+    metrics = list(dict.fromkeys(cell.metric for cell in study.grid.cells.values()))
     level, draws = bootstrap.get("level", 0.95), bootstrap.get("draws", 0)
     return answers(RANKINGS.read(study.paths.table_file("rankings")), pairs, metrics, level, draws)
 

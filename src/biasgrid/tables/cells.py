@@ -9,7 +9,7 @@ def word_cells(study: Any) -> list[Any]:
     """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
     criteria = study.config["criteria"].items()
     names = {name for name, entry in criteria if entry.get("word_table") or "ratings" in entry}
-    return [cell for cell in study.cells.values() if cell.criterion in names]
+    return [cell for cell in study.grid.cells.values() if cell.criterion in names]
 
 
 def two_group_cells(study: Any) -> list[Any]:
@@ -35,7 +35,7 @@ def direction_cells(study: Any) -> list[Any]:
     """The cells of Direct Bias of pairs, which say how far apart directions lie."""
     return [
         cell
-        for cell in study.cells.values()
+        for cell in study.grid.cells.values()
         if (metric := study.metric(cell.criterion, cell.metric)).name == "direct_bias"
         and metric.paired
         and len(study.queries[cell.query].target_sets) == 2

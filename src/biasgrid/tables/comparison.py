@@ -81,18 +81,18 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    published, computed = grid.config["published"], grid.config["computed"]
+def _inputs(study: Any) -> dict[str, Any]:
+    published, computed = study.config["published"], study.config["computed"]
     if not published and not computed:
         return {}
-    ratings = {"ratings": grid.paths.table_file("ratings")} if rating_cells(grid) else {}
+    ratings = {"ratings": study.paths.table_file("ratings")} if rating_cells(study) else {}
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
-        **{name: grid.paths.table_file(name) for name in ("aggregates", "rankings", "correlations")},
-        "cells": cell_files(grid),
-        "inferences": inference_files(grid)["inferences"],
-        "evaluations": list(map(grid.paths.evaluation_file, grid.evaluations.values())),
+        **{name: study.paths.table_file(name) for name in ("aggregates", "rankings", "correlations")},
+        "cells": cell_files(study),
+        "inferences": inference_files(study)["inferences"],
+        "evaluations": list(map(study.paths.evaluation_file, study.grid.evaluations.values())),
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
         # `read` finds them beside the numbers
@@ -123,27 +123,27 @@ def published_as(study: Any) -> dict[tuple[str, str], str]:
     return untouched_models | debiased_models
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    planned = grid.planned if grid.absent else grid
+def _spec(study: Any) -> dict[str, Any]:
+    planned = study.planned if study.absent else study
     names = published_as(planned)
     labels = {
         unit(model, debias): planned.labels[model]
-        + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
+        + ("" if debias == UNTOUCHED else f" + {study.labels[debias]}")
         for model, debias in names
     }
     measured: dict[tuple[str, str], dict[str, None]] = {}
-    for cell in grid.cells.values():
+    for cell in study.grid.cells.values():
         measured.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
     return {
         "labels": labels,
-        "queries": {key: words_digest(query) for key, query in grid.queries.items()},
+        "queries": {key: words_digest(query) for key, query in study.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
         "published_as": sorted([*state, name] for state, name in names.items()),
-        "absent": sorted(unit(*state) for state in names if state[0] in grid.absent),
-        "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
-        "ranked": sorted(grid.ranked_criteria),
+        "absent": sorted(unit(*state) for state in names if state[0] in study.absent),
+        "beside": {key: names for key, names in study.config["beside"].items() if key in study.models},
+        "ranked": sorted(study.ranked_criteria),
         # names of queries -> their ids
-        "rated": {grid.queries[cell.query].name: cell.query for cell in rating_cells(grid)},
+        "rated": {study.queries[cell.query].name: cell.query for cell in rating_cells(study)},
     }
 
 

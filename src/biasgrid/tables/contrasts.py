@@ -27,12 +27,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
 
 
-def _cells(grid: Any) -> list[Any]:
-    return [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
+def _cells(study: Any) -> list[Any]:
+    return [cell for cell in study.grid.cells.values() if study.metric(cell.criterion, cell.metric).contrasts]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return {"cells": cell_files(study, cells)} if (cells := _cells(study)) else {}
 
 
 CONTRASTS = Table(

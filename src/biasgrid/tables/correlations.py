@@ -104,10 +104,10 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
     return table
 
 
-def ranks_inputs(grid: Any) -> dict[str, Any]:
+def ranks_inputs(study: Any) -> dict[str, Any]:
     """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
-    ranks = {"rank_samples": grid.paths.ranks_file} if "bootstrap" in grid.config["inference"] else {}
-    return {"rankings": grid.paths.table_file("rankings"), **ranks}
+    ranks = {"rank_samples": study.paths.ranks_file} if "bootstrap" in study.config["inference"] else {}
+    return {"rankings": study.paths.table_file("rankings"), **ranks}
 
 
 CORRELATIONS = Table(
@@ -130,7 +130,7 @@ CORRELATIONS = Table(
         ),
     ),
     inputs=ranks_inputs,
-    spec=lambda grid: {"methods": grid.config["correlations"], **bootstrap_spec(grid)},
+    spec=lambda study: {"methods": study.config["correlations"], **bootstrap_spec(study)},
     make=make,
     key=("criterion", "method", "metric_a", "metric_b"),
 )

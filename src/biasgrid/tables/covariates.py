@@ -71,13 +71,13 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
     return *numbers, units, EXPLAINED if numbers[0] != numbers[0] else ""
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not has_covariates(grid, grid.config["criteria"]):
+def _inputs(study: Any) -> dict[str, Any]:
+    if not has_covariates(study, study.config["criteria"]):
         return {}
     return {
-        "cells": cell_files(grid),
-        "frequencies": [grid.paths.frequency_file(model) for model in grid.models_with_frequencies],
-        "scores": grid.paths.table_file("scores"),
+        "cells": cell_files(study),
+        "frequencies": [study.paths.frequency_file(model) for model in study.grid.models_with_frequencies],
+        "scores": study.paths.table_file("scores"),
     }
 
 
@@ -144,7 +144,7 @@ COVARIATES = Table(
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
     inputs=_inputs,
-    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config["seed"]},
+    spec=lambda study: {**metrics_spec(study), "seed": study.config["seed"]},
     make=make,
     key=(
         *("criterion", "metric", "model", "debias", "of", "higher"),

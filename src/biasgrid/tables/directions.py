@@ -30,8 +30,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, cells)} if (cells := direction_cells(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return {"cells": cell_files(study, cells)} if (cells := direction_cells(study)) else {}
 
 
 DIRECTIONS = Table(

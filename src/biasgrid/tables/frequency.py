@@ -28,8 +28,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(numbers).sort_values(KEYS, ignore_index=True)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    files = [grid.paths.frequency_file(model) for model in grid.models_with_frequencies]
+def _inputs(study: Any) -> dict[str, Any]:
+    files = [study.paths.frequency_file(model) for model in study.grid.models_with_frequencies]
     return {"frequencies": files} if files else {}
 
 

@@ -109,8 +109,8 @@ def _count(value: float | None) -> int | float | None:
         return math.inf
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return inference_files(grid) if grid.inferences else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return inference_files(study) if study.grid.inferences else {}
 
 
 def _ends(interval: str, prefix: str, **of_numbers: Any) -> tuple[Column, Column]:
@@ -236,7 +236,7 @@ INFERENCE = Table(
         Column("controls_high", "2.5 % of them have a higher value", "number", "the metric's", ANY),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in ranges(grid).items())},
+    spec=lambda study: {"ranges": sorted([*names, *ends] for names, ends in ranges(study).items())},
     make=make,
 )
 TABLES = (INFERENCE,)

@@ -30,10 +30,10 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
             yield name, word, change
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if "sensitivity" not in grid.config["inference"]:
+def _inputs(study: Any) -> dict[str, Any]:
+    if "sensitivity" not in study.config["inference"]:
         return {}
-    return {"inferences": inference_files(grid)["inferences"]}
+    return {"inferences": inference_files(study)["inferences"]}
 
 
 INFLUENCE = Table(

@@ -10,37 +10,37 @@ if TYPE_CHECKING:
     from .shared import Clusters, Parts
 
 
-def inference_files(grid: Any) -> dict[str, list[Path]]:
+def inference_files(study: Any) -> dict[str, list[Path]]:
     """The files of a study's inference, and those of the queries that say what each test is of."""
-    files = [grid.paths.inference_file(group[0]) for group in grid.inference_groups.values()]
-    queries = dict.fromkeys(inference.cell.query for inference in grid.inferences.values())
-    return {"inferences": files, "queries": [grid.paths.query_file(query) for query in queries]}
+    files = [study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()]
+    queries = dict.fromkeys(inference.cell.query for inference in study.grid.inferences.values())
+    return {"inferences": files, "queries": [study.paths.query_file(query) for query in queries]}
 
 
-def cell_files(grid: Any, cells: Iterable[Any] | None = None) -> list[Path]:
+def cell_files(study: Any, cells: Iterable[Any] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
-    return [grid.paths.cell_file(cell) for cell in (grid.cells.values() if cells is None else cells)]
+    return [study.paths.cell_file(cell) for cell in (study.grid.cells.values() if cells is None else cells)]
 
 
-def parts_of(grid: Any) -> Parts:
+def parts_of(study: Any) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""
     parts: dict[str, dict[str, list[list[str]]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        for key, queries in _subqueries(grid, criterion).items():
+    for criterion in sorted(study.ranked_criteria):
+        for key, queries in _subqueries(study, criterion).items():
             if any(len(of_query) > 1 for of_query in queries):
                 names = [[part.name for part in of_query] for of_query in queries]
                 parts.setdefault(criterion, {})[key] = names
     return parts
 
 
-def clusters_of(grid: Any) -> Clusters:
+def clusters_of(study: Any) -> Clusters:
     """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
     `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
     or a sub-query, directly or through others, also of several criteria."""
     queries: dict[str, list[tuple[str, Sequence[Any]]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        for key, of_criterion in _subqueries(grid, criterion).items():
+    for criterion in sorted(study.ranked_criteria):
+        for key, of_criterion in _subqueries(study, criterion).items():
             queries.setdefault(key, []).extend((criterion, parts) for parts in of_criterion)
     clusters = {key: [c for c in _clusters(of_metric) if len(c) > 1] for key, of_metric in queries.items()}
     return {key: of_metric for key, of_metric in clusters.items() if of_metric}
@@ -58,13 +58,13 @@ def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[s
     return [list(rows) for rows, _ in clusters]
 
 
-def _subqueries(grid: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
+def _subqueries(study: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
     """The queries of a criterion by metric, each as its sub-queries."""
-    queries = [grid.queries[name] for name in sorted(grid.config["criteria"][criterion]["queries"])]
+    queries = [study.queries[name] for name in sorted(study.config["criteria"][criterion]["queries"])]
     by_template: dict[Any, list[Sequence[Any]]] = {}
     of_metric = {}
-    for key in sorted(grid.metrics(criterion)):
-        template = grid.metric(criterion, key).template
+    for key in sorted(study.metrics(criterion)):
+        template = study.metric(criterion, key).template
         if template not in by_template:
             by_template[template] = [query.subqueries(template) for query in queries if query.fits(template)]
         of_metric[key] = by_template[template]

@@ -32,17 +32,17 @@ def look_up(cell: Any) -> tuple[str, str, str, str]:
     return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
 
 
-def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
+def look_ups(study: Any) -> dict[tuple[str, str, str, str], Any]:
     """One cell for each `look_up` of a study, as all others lose the same words: the same cell in whatever order the
     config names metrics."""
 
     def preference(cell: Any) -> tuple[bool, bool, str]:
-        template = grid.metric(cell.criterion, cell.metric).template
+        template = study.metric(cell.criterion, cell.metric).template
         # the file of a cell with sub-queries has each word several times
-        return cell.debias != UNTOUCHED, not grid.queries[cell.query].exactly(template), cell.metric
+        return cell.debias != UNTOUCHED, not study.queries[cell.query].exactly(template), cell.metric
 
     cells: dict[tuple[str, str, str, str], Any] = {}
-    for cell in sorted(grid.cells.values(), key=preference):
+    for cell in sorted(study.grid.cells.values(), key=preference):
         cells.setdefault(look_up(cell), cell)
     return cells
 
@@ -58,7 +58,7 @@ LOST_WORDS = Table(
         Column("word", "as the set has it"),
         MODEL,
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, look_ups(grid).values())},
+    inputs=lambda study: {"cells": cell_files(study, look_ups(study).values())},
     make=make,
 )
 TABLES = (LOST_WORDS,)

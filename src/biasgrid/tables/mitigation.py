@@ -67,13 +67,13 @@ def _mean_distances(
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = grid.evaluations.values()
+def _inputs(study: Any) -> dict[str, Any]:
+    evaluations = study.grid.evaluations.values()
     if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
         return {}
     return {
-        "scores": grid.paths.table_file("scores"),
-        "evaluations": list(map(grid.paths.evaluation_file, evaluations)),
+        "scores": study.paths.table_file("scores"),
+        "evaluations": list(map(study.paths.evaluation_file, evaluations)),
     }
 
 
@@ -93,7 +93,7 @@ MITIGATION = Table(
         Column("status", '"ok", or why there is no value'),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in neutrals(grid).items())},
+    spec=lambda study: {"neutral": sorted([*names, value] for names, value in neutrals(study).items())},
     make=make,
 )
 TABLES = (MITIGATION,)

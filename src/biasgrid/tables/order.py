@@ -71,7 +71,7 @@ ORDER = Table(
         ),
     ),
     inputs=bootstrap_inputs,
-    spec=lambda grid: {"draws": grid.config["inference"]["bootstrap"]["draws"]},
+    spec=lambda study: {"draws": study.config["inference"]["bootstrap"]["draws"]},
     make=make,
 )
 TABLES = (ORDER,)

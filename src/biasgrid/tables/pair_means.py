@@ -29,10 +29,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
 
 
-def _cells(grid: Any) -> list[Any]:
+def _cells(study: Any) -> list[Any]:
     cells = []
-    for cell in grid.cells.values():
-        if grid.metric(cell.criterion, cell.metric).paired and grid.kind(cell.model).scores:
+    for cell in study.grid.cells.values():
+        if study.metric(cell.criterion, cell.metric).paired and study.kind(cell.model).scores:
             cells.append(cell)
     queries = Counter(map(_place, cells))
     return [cell for cell in cells if queries[_place(cell)] > 1]
@@ -63,7 +63,7 @@ PAIR_MEANS = Table(
             ANY,
         ),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    inputs=lambda study: {"cells": cell_files(study, cells)} if (cells := _cells(study)) else {},
     make=make,
 )
 TABLES = (PAIR_MEANS,)

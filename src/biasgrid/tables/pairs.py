@@ -142,27 +142,29 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
         yield STATES, [state for state in states if state[0] == model]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
+def _inputs(study: Any) -> dict[str, Any]:
     return (
-        rank_samples.inputs(grid) if grid.ranked_criteria and "bootstrap" in grid.config["inference"] else {}
+        rank_samples.inputs(study)
+        if study.ranked_criteria and "bootstrap" in study.config["inference"]
+        else {}
     )
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Any) -> dict[str, Any]:
     words: dict[str, dict[str, dict[str, int]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
+    for criterion in sorted(study.ranked_criteria):
         words[criterion] = {}
-        for key in grid.metrics(criterion):
-            template = grid.metric(criterion, key).template
-            queries = [grid.queries[name] for name in grid.config["criteria"][criterion]["queries"]]
+        for key in study.metrics(criterion):
+            template = study.metric(criterion, key).template
+            queries = [study.queries[name] for name in study.config["criteria"][criterion]["queries"]]
             words[criterion][key] = {
                 part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
                 for query in queries
                 if query.fits(template)
                 for part in query.subqueries(template)
             }
-    level = grid.config["inference"]["bootstrap"]["level"]
-    return {**rank_samples.spec(grid), "level": level, "words": words}
+    level = study.config["inference"]["bootstrap"]["level"]
+    return {**rank_samples.spec(study), "level": level, "words": words}
 
 
 PAIRS = Table(

@@ -95,13 +95,15 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
     return float(outcomes[mask].mean()) if mask.any() else math.nan
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
+def _inputs(study: Any) -> dict[str, Any]:
     return (
-        {"evaluations": list(map(grid.paths.evaluation_file, grid.quality.values()))} if grid.quality else {}
+        {"evaluations": list(map(study.paths.evaluation_file, study.grid.quality.values()))}
+        if study.grid.quality
+        else {}
     )
 
 
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Any) -> list[dict[str, str]]:
     """The rows of models and of benchmarks that could not be downloaded."""
     return [
         {
@@ -109,12 +111,12 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             "debias": evaluation.debias,
             "group": group,
             "benchmark": benchmark,
-            "model_label": grid.planned.models[evaluation.model]["label"],
+            "model_label": study.planned.models[evaluation.model]["label"],
         }
-        for evaluation in grid.planned.quality.values()
+        for evaluation in study.planned.grid.quality.values()
         for group, key in (("similarity", "similarity"), ("analogy", "analogies"))
-        for benchmark, file in grid.config["quality"].get(key, {}).items()
-        if evaluation.model in grid.absent or file.partition(":")[0] in grid.absent
+        for benchmark, file in study.config["quality"].get(key, {}).items()
+        if evaluation.model in study.absent or file.partition(":")[0] in study.absent
     ]
 
 

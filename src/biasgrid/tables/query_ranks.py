@@ -69,49 +69,49 @@ def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
     return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
 
 
-def metrics_with_direction(grid: Any) -> list[list[Any]]:
+def metrics_with_direction(study: Any) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
     metrics = []
-    for criterion in grid.config["criteria"]:
-        for key in grid.metrics(criterion):
-            metric = grid.metric(criterion, key)
-            if metric.nearer and metric.bias == "two-sided" and grid.suitable_models(criterion, key):
+    for criterion in study.config["criteria"]:
+        for key in study.metrics(criterion):
+            metric = study.metric(criterion, key)
+            if metric.nearer and metric.bias == "two-sided" and study.grid.suitable_models(criterion, key):
                 sign = 1 if metric.nearer == "first" else -1
                 template = ", ".join(map(str, metric.template))
                 metrics.append([criterion, key, template, sign, metric.neutral])
     return sorted(metrics)
 
 
-def spec(grid: Any) -> dict[str, Any]:
-    metrics = metrics_with_direction(grid)
-    bootstrap = grid.config["inference"].get("bootstrap", {})
+def spec(study: Any) -> dict[str, Any]:
+    metrics = metrics_with_direction(study)
+    bootstrap = study.config["inference"].get("bootstrap", {})
     return {
         "metrics": metrics,
-        "queries": {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics},
+        "queries": {name: sorted(study.config["criteria"][name]["queries"]) for name, *_ in metrics},
         "draws": bootstrap.get("draws", 0),
         "level": bootstrap.get("level", 0.95),
-        "seed": grid.config["seed"],
+        "seed": study.config["seed"],
     }
 
 
-def inputs(grid: Any) -> dict[str, Any]:
+def inputs(study: Any) -> dict[str, Any]:
     """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
     for it."""
-    if not grid.config.get("query_ranks"):
+    if not study.config.get("query_ranks"):
         return {}
-    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
-    if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
+    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(study)}
+    if not any((cell.criterion, cell.metric) in metric_keys for cell in study.grid.cells.values()):
         return {}
-    files = {"scores": grid.paths.table_file("scores")}
-    if "bootstrap" in grid.config["inference"]:
+    files = {"scores": study.paths.table_file("scores")}
+    if "bootstrap" in study.config["inference"]:
         groups = [
             group[0]
-            for group in grid.inference_groups.values()
+            for group in study.grid.inference_groups.values()
             if any((i.cell.criterion, i.cell.metric) in metric_keys for i in group)
         ]
-        files["inferences"] = [grid.paths.inference_file(first) for first in groups]
-        files["samples"] = [grid.paths.samples_file(first) for first in groups]
+        files["inferences"] = [study.paths.inference_file(first) for first in groups]
+        files["samples"] = [study.paths.samples_file(first) for first in groups]
     return files
 
 

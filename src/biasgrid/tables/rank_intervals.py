@@ -57,9 +57,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
 
 
-def bootstrap_inputs(grid: Any) -> dict[str, Any]:
+def bootstrap_inputs(study: Any) -> dict[str, Any]:
     """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
-    return ranks_inputs(grid) if "bootstrap" in grid.config["inference"] else {}
+    return ranks_inputs(study) if "bootstrap" in study.config["inference"] else {}
 
 
 RANK_INTERVALS = Table(

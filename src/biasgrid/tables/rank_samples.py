@@ -62,28 +62,28 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
     return rank_samples(scores, *samples, **spec["ranking"], clusters=spec["clusters"])
 
 
-def spec(grid: Any) -> dict[str, Any]:
+def spec(study: Any) -> dict[str, Any]:
     return {
-        "ranking": ranking(grid),
-        "clusters": clusters_of(grid),
-        "draws": grid.config["inference"]["bootstrap"]["draws"],
-        "seed": grid.config["seed"],
+        "ranking": ranking(study),
+        "clusters": clusters_of(study),
+        "draws": study.config["inference"]["bootstrap"]["draws"],
+        "seed": study.config["seed"],
         "queries": {
-            name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked_criteria)
+            name: sorted(study.config["criteria"][name]["queries"]) for name in sorted(study.ranked_criteria)
         },
     }
 
 
-def inputs(grid: Any) -> dict[str, Any]:
+def inputs(study: Any) -> dict[str, Any]:
     inferences = [
         group[0]
-        for group in grid.inference_groups.values()
-        if any(inference.cell.criterion in grid.ranked_criteria for inference in group)
+        for group in study.grid.inference_groups.values()
+        if any(inference.cell.criterion in study.ranked_criteria for inference in group)
     ]
     return {
-        "scores": grid.paths.table_file("scores"),
-        "inferences": [grid.paths.inference_file(first) for first in inferences],
-        "samples": [grid.paths.samples_file(first) for first in inferences],
+        "scores": study.paths.table_file("scores"),
+        "inferences": [study.paths.inference_file(first) for first in inferences],
+        "samples": [study.paths.samples_file(first) for first in inferences],
     }
 
 

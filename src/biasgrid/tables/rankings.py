@@ -127,14 +127,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    ranks = {"rank_samples": grid.paths.ranks_file} if "bootstrap" in grid.config["inference"] else {}
-    return {"scores": grid.paths.table_file("scores"), **ranks}
+def _inputs(study: Any) -> dict[str, Any]:
+    ranks = {"rank_samples": study.paths.ranks_file} if "bootstrap" in study.config["inference"] else {}
+    return {"scores": study.paths.table_file("scores"), **ranks}
 
 
-def bootstrap_spec(grid: Any) -> dict[str, Any]:
+def bootstrap_spec(study: Any) -> dict[str, Any]:
     """What a table of ranks depends on of the study's bootstrap, where it has one."""
-    bootstrap = grid.config["inference"].get("bootstrap")
+    bootstrap = study.config["inference"].get("bootstrap")
     return {"bootstrap": bootstrap} if bootstrap else {}
 
 
@@ -189,7 +189,7 @@ RANKINGS = Table(
         ),
     ),
     inputs=_inputs,
-    spec=lambda grid: {"ranking": ranking(grid), **bootstrap_spec(grid)},
+    spec=lambda study: {"ranking": ranking(study), **bootstrap_spec(study)},
     make=make,
     key=("criterion", "metric", "model", "debias"),
 )

@@ -42,31 +42,31 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 
 
-def ratings_file(grid: Any, criterion: str) -> str:
+def ratings_file(study: Any, criterion: str) -> str:
     """The file of a criterion's ratings."""
-    return grid.config["criteria"][criterion]["ratings"]["file"]
+    return study.config["criteria"][criterion]["ratings"]["file"]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    files = {ratings_file(grid, cell.criterion) for cell in rating_cells(grid)}
+def _inputs(study: Any) -> dict[str, Any]:
+    files = {ratings_file(study, cell.criterion) for cell in rating_cells(study)}
     if not files:
         return {}
     return {
-        "words": grid.paths.table_file("words"),
+        "words": study.paths.table_file("words"),
         "ratings": [str(find_file(file)) for file in sorted(files)],
     }
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Any) -> dict[str, Any]:
     cells = [
         {
-            "place": place_of(grid, cell),
-            "query": grid.queries[cell.query].name,
-            "ratings": ratings_file(grid, cell.criterion),
+            "place": place_of(study, cell),
+            "query": study.queries[cell.query].name,
+            "ratings": ratings_file(study, cell.criterion),
         }
-        for cell in rating_cells(grid)
+        for cell in rating_cells(study)
     ]
-    return {"cells": cells, "seed": grid.config["seed"]}
+    return {"cells": cells, "seed": study.config["seed"]}
 
 
 RATINGS = Table(

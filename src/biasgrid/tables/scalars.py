@@ -25,7 +25,7 @@ SCALARS = Table(
         Column("quantity", "the statistic's name"),
         Column("value", "its value", "number", "the statistic's", ANY),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid)},
+    inputs=lambda study: {"cells": cell_files(study)},
     make=make,
 )
 TABLES = (SCALARS,)

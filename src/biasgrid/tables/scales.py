@@ -30,7 +30,7 @@ def scaled_metrics(study: Any) -> dict[str, list[str]]:
             if study.metric(name, key).scaled
             and not all(
                 study.word_options(name, key, model).get("normalize")
-                for model in study.suitable_models(name, key)
+                for model in study.grid.suitable_models(name, key)
             )
         ]
         for name in study.ranked_criteria

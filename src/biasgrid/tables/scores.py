@@ -182,17 +182,17 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def adjustment(grid: Any) -> dict[str, Any]:
+def adjustment(study: Any) -> dict[str, Any]:
     """How p-values of a study are adjusted, and the level that they are compared with."""
-    inference = grid.config["inference"]
+    inference = study.config["inference"]
     return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
 
 
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Any) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
-    planned, rows = grid.planned, {}
-    for cell in planned.cells.values():
-        if cell.model not in grid.absent:
+    planned, rows = study.planned, {}
+    for cell in planned.grid.cells.values():
+        if cell.model not in study.absent:
             continue
         query = planned.queries[cell.query]
         for part in query.subqueries(planned.metric(cell.criterion, cell.metric).template):
@@ -207,12 +207,12 @@ def _absent(grid: Any) -> list[dict[str, str]]:
     return list(rows.values())
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Any) -> dict[str, Any]:
     tests = sorted(
-        [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
-        for criterion, metric in neutrals(grid)
+        [criterion, metric, len(tests_of(study.metric(criterion, metric)))]
+        for criterion, metric in neutrals(study)
     )
-    return {"interval": grid.config["inference"]["interval"], **adjustment(grid), "tests": tests}
+    return {"interval": study.config["inference"]["interval"], **adjustment(study), "tests": tests}
 
 
 # of scores and of aggregates
@@ -295,7 +295,7 @@ SCORES = Table(
             ANY,
         ),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
+    inputs=lambda study: {"cells": cell_files(study), **inference_files(study)},
     spec=_spec,
     make=make,
     absent=_absent,

@@ -44,19 +44,19 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
     return list_queries.merge(scores, on=["criterion", "metric", "query"], how="inner")
 
 
-def concepts(grid: Any) -> Iterator[list[Any]]:
+def concepts(study: Any) -> Iterator[list[Any]]:
     """Criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
 
     A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
     part is named by the sets that all lists have.
     """
-    for criterion, entry in grid.config["criteria"].items():
+    for criterion, entry in study.config["criteria"].items():
         for concept, lists in (entry.get("seed_lists") or {}).items():
-            queries = [grid.queries[key] for key in lists.values()]
+            queries = [study.queries[key] for key in lists.values()]
             names = [{s.name for s in (*q.target_sets, *q.attribute_sets)} for q in queries]
             common = set.intersection(*names)
-            for metric in grid.metrics(criterion):
-                template = grid.metric(criterion, metric).template
+            for metric in study.metrics(criterion):
+                template = study.metric(criterion, metric).template
                 if not all(query.fits(template) for query in queries):
                     continue
                 for subqueries in zip(*(query.subqueries(template) for query in queries), strict=True):
@@ -71,12 +71,12 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
                     ]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(concepts(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return spreads.inputs(study) if any(concepts(study)) else {}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"concepts": list(concepts(grid)), "neutral": spreads.neutrals(grid)}
+def _spec(study: Any) -> dict[str, Any]:
+    return {"concepts": list(concepts(study)), "neutral": spreads.neutrals(study)}
 
 
 SEED_LISTS = Table(
@@ -100,6 +100,6 @@ SEED_LISTS = Table(
     inputs=_inputs,
     spec=_spec,
     make=make,
-    cells=lambda grid: [],
+    cells=lambda study: [],
 )
 TABLES = (SEED_LISTS,)

@@ -26,14 +26,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def pair_evaluations(grid: Any) -> list[Any]:
+def pair_evaluations(study: Any) -> list[Any]:
     """The evaluations that have lists of pairs."""
-    return [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].seed_pairs]
+    return [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].seed_pairs]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = pair_evaluations(grid)
-    return {"evaluations": list(map(grid.paths.evaluation_file, evaluations))} if evaluations else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    evaluations = pair_evaluations(study)
+    return {"evaluations": list(map(study.paths.evaluation_file, evaluations))} if evaluations else {}
 
 
 SEED_PAIRS = Table(

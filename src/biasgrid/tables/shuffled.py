@@ -73,39 +73,39 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
     return {f"{name}_low": low if math.isnan(low) else max(low, least), f"{name}_high": high}
 
 
-def pairs(grid: Any) -> list[dict[str, Any]]:
+def pairs(study: Any) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, entry in grid.config.get("shuffled", {}).items():
+    for name, entry in study.config.get("shuffled", {}).items():
         for text in ("real", "shuffled"):
-            for model in (key for key in entry[text] if key in grid.models):
-                corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
+            for model in (key for key in entry[text] if key in study.models):
+                corpus = study.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
-                pair["exact"] &= text == "shuffled" or not _has_seed(grid, model)
+                pair["exact"] &= text == "shuffled" or not _has_seed(study, model)
     # without one of both where it could not be downloaded
     return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
-def _has_seed(grid: Any, model: str) -> bool:
-    source = grid.config["models"][model]["source"]
+def _has_seed(study: Any, model: str) -> bool:
+    source = study.config["models"][model]["source"]
     return "seed" in PARAMETERS.get(source.get("algorithm"), ())
 
 
-def shuffled_cells(grid: Any) -> Iterator[Any]:
+def shuffled_cells(study: Any) -> Iterator[Any]:
     """The cells of the models of a study's `shuffled`."""
-    models = {key for pair in pairs(grid) for text in ("real", "shuffled") for key in pair[text]}
-    return (cell for cell in grid.cells.values() if cell.model in models)
+    models = {key for pair in pairs(study) for text in ("real", "shuffled") for key in pair[text]}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.paths.table_file("scores")} if any(shuffled_cells(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return {"scores": study.paths.table_file("scores")} if any(shuffled_cells(study)) else {}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
+def _spec(study: Any) -> dict[str, Any]:
+    return {"shuffled": pairs(study), "neutral": spreads.neutrals(study)}
 
 
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
@@ -167,6 +167,6 @@ SHUFFLED = Table(
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
-    cells=lambda grid: list(shuffled_cells(grid)),
+    cells=lambda study: list(shuffled_cells(study)),
 )
 TABLES = (SHUFFLED,)

@@ -74,39 +74,39 @@ def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> 
     return numbers
 
 
-def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def _cells(study: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
-    for pair in pairs(grid):
+    for pair in pairs(study):
         for text in ("real", "shuffled"):
-            for cell in two_group_cells(grid):
+            for cell in two_group_cells(study):
                 if cell.model in pair[text]:
                     yield pair, text, cell
 
 
-def _rows(grid: Any) -> list[dict[str, Any]]:
+def _rows(study: Any) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for pair, text, cell in _cells(grid):
+    for pair, text, cell in _cells(study):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
-        place = {name: entry for name, entry in place_of(grid, cell).items() if name != "model"}
-        place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
+        place = {name: entry for name, entry in place_of(study, cell).items() if name != "model"}
+        place |= {"query": study.queries[cell.query].name, "text": text, "models": []}
         rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
             cell.model
         )
     return list(rows.values())
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    models = {cell.model for *_, cell in _cells(grid)} & {*grid.models_with_frequencies}
+def _inputs(study: Any) -> dict[str, Any]:
+    models = {cell.model for *_, cell in _cells(study)} & {*study.grid.models_with_frequencies}
     if not models:
         return {}
     return {
-        "words": grid.paths.table_file("words"),
-        "frequencies": [grid.paths.frequency_file(m) for m in sorted(models)],
+        "words": study.paths.table_file("words"),
+        "frequencies": [study.paths.frequency_file(m) for m in sorted(models)],
     }
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"rows": _rows(grid), "seed": grid.config["seed"]}
+def _spec(study: Any) -> dict[str, Any]:
+    return {"rows": _rows(study), "seed": study.config["seed"]}
 
 
 SHUFFLED_WORDS = Table(
@@ -147,6 +147,6 @@ SHUFFLED_WORDS = Table(
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
-    cells=lambda grid: [cell for *_, cell in _cells(grid)],
+    cells=lambda study: [cell for *_, cell in _cells(study)],
 )
 TABLES = (SHUFFLED_WORDS,)

@@ -92,14 +92,14 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def inputs(grid: Any) -> dict[str, Any]:
+def inputs(study: Any) -> dict[str, Any]:
     """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
-    files = {"scores": grid.paths.table_file("scores")}
-    if "bootstrap" in grid.config["inference"]:
-        files["inference"] = grid.paths.table_file("inference")
+    files = {"scores": study.paths.table_file("scores")}
+    if "bootstrap" in study.config["inference"]:
+        files["inference"] = study.paths.table_file("inference")
     return files
 
 
-def neutrals(grid: Any) -> list[list[Any]]:
+def neutrals(study: Any) -> list[list[Any]]:
     """The value that means no bias as [criterion, metric, value], as JSON has it."""
-    return sorted([*names, value] for names, value in scales.neutrals(grid).items())
+    return sorted([*names, value] for names, value in scales.neutrals(study).items())

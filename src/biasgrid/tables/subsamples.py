@@ -59,24 +59,24 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
     )
 
 
-def _cells(grid: Any) -> list[Any]:
-    criteria = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
+def _cells(study: Any) -> list[Any]:
+    criteria = {name for name, entry in study.config["criteria"].items() if "subsamples" in entry}
     return [
         cell
-        for cell in grid.cells.values()
-        if cell.criterion in criteria and grid.metric(cell.criterion, cell.metric).name == "weat_es"
+        for cell in study.grid.cells.values()
+        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
     ]
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in _cells(grid)})
+def _spec(study: Any) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
     ddof = [
-        [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("ddof", 0)]
+        [criterion, key, study.metrics(criterion)[key].get("params", {}).get("ddof", 0)]
         for criterion, key in places
     ]
-    criteria = grid.config["criteria"]
+    criteria = study.config["criteria"]
     options = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
-    return {"subsamples": options, "ddof": ddof, "seed": grid.config["seed"]}
+    return {"subsamples": options, "ddof": ddof, "seed": study.config["seed"]}
 
 
 SUBSAMPLES = Table(
@@ -101,7 +101,7 @@ SUBSAMPLES = Table(
         Column("p_high", "2.5 % of them lie above", "number", range=(0, 1)),
         Column("rejects", f"the share of them below {LEVEL}", "number", range=(0, 1)),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    inputs=lambda study: {"cells": cell_files(study, cells)} if (cells := _cells(study)) else {},
     spec=_spec,
     make=make,
     cells=_cells,

@@ -33,13 +33,13 @@ class Table:
     name     the table's; its file is results/<study>/<name>.csv
     meaning  what it says, in a sentence that begins with what a row is
     columns  those that `make` makes, in their order; `ends` follow by themselves
-    inputs   grid -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
+    inputs   study -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
              such table
     make     (inputs, spec) -> the table, with its columns, sorted
-    spec     grid -> whatever else it depends on, as JSON has it
+    spec     study -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
-    cells    grid -> the cells that rows with a query are of, in the order of `inputs`
-    absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
+    cells    study -> the cells that rows with a query are of, in the order of `inputs`
+    absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
     remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
     """
@@ -49,10 +49,10 @@ class Table:
     columns: tuple[Column, ...]
     inputs: Callable[[Any], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
-    spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
+    spec: Callable[[Any], dict[str, Any]] = lambda study: {}
     key: tuple[str, ...] = ()
-    cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
-    absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
+    cells: Callable[[Any], Iterable[Any]] = lambda study: study.grid.cells.values()
+    absent: Callable[[Any], list[dict[str, str]]] = lambda study: []
     remedy: str = ""
 
     @property
@@ -65,14 +65,14 @@ class Table:
         """The columns that follow those that `make` makes: see `tables.ends`."""
         return ends.ends_of(self.columns)
 
-    def spec_of(self, grid: Any) -> dict[str, Any]:
+    def spec_of(self, study: Any) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        spec = self.spec(grid) | ends.spec_of(self.ends, grid, self.cells(grid))
-        return spec | self.absent_spec(grid)
+        spec = self.spec(study) | ends.spec_of(self.ends, study, self.cells(study))
+        return spec | self.absent_spec(study)
 
-    def absent_spec(self, grid: Any) -> dict[str, Any]:
+    def absent_spec(self, study: Any) -> dict[str, Any]:
         """The part of the spec that says which rows could not be downloaded."""
-        rows = self.absent(grid) if grid.absent else []
+        rows = self.absent(study) if study.absent else []
         return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:

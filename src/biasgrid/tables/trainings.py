@@ -70,41 +70,45 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
-def trainings(grid: Any) -> list[list[Any]]:
+def trainings(study: Any) -> list[list[Any]]:
     """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
         [
             name,
             parameter,
-            [[key, _value(grid, key, parameter)] for key in (training["base"], *keys) if key in grid.models],
+            [
+                [key, _value(study, key, parameter)]
+                for key in (training["base"], *keys)
+                if key in study.models
+            ],
         ]
-        for name, training in grid.config.get("trainings", {}).items()
+        for name, training in study.config.get("trainings", {}).items()
         for parameter, keys in training["vary"].items()
     ]
 
 
-def _value(grid: Any, model: str, parameter: str) -> str:
-    source = grid.config["models"][model]["source"]
+def _value(study: Any, model: str, parameter: str) -> str:
+    source = study.config["models"][model]["source"]
     if parameter == "algorithm":
         return str(source["algorithm"])
     return str(source["params"].get(parameter, "default"))
 
 
-def training_cells(grid: Any) -> Iterator[Any]:
+def training_cells(study: Any) -> Iterator[Any]:
     """The cells of the models of a study's trainings."""
-    models = {model for *_, entries in trainings(grid) for model, _ in entries}
-    return (cell for cell in grid.cells.values() if cell.model in models)
+    models = {model for *_, entries in trainings(study) for model, _ in entries}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(training_cells(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return spreads.inputs(study) if any(training_cells(study)) else {}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Any) -> dict[str, Any]:
     entries = [
-        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
+        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(study)
     ]
-    return {"trainings": entries, "neutral": spreads.neutrals(grid)}
+    return {"trainings": entries, "neutral": spreads.neutrals(study)}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
@@ -147,6 +151,6 @@ TRAININGS = Table(
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "parameter"),
-    cells=lambda grid: list(training_cells(grid)),
+    cells=lambda study: list(training_cells(study)),
 )
 TABLES = (TRAININGS,)

@@ -40,12 +40,12 @@ def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
 
 
-def place_of(grid: Any, cell: Any) -> dict[str, Any]:
+def place_of(study: Any, cell: Any) -> dict[str, Any]:
     """Which rows of the table are a cell's: its columns, with the names of all its (sub-)queries."""
-    metric = grid.metric(cell.criterion, cell.metric)
+    metric = study.metric(cell.criterion, cell.metric)
     return {
         "criterion": cell.criterion,
-        "queries": [query.name for query in grid.queries[cell.query].subqueries(metric.template)],
+        "queries": [query.name for query in study.queries[cell.query].subqueries(metric.template)],
         "metric": cell.metric,
         "model": cell.model,
         "debias": cell.debias,
@@ -53,8 +53,8 @@ def place_of(grid: Any, cell: Any) -> dict[str, Any]:
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, cells)} if (cells := word_cells(grid)) else {}
+def _inputs(study: Any) -> dict[str, Any]:
+    return {"cells": cell_files(study, cells)} if (cells := word_cells(study)) else {}
 
 
 WORDS = Table(

@@ -8,13 +8,14 @@ from typing import Any
 
 from ..api import study_caveats
 from ..config.shipped import shipped_models
+from ..debias import UNTOUCHED
 from ..embeddings.download import WRONG_HASH
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
 from ..numbers import number
 from ..plan.paths import Folders
 from ..plan.steps import model_store
-from ..plan.study import UNTOUCHED, Study
+from ..plan.study import Study
 from ..tables.scores import SCORES
 from ..words import entries_of
 
@@ -108,7 +109,7 @@ def lost_by_case(study: Study) -> str | None:
     """How many words of the cells that are there models lack only as they are written, with capital letters, and have
     in lower case; None: none."""
     look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
