@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
 
 
-def interval_agreement_cells(study: Any) -> list[Any]:
+def interval_agreement_cells(study: Planned) -> list[Any]:
     """The cells of agreement by an interval."""
     cells = []
     for cell in study.grid.cells.values():

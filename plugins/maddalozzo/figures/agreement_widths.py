@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..cells import interval_agreement_cells
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from biasgrid.planned import Planned
 
 MOST = 4  # metrics and models of a page
 COLUMNS, GAP, ASIDE = 2, 0.5, 0.4
@@ -94,7 +96,7 @@ def agreement_widths(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config["criteria"]:
         cells = [cell for cell in interval_agreement_cells(study) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))

@@ -22,6 +22,8 @@ from .score_distributions import numbers_of_sentences, read_results
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from biasgrid.planned import Planned
+
 # as in the thesis, of all pairs and of versions of some
 BINS = {"mean_pair_difference": 100, "agreement": 10}
 FEWEST = 10  # pairs of a bin, on average, at least
@@ -103,7 +105,7 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return pair_differences(read_results(inputs), **spec)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     versions = set(interval_agreement_cells(study))
     for criterion in study.config["criteria"]:
         cells = [

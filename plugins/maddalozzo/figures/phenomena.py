@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from biasgrid.numbers import typeset
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from biasgrid.planned import Planned
 
 BINS = 10  # as in the thesis
 MOST = 12  # panels of a page
@@ -97,19 +99,19 @@ def columns_of(panels: int) -> int:
     return -(-panels // -(-panels // COLUMNS))
 
 
-def units_of(study: Any, criterion: str) -> list[tuple[str, str, str]]:
+def units_of(study: Planned, criterion: str) -> list[tuple[str, str, str]]:
     """The metrics, models and debias methods that a criterion's phenomena are measured by."""
     ids = of_criteria(study.config["criteria"])[criterion]
     cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
 
 
-def labels_of(study: Any, criterion: str) -> dict[str, str]:
+def labels_of(study: Planned, criterion: str) -> dict[str, str]:
     """What is printed for the keys of a criterion's models, metrics and debias methods."""
     return labels(study, [cell for cell in study.grid.cells.values() if cell.criterion == criterion])
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, ids in of_criteria(study.config["criteria"]).items():
         for name, units in pages(f"phenomena-{slug(criterion)}", units_of(study, criterion), MOST):
             spec = {

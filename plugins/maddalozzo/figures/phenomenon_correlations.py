@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
+    from biasgrid.planned import Planned
+
 MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
 GAP, ASIDE = 0.5, 0.55
@@ -199,7 +201,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     )
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
 
@@ -235,7 +237,7 @@ def _drawings(study: Any) -> Iterator[Drawing]:
                 yield Drawing(drawing_name, inputs, spec)
 
 
-def _corpora_of(study: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
+def _corpora_of(study: Planned, model: str, corpora: Sequence[str]) -> Sequence[str]:
     """The corpora beside whose bias that of a model is drawn: the one that it is trained on, else all."""
     corpus = study.models[model]["source"].get("corpus", {}).get("name")
     return [corpus] if corpus in corpora else corpora

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from biasgrid.planned import Planned
+
 BINS = 10  # as in the thesis
 MOST = 6  # cells of a page
 COLUMNS, GAP, ASIDE = 2, 0.45, 0.4
@@ -108,7 +110,7 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return score_distributions(read_results(inputs), **spec)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config["criteria"]:
         criterion_cells = [
             cell

@@ -16,6 +16,8 @@ from biasgrid.files import slug
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from biasgrid.planned import Planned
+
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
 STATES = 2  # of a figure: untouched, or under a debias method
 HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
@@ -101,7 +103,7 @@ def _dark(colour: str) -> tuple[float, ...]:
     return tuple(rgb * min(1.0, 0.3 / max(light, 1e-9)))
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, evaluation_spec in study.evaluation_specs.items():
         for model, evaluations in evaluations_of(study, criterion).items() if evaluation_spec.map else ():
             name = f"word-set-map-{slug(criterion)}-{model}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..cells import interval_agreement_cells
 from ..metrics.agreement import biases, compare_biases
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
 WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
@@ -42,7 +46,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(study)})
     return {
         "robust": [

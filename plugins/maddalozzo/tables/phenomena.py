@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,6 +15,10 @@ from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 LEVEL = 0.05
 ALWAYS = "always rejects: the values cannot lie on both sides of the neutral one"
@@ -67,16 +71,16 @@ def _decision(p_value: float) -> str:
     return "" if p_value != p_value else "yes" if p_value < LEVEL else "no"
 
 
-def spec_of(study: Any) -> dict[str, Any]:
+def spec_of(study: Planned) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
     return {"phenomena": of_criteria(study.config["criteria"])}
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return {"scores": study.paths.table_file("scores")} if of_criteria(study.config["criteria"]) else {}
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     phenomena = spec_of(study)["phenomena"]
     neutral = [
         [criterion, metric, value, study.metric(criterion, metric).bias == "two-sided"]

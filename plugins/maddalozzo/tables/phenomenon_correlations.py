@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +16,10 @@ from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import Column, Files, Table
 
 from .phenomena import spec_of, values_of_phenomena
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # a column of frequency.csv -> the quantity's name
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
@@ -97,12 +101,12 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
     return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
 
 
-def corpus_metrics(study: Any, criterion: str) -> list[str]:
+def corpus_metrics(study: Planned, criterion: str) -> list[str]:
     """The metrics of a criterion that are measured on corpora."""
     return sorted(key for key in study.metrics(criterion) if study.metric(criterion, key).needs == "corpus")
 
 
-def quantities_inputs(study: Any) -> dict[str, Any]:
+def quantities_inputs(study: Planned) -> dict[str, Any]:
     """The tables that `quantities_of_phenomena` and the values are made from."""
     # imported late: it imports this module
     from biasgrid.tables import REGISTRY
@@ -112,7 +116,7 @@ def quantities_inputs(study: Any) -> dict[str, Any]:
     return {name: study.paths.table_file(name) for name in names}
 
 
-def quantities_spec(study: Any) -> dict[str, Any]:
+def quantities_spec(study: Planned) -> dict[str, Any]:
     """What `quantities_of_phenomena` depends on besides its tables."""
     spec = spec_of(study)
     return {
@@ -122,7 +126,7 @@ def quantities_spec(study: Any) -> dict[str, Any]:
     }
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     if not (phenomena := spec_of(study)["phenomena"]):
         return {}
     inputs = quantities_inputs(study)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,6 +14,10 @@ from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
 
@@ -34,7 +38,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
 
 
-def fitted_cells(study: Any) -> list[Any]:
+def fitted_cells(study: Planned) -> list[Any]:
     """The cells that have fits."""
     cells = []
     for cell in study.grid.cells.values():

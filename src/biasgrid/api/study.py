@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,11 +72,9 @@ class FinishedStudy(Study):
             return super().evaluation_specs
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
+    def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that the study has, those of plugins last."""
-        return super().tables | {
-            name: dict(table.inputs(self)) for name, table in self.plugins.tables.items()
-        }
+        return super().tables | {name: table.inputs(self) for name, table in self.plugins.tables.items()}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 METHODS = {  # in their order
     "pair_distance": "PairDistance",
     "3cosadd": "3CosAdd",
@@ -219,7 +221,7 @@ def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict
     return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late, as in `analogies`
     from ..evaluation.answers import GENERATED
 

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 PANEL = 1.3  # inches that a panel is wide at least
 MISSING: Look = {"marker": "x", "markersize": 3.5, "color": GREY, "markeredgewidth": 0.8}
 
@@ -216,7 +218,7 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
     axes.set_xlabel("score", labelpad=1)
 
 
-def _drawings(by: str, study: Any) -> Iterator[Drawing]:
+def _drawings(by: str, study: Planned) -> Iterator[Drawing]:
     for criterion in study.ranked_criteria:
         metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
         cells = cells_of(study, [criterion])

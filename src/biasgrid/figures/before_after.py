@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 METRICS = 7  # of a figure: what a page is wide enough for
 LONGEST = 1.25  # times the untouched value: where a bar is cut off
@@ -120,7 +122,7 @@ def before_after(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     criteria: dict[str, None] = {}
     for criterion in study.config["evaluation"]:
         methods = study.config["debias"].get(criterion, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+
+    from ..planned import Planned
 
 PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
@@ -352,7 +354,7 @@ def _mark(verdict: str, colour: str) -> dict:
     return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if study.config["published"] or study.config["computed"]:
         # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
         metrics = dict.fromkeys(cell.metric for cell in study.grid.cells.values())

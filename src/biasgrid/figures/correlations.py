@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
@@ -238,7 +240,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if study.ranked_criteria:
         metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
         spec = {

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 METHOD = "spearman"
 ROW = 0.115  # inches of a model
 LEAST = 0.24  # inches of a metric
@@ -177,7 +179,7 @@ def _draw_mark(axes: Axes, row: pd.DataFrame, y: float, look: Look, letter: str 
         add_letters(axes, [value], [y], look, letter, zorder=4)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # not the table, which tables of results are imported with: they import pandas
     from ..tables.covariate_points import has_covariates
 

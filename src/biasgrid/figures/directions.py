@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # what Direct Bias calls them -> above a column, and beside a row
 DIRECTIONS = {
@@ -114,7 +116,7 @@ def directions(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(study)):
         cells = [cell for cell in direction_cells(study) if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}

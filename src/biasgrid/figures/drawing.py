@@ -17,8 +17,10 @@ from .text import shorten_labels
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..planned import Planned
 
-def plan_figures(study: Any, names: Iterable[str]) -> dict[str, Drawing]:
+
+def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
     """The figures of a study by name, of the kinds that its config lists.
 
     Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
     from ..in_memory import File
+    from ..planned import Cell, Evaluation, Planned
 
 # a role -> a file, or a list of files
 Files = Mapping[str, "File | list[File]"]
@@ -96,7 +97,7 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Any], Iterable[Drawing]]
+    drawings: Callable[[Planned], Iterable[Drawing]]
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
     needs: str = ""
     group: str | None = ""
@@ -109,7 +110,7 @@ class Figure:
         return self.name if self.group == "" else self.group
 
 
-def tables(study: Any, *names: str) -> dict[str, File]:
+def tables(study: Planned, *names: str) -> dict[str, File]:
     """The files of a study's tables, by the tables' names."""
     return {name: study.paths.table_file(name) for name in names}
 
@@ -176,25 +177,25 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
     return groups
 
 
-def labels(study: Any, cells: Iterable[Any]) -> dict[str, str]:
+def labels(study: Planned, cells: Iterable[Cell]) -> dict[str, str]:
     """What is printed for the keys of the cells' models, metrics and debias methods."""
     keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
     return {key: study.labels[key] for key in sorted(keys & study.labels.keys())}
 
 
-def state_label(study: Any, cell: Any) -> str:
+def state_label(study: Planned, cell: Cell) -> str:
     """What a cell's model is called, with its debias method."""
     model = study.labels[cell.model]
     return model if cell.debias == "none" else f"{model}, under {study.labels[cell.debias]}"
 
 
-def cells_of(study: Any, criteria: Iterable[str]) -> list[Any]:
+def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
     """The cells of some criteria."""
     criteria = set(criteria)
     return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 
 
-def queries_of(study: Any, criterion: str) -> dict[str, list[str]]:
+def queries_of(study: Planned, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
     by_metric: dict[str, dict[str, None]] = {}
     for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(study, [criterion])):
@@ -231,7 +232,7 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
     return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
 
 
-def level(study: Any) -> float:
+def level(study: Planned) -> float:
     """The confidence level of a study's bootstrap intervals."""
     return study.config["inference"].get("bootstrap", {}).get("level", 0.95)
 
@@ -242,9 +243,9 @@ def count_range(counts: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def evaluations_of(study: Any, criterion: str | None) -> dict[str, list[Any]]:
+def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Evaluation]]:
     """The evaluations on a criterion, by model: untouched, then under the debias methods."""
-    models: dict[str, list[Any]] = {}
+    models: dict[str, list[Evaluation]] = {}
     for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
             models.setdefault(evaluation.model, []).append(evaluation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .text import SMALL
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
 HIDDEN = {
@@ -98,7 +100,7 @@ def hidden_bias(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, entry in study.config["evaluation"].items():
         if (
             any(fit.criterion == criterion for fit in study.grid.fits.values())

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 WORDS = 10  # of a figure
 KEYS = ["query", "metric", "model", "debias"]
 NAME = 2.6  # inches at most that a row's name takes
@@ -126,7 +128,7 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if {"bootstrap", "sensitivity"} <= set(study.config["inference"]):
         for criterion in study.ranked_criteria:
             cells = cells_of(study, [criterion])

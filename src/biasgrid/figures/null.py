@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..inference.null import Null
+    from ..planned import Cell, Planned
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
@@ -284,7 +285,7 @@ def facts(metric: Any) -> dict[str, Any]:
     return {name: getattr(metric, name) for name in ("neutral", "exchanged", "test_of", "regrouped")}
 
 
-def drawing(study: Any, cell: Any) -> Drawing:
+def drawing(study: Planned, cell: Cell) -> Drawing:
     """The figure of a cell, whether a config lists it or not."""
     metric, inference = study.metric(cell.criterion, cell.metric), study.config["inference"]
     # in another criterion, the key can be another metric's
@@ -298,7 +299,7 @@ def drawing(study: Any, cell: Any) -> Drawing:
     return Drawing(f"null/{cell.name}", {"null": study.paths.null_file(cell)}, spec, "null")
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for name in study.config["null_distributions"]:
         yield drawing(study, study.grid.cells[name])
 

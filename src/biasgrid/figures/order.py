@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_lab
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the column's model, as good as equal, the row's; greyscale keeps the two apart
 SHADES = ["#E58A4F", "white", "#BBD9F5"]
@@ -154,7 +156,7 @@ def _letters(i: int) -> str:
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if not (study.ranked_criteria and "bootstrap" in study.config["inference"]):
         return
     for criterion in (OVERALL, *study.ranked_criteria):

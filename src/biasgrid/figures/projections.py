@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 MOST = 20  # words that are named of each side
 ROW = 0.16  # inches of a bar and its word
 NUMBER = 0.4  # inches of a bar's number
@@ -140,7 +142,7 @@ def _spread(axes, values: pd.Series) -> None:
     axes.spines["left"].set_visible(True)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for cell in two_group_cells(study):
         # imported late: most studies have no such table
         from ..tables.words import place_of

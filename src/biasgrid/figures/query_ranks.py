@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
 MOST_COLUMNS = 8  # on a page
@@ -234,7 +236,7 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
     return note
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if not study.config.get("query_ranks"):
         return
     # imported late: most studies have no such table

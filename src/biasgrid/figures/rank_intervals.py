@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 INTERVAL = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
 UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
 LANE = 0.085  # inches between bars of undecided models
@@ -213,7 +215,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if not (study.ranked_criteria and "bootstrap" in study.config["inference"]):
         return
     for criterion in (OVERALL, *study.ranked_criteria):

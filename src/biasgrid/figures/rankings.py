@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 
 
@@ -340,12 +342,12 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rankings_by_criterion(table, **rest, subtitle=subtitle)
 
 
-def _inputs(study: Any) -> Files:
+def _inputs(study: Planned) -> Files:
     names = ["rankings", "scalars", *(["pairs"] if "bootstrap" in study.config["inference"] else [])]
     return tables(study, *names)
 
 
-def _verdicts(study: Any) -> dict[str, Any]:
+def _verdicts(study: Planned) -> dict[str, Any]:
     """What the subtitle depends on besides the tables."""
     return {
         "scaled": {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
@@ -354,13 +356,13 @@ def _verdicts(study: Any) -> dict[str, Any]:
     }
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     if study.ranked_criteria:
         printed_labels = labels(study, cells_of(study, study.ranked_criteria))
         yield Drawing("rankings", _inputs(study), {"labels": printed_labels, "verdicts": _verdicts(study)})
 
 
-def _drawings_by_criterion(study: Any) -> Iterator[Drawing]:
+def _drawings_by_criterion(study: Planned) -> Iterator[Drawing]:
     if not study.ranked_criteria:
         return
     printed_labels = labels(study, cells_of(study, study.ranked_criteria))

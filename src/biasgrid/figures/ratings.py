@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 MOST_APART = 8  # words that are named of each end of a cloud of points
 MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.7, "markeredgewidth": 0}
 
@@ -113,7 +115,7 @@ def ratings(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for cell in rating_cells(study):
         # imported late: most studies have no ratings
         from ..tables.words import place_of

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 # what the tests ask, by the columns of their p-values
@@ -385,7 +387,7 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.ranked_criteria:
         metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
         cells = cells_of(study, [criterion])

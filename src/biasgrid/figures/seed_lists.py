@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.2  # inches
 BELOW = 0.42  # inches of a panel's scale, and of the space to the next panel
 NAMES = 2.3  # inches of the models' names at most
@@ -175,7 +177,7 @@ def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(rows["model"], rows["debias"], strict=True))
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.seed_lists import concepts
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 MOST_MODELS, MOST_QUERIES = 5, 3  # of a figure
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
@@ -162,7 +164,7 @@ def _facts(part: pd.DataFrame) -> str:
     return f"RNSB {typeset(first['value'])}{accuracy}"
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config["criteria"]:
         keys = {key for key in study.metrics(criterion) if study.metric(criterion, key).name == "rnsb"}
         cells = [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]

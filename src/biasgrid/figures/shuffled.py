@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.165  # inches
 GAP = 0.18  # inches between panels side by side
 ACROSS = 3  # panels side by side
@@ -153,7 +155,7 @@ def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Ma
     return [shorten(name, LONGEST_ROW) for name in names]
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.shuffled import pairs, shuffled_cells
 

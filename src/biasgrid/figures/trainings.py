@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.155  # inches
 GAP = 0.18  # inches between panels side by side
 ACROSS, PANELS = 4, 8  # panels side by side, and on a page
@@ -145,7 +147,7 @@ def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple
     return rows
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.trainings import trainings as trainings_of
 
@@ -180,7 +182,7 @@ def _drawings(study: Any) -> Iterator[Drawing]:
                 )
 
 
-def _panels(study: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
+def _panels(study: Planned, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
     """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
     parts = list(query.subqueries(study.metric(criterion, metric).template))
     for name, sets in distinct_sets(parts).items():

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 # a mark and a shade for each verdict: the table reads the same without colour
 MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗"}
 MARKS |= {"other vectors": "△", "other queries": "□"}
@@ -291,7 +293,7 @@ def _text(value: float, of_p: bool) -> str:
     return typographic(plain(value, 2))
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     has_numbers = study.config["published"] or study.config["computed"]
     for criterion in study.config["criteria"] if has_numbers else ():
         # by the criterion's own label: in another criterion, a key can be another metric's

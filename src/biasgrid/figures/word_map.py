@@ -18,6 +18,8 @@ from .palette import LESS, MORE
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..planned import Planned
+
 PANELS = 16  # of a figure: what a page has room for
 SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 
@@ -85,7 +87,7 @@ def word_map(
     return figure
 
 
-def _drawings(study: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, entry in study.config["evaluation"].items():
         if criterion in study.config["debias"] and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(study, criterion).items():

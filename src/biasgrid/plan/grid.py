@@ -111,7 +111,7 @@ class StudyGrid:
             groups.setdefault(inference.group, []).append(inference)
         return groups
 
-    def _inference_options(self, cell: Cell) -> dict[str, dict[str, Any]]:
+    def _inference_options(self, cell: Cell) -> dict[str, Any]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         metric_options = self.study.metrics(cell.criterion)[cell.metric].get("inference", {})
         excluded_parts = OF_WORDS if self.study.kind(cell.model).scores else ()

@@ -13,10 +13,12 @@ from .. import absence, debias, metrics, tables
 from ..config import load
 from ..config.check import check
 from ..config.models import MADE_HERE, frequency_source_of, resolve_model
+from ..debias import Method
 from ..embeddings.kinds import Kind, kind_of
 from ..errors import BiasgridError, unknown_name
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
+from ..metrics import Metric
 from ..query import Query
 from .grid import StudyGrid
 from .labels import labels_of
@@ -25,8 +27,8 @@ from .paths import Folders
 
 @dataclass(frozen=True)
 class Study(Folders):
-    """What is asked: a checked config, its defaults filled in and its includes resolved, and its queries. Build it with
-    `Study.of`.
+    """What is asked: a checked config, with its defaults filled in and its includes resolved, and its queries. Build
+    it with `Study.of`.
 
     What that comes to is planned when it is asked for: `grid`, all that is measured; `paths`, where its files are;
     `labels`, its names for people; `tables` and `figures`.
@@ -92,7 +94,7 @@ class Study(Folders):
         """The metrics of a criterion: its own where it has any, else the study's."""
         return self.config["criteria"][criterion].get("metrics") or self.config["metrics"]
 
-    def metric(self, criterion: str, key: str) -> metrics.Metric:
+    def metric(self, criterion: str, key: str) -> Metric:
         """The registered metric behind a study's metric key, under its parameters."""
         place = criterion, key
         if place not in self._metric_cache:
@@ -103,7 +105,7 @@ class Study(Folders):
         return self._metric_cache[place]
 
     @cached_property
-    def _metric_cache(self) -> dict[tuple[str, str], metrics.Metric]:
+    def _metric_cache(self) -> dict[tuple[str, str], Metric]:
         """Metrics that `metric` has looked up: it is called for every cell, and each look-up checks parameters."""
         return {}
 
@@ -116,7 +118,7 @@ class Study(Folders):
             for key, entry in entries.items()
         }
 
-    def method(self, name: str) -> debias.Method:
+    def method(self, name: str) -> Method:
         """The registered debias method of a name."""
         return debias.method(name)
 
@@ -195,7 +197,7 @@ class Study(Folders):
         return labels_of(self)
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
+    def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that the study has -> the files that each is made from."""
         return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs(self))}
 

@@ -28,7 +28,7 @@ class _ExistingStudy(FinishedStudy):
         return _ExistingPaths(self.results, self)
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
+    def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that it has, or that can be made."""
         for name in SHOWN:
             if name in self.plain.tables:

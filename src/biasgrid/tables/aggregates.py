@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,10 @@ from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import EVIDENCE, SCORES, adjustment
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
@@ -85,7 +89,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     tests = [
         study.paths.aggregates_file(study.grid.inference_groups[name][0])
         for name in sorted(study.grid.aggregate_criteria)
@@ -93,7 +97,7 @@ def _inputs(study: Any) -> dict[str, Any]:
     return {"scores": study.paths.table_file("scores"), **({"tests": tests} if tests else {})}
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     cells = [study.grid.inference_groups[name][0].cell for name in sorted(study.grid.aggregate_criteria)]
     return {
         "ranked": sorted(study.ranked_criteria),

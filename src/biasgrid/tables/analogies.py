@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from ..evaluation.answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = (
     CRITERION,
@@ -58,7 +62,7 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
                 yield (*place, name, entry["method"], "yes" if entry["excluded"] else "no"), entry
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     asking = [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].questions]
     return {"evaluations": list(map(study.paths.evaluation_file, asking))} if asking else {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..labels import short_labels
 from ..verdicts.comparability import metrics_by_length
@@ -15,11 +15,15 @@ from .rankings import RANKINGS
 from .scales import neutrals, scaled_metrics
 from .scores import adjustment
 
+if TYPE_CHECKING:
+    from ..planned import Planned
+
+
 # inference's names of the tests of words
 OPTIONS = dict(zip(TESTS, ("permutation", "random_groups"), strict=True))
 
 
-def answers_of(study: Any) -> list[Answer]:
+def answers_of(study: Planned) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
     bootstrap = study.config["inference"].get("bootstrap") or {}
     pairs = PAIRS.read(study.paths.table_file("pairs")) if bootstrap and study.ranked_criteria else None
@@ -28,7 +32,7 @@ def answers_of(study: Any) -> list[Answer]:
     return answers(RANKINGS.read(study.paths.table_file("rankings")), pairs, metrics, level, draws)
 
 
-def lengths_of(study: Any) -> dict[str, list[str]]:
+def lengths_of(study: Planned) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
     scaled = scaled_metrics(study)
     has_lengths = any(scaled.values()) and "scalars" in study.tables
@@ -36,7 +40,7 @@ def lengths_of(study: Any) -> dict[str, list[str]]:
     return metrics_by_length(scalars, scaled)
 
 
-def summary_of(study: Any) -> list[str]:
+def summary_of(study: Planned) -> list[str]:
     """What a study says, in at most five sentences; what is in no table, or in one of older code, is left out."""
     tables = {
         name: REGISTRY[name].read(file)
@@ -47,7 +51,7 @@ def summary_of(study: Any) -> list[str]:
     return list(said.values())
 
 
-def sides_of(study: Any) -> list[tuple[str, str, float]]:
+def sides_of(study: Planned) -> list[tuple[str, str, float]]:
     """(criterion, metric, neutral value) of the metrics of ranked criteria whose values lie on both sides of it."""
     return [
         (criterion, key, value)
@@ -56,7 +60,7 @@ def sides_of(study: Any) -> list[tuple[str, str, float]]:
     ]
 
 
-def summary_spec(study: Any) -> dict[str, Any]:
+def summary_spec(study: Planned) -> dict[str, Any]:
     """What `verdicts.summary` needs beside the tables, as JSON has it."""
     short = short_labels({model: study.labels[model] for model in study.models})
     inference = [study.config["inference"]] + [
@@ -64,10 +68,10 @@ def summary_spec(study: Any) -> dict[str, Any]:
         for name in study.config["criteria"]
         for entry in study.metrics(name).values()
     ]
-    planned = study.planned.models if study.absent else {}
+    models = study.planned.models if study.absent else {}
     draws = {(options.get(name) or {}).get("draws") for options in inference for name in OPTIONS.values()}
     return {
-        "absent": [model["label"] for key, model in planned.items() if key in study.absent],
+        "absent": [model["label"] for key, model in models.items() if key in study.absent],
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},

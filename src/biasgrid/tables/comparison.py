@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -28,6 +28,9 @@ from .inputs import cell_files, inference_files
 from .rankings import RANKINGS
 from .ratings import RATINGS
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -81,7 +84,7 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
     }
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     published, computed = study.config["published"], study.config["computed"]
     if not published and not computed:
         return {}
@@ -106,7 +109,7 @@ def _file(numbers: File) -> File:
     return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
-def published_as(study: Any) -> dict[tuple[str, str], str]:
+def published_as(study: Planned) -> dict[tuple[str, str], str]:
     """Model and debias key -> the model whose published numbers it is compared with.
 
     That is what the config says, else the model itself; of a debiased model only what the config says.
@@ -123,7 +126,7 @@ def published_as(study: Any) -> dict[tuple[str, str], str]:
     return untouched_models | debiased_models
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     planned = study.planned if study.absent else study
     names = published_as(planned)
     labels = {

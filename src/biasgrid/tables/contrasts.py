@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,6 +11,10 @@ from ..results import results
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 OTHERS, ALL = "(others)", "(all)"
 
@@ -27,11 +31,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
 
 
-def _cells(study: Any) -> list[Any]:
+def _cells(study: Planned) -> list[Cell]:
     return [cell for cell in study.grid.cells.values() if study.metric(cell.criterion, cell.metric).contrasts]
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return {"cells": cell_files(study, cells)} if (cells := _cells(study)) else {}
 
 

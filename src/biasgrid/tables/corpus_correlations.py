@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FEWEST = 3  # queries
 
@@ -61,7 +65,7 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
     return pairs
 
 
-def _criteria(study: Any) -> dict[str, dict[str, Any]]:
+def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
     """The criteria whose vectors and corpora are compared, as the spec has them."""
     criteria = {}
     for criterion, entry in study.config["criteria"].items():

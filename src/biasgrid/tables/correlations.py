@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,10 @@ from .keys import CRITERION
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 METHODS = ("spearman", "kendall", "pearson")
 
@@ -104,7 +108,7 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
     return table
 
 
-def ranks_inputs(study: Any) -> dict[str, Any]:
+def ranks_inputs(study: Planned) -> dict[str, Any]:
     """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
     ranks = {"rank_samples": study.paths.ranks_file} if "bootstrap" in study.config["inference"] else {}
     return {"rankings": study.paths.table_file("rankings"), **ranks}

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..records import read_frequencies
 from ..results import results
 from .table import Files
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 LOG, PMI = "log_frequency", "pmi"
 MEAN, VARIANCE = "mean_log_frequency", "variance_log_frequency"
@@ -71,7 +75,7 @@ def _number_labels(labels: Iterable[Any]) -> np.ndarray:
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
 
 
-def has_covariates(study: Any, criteria: Iterable[str]) -> bool:
+def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
     """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
     (sub-)queries, as a correlation has at least."""
     criteria, counted_models = set(criteria), set(study.grid.models_with_frequencies)
@@ -89,7 +93,7 @@ def has_covariates(study: Any, criteria: Iterable[str]) -> bool:
     return False
 
 
-def metrics_spec(study: Any) -> dict[str, Any]:
+def metrics_spec(study: Planned) -> dict[str, Any]:
     """What the points depend on besides files, as JSON has it.
 
     "metrics": of each criterion and metric the detail that words are scored by, what is taken of it and how often

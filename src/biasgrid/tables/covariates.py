@@ -34,6 +34,8 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..planned import Planned
+
 DRAWS = 1000
 FEW = f"fewer than {FEWEST} different words or sets"
 ALIKE, COVARIATE_ALIKE = "the scores are all alike", "the covariate is the same for all"
@@ -71,7 +73,7 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
     return *numbers, units, EXPLAINED if numbers[0] != numbers[0] else ""
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     if not has_covariates(study, study.config["criteria"]):
         return {}
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from .cells import direction_cells
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 ANGLE = "angle_"  # how the names of cells' auxiliary statistics begin that are angles between two directions
 
@@ -30,7 +34,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return {"cells": cell_files(study, cells)} if (cells := direction_cells(study)) else {}
 
 

@@ -11,6 +11,8 @@ from .column import Column
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..planned import Cell, Planned
+
 SPEC = "ends"  # the key of a table's spec that these columns depend on
 QUERY_ID = Column("query_id", "the query's key in the config: `queries/<query_id>.json` has its words")
 PARENT_QUERY_ID = Column(
@@ -29,7 +31,7 @@ def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
     return tuple(end for end in ends if end.name not in names)
 
 
-def spec_of(ends: Iterable[Column], study: Any, cells: Iterable[Any]) -> dict[str, Any]:
+def spec_of(ends: Iterable[Column], study: Planned, cells: Iterable[Cell]) -> dict[str, Any]:
     """What these columns of a table of some cells depend on, as JSON has it."""
     spec: dict[str, Any] = {}
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):

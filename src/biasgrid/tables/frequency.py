@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = ["criterion", "query_id", "set", "model"]
 
@@ -28,7 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(numbers).sort_values(KEYS, ignore_index=True)
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     files = [study.paths.frequency_file(model) for model in study.grid.models_with_frequencies]
     return {"frequencies": files} if files else {}
 

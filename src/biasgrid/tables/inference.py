@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,6 +17,10 @@ from .keys import CELL
 from .scales import ranges
 from .scores import adjust, equal_tests
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 TESTED = ["alternative", "method", "partitions", "draws", "p_value", "p_low", "p_high", "p_normal", "reason"]
 AS_VALUE = {"unit": "the metric's", "range": ANY}  # of the ends of an interval of the score
@@ -109,7 +113,7 @@ def _count(value: float | None) -> int | float | None:
         return math.inf
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return inference_files(study) if study.grid.inferences else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,6 +11,9 @@ from ..results import results
 from .inputs import inference_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -30,7 +33,7 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
             yield name, word, change
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     if "sensitivity" not in study.config["inference"]:
         return {}
     return {"inferences": inference_files(study)["inferences"]}

@@ -7,22 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..planned import Cell, Planned
     from .shared import Clusters, Parts
 
 
-def inference_files(study: Any) -> dict[str, list[Path]]:
+def inference_files(study: Planned) -> dict[str, list[Path]]:
     """The files of a study's inference, and those of the queries that say what each test is of."""
     files = [study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()]
     queries = dict.fromkeys(inference.cell.query for inference in study.grid.inferences.values())
     return {"inferences": files, "queries": [study.paths.query_file(query) for query in queries]}
 
 
-def cell_files(study: Any, cells: Iterable[Any] | None = None) -> list[Path]:
+def cell_files(study: Planned, cells: Iterable[Cell] | None = None) -> list[Path]:
     """The files of a study's cells, or of some of them."""
     return [study.paths.cell_file(cell) for cell in (study.grid.cells.values() if cells is None else cells)]
 
 
-def parts_of(study: Any) -> Parts:
+def parts_of(study: Planned) -> Parts:
     """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
     `tables.shared.places_of` takes."""
     parts: dict[str, dict[str, list[list[str]]]] = {}
@@ -34,7 +35,7 @@ def parts_of(study: Any) -> Parts:
     return parts
 
 
-def clusters_of(study: Any) -> Clusters:
+def clusters_of(study: Planned) -> Clusters:
     """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
     `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
     or a sub-query, directly or through others, also of several criteria."""
@@ -58,7 +59,7 @@ def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[s
     return [list(rows) for rows, _ in clusters]
 
 
-def _subqueries(study: Any, criterion: str) -> dict[str, list[Sequence[Any]]]:
+def _subqueries(study: Planned, criterion: str) -> dict[str, list[Sequence[Any]]]:
     """The queries of a criterion by metric, each as its sub-queries."""
     queries = [study.queries[name] for name in sorted(study.config["criteria"][criterion]["queries"])]
     by_template: dict[Any, list[Sequence[Any]]] = {}

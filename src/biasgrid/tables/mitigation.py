@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from .keys import CRITERION, DEBIAS, MODEL
 from .scales import neutrals
 from .scores import SCORES
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -67,7 +70,7 @@ def _mean_distances(
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     evaluations = study.grid.evaluations.values()
     if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
         return {}

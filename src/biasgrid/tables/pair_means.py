@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,9 @@ from ..results import results
 from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -29,7 +32,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
 
 
-def _cells(study: Any) -> list[Any]:
+def _cells(study: Planned) -> list[Cell]:
     cells = []
     for cell in study.grid.cells.values():
         if study.metric(cell.criterion, cell.metric).paired and study.kind(cell.model).scores:
@@ -38,7 +41,7 @@ def _cells(study: Any) -> list[Any]:
     return [cell for cell in cells if queries[_place(cell)] > 1]
 
 
-def _place(cell: Any) -> tuple[str, ...]:
+def _place(cell: Cell) -> tuple[str, ...]:
     return cell.criterion, cell.metric, cell.model, cell.debias
 
 

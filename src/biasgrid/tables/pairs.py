@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,10 @@ from .keys import CRITERION, METRIC
 from .scores import read_ranked
 from .shared import Place, State, places_of
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FAMILIES = MODELS, STATES
 KEYS = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
@@ -142,7 +146,7 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
         yield STATES, [state for state in states if state[0] == model]
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return (
         rank_samples.inputs(study)
         if study.ranked_criteria and "bootstrap" in study.config["inference"]
@@ -150,7 +154,7 @@ def _inputs(study: Any) -> dict[str, Any]:
     )
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     words: dict[str, dict[str, dict[str, int]]] = {}
     for criterion in sorted(study.ranked_criteria):
         words[criterion] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,10 @@ from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
 from .rankings import round_values
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
 ENOUGH = 100
@@ -95,7 +99,7 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
     return float(outcomes[mask].mean()) if mask.any() else math.nan
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return (
         {"evaluations": list(map(study.paths.evaluation_file, study.grid.quality.values()))}
         if study.grid.quality
@@ -103,7 +107,7 @@ def _inputs(study: Any) -> dict[str, Any]:
     )
 
 
-def _absent(study: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of models and of benchmarks that could not be downloaded."""
     return [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
 from .scores import SCORES
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
 
@@ -69,7 +73,7 @@ def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
     return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
 
 
-def metrics_with_direction(study: Any) -> list[list[Any]]:
+def metrics_with_direction(study: Planned) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
     metrics = []
@@ -83,7 +87,7 @@ def metrics_with_direction(study: Any) -> list[list[Any]]:
     return sorted(metrics)
 
 
-def spec(study: Any) -> dict[str, Any]:
+def spec(study: Planned) -> dict[str, Any]:
     metrics = metrics_with_direction(study)
     bootstrap = study.config["inference"].get("bootstrap", {})
     return {
@@ -95,7 +99,7 @@ def spec(study: Any) -> dict[str, Any]:
     }
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Planned) -> dict[str, Any]:
     """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
     for it."""
     if not study.config.get("query_ranks"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .rankings import RANKINGS, bootstrap_spec
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
@@ -57,7 +60,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
 
 
-def bootstrap_inputs(study: Any) -> dict[str, Any]:
+def bootstrap_inputs(study: Planned) -> dict[str, Any]:
     """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
     return ranks_inputs(study) if "bootstrap" in study.config["inference"] else {}
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,10 @@ from .scales import ranking
 from .scores import read_ranked
 from .shared import Clusters, Parts, places_of
 from .table import Files
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 NAME = "rank_samples"
 RANKS = ("rank", "rank_shared")  # the columns of the rankings whose resamples they are
@@ -62,7 +66,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
     return rank_samples(scores, *samples, **spec["ranking"], clusters=spec["clusters"])
 
 
-def spec(study: Any) -> dict[str, Any]:
+def spec(study: Planned) -> dict[str, Any]:
     return {
         "ranking": ranking(study),
         "clusters": clusters_of(study),
@@ -74,7 +78,7 @@ def spec(study: Any) -> dict[str, Any]:
     }
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Planned) -> dict[str, Any]:
     inferences = [
         group[0]
         for group in study.grid.inference_groups.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,10 @@ from .scales import ranking
 from .scores import read_ranked
 from .shared import Parts, Place, places_of
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = ["criterion", "metric", "model", "debias"]
 INTERVALS = ["rank_low", "rank_high", "rank_shared_low", "rank_shared_high"]
@@ -127,12 +131,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     ranks = {"rank_samples": study.paths.ranks_file} if "bootstrap" in study.config["inference"] else {}
     return {"scores": study.paths.table_file("scores"), **ranks}
 
 
-def bootstrap_spec(study: Any) -> dict[str, Any]:
+def bootstrap_spec(study: Planned) -> dict[str, Any]:
     """What a table of ranks depends on of the study's bootstrap, where it has one."""
     bootstrap = study.config["inference"].get("bootstrap")
     return {"bootstrap": bootstrap} if bootstrap else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +16,9 @@ from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
 from .words import WORDS, cell_words, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -42,12 +45,12 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 
 
-def ratings_file(study: Any, criterion: str) -> str:
+def ratings_file(study: Planned, criterion: str) -> str:
     """The file of a criterion's ratings."""
     return study.config["criteria"][criterion]["ratings"]["file"]
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     files = {ratings_file(study, cell.criterion) for cell in rating_cells(study)}
     if not files:
         return {}
@@ -57,7 +60,7 @@ def _inputs(study: Any) -> dict[str, Any]:
     }
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     cells = [
         {
             "place": place_of(study, cell),

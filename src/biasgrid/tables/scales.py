@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .inputs import parts_of
 
+if TYPE_CHECKING:
+    from ..planned import Planned
 
-def neutrals(study: Any) -> dict[tuple[str, str], float]:
+
+def neutrals(study: Planned) -> dict[tuple[str, str], float]:
     """The value that means no bias, by criterion and metric key, of all criteria."""
     return {
         (criterion, key): study.metric(criterion, key).neutral
@@ -16,12 +19,12 @@ def neutrals(study: Any) -> dict[tuple[str, str], float]:
     }
 
 
-def ranges(study: Any) -> dict[tuple[str, str], tuple[float, float]]:
+def ranges(study: Planned) -> dict[tuple[str, str], tuple[float, float]]:
     """The closed interval that values lie in, by criterion and metric key, of all criteria."""
     return {(criterion, key): study.metric(criterion, key).range for criterion, key in neutrals(study)}
 
 
-def scaled_metrics(study: Any) -> dict[str, list[str]]:
+def scaled_metrics(study: Planned) -> dict[str, list[str]]:
     """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
     return {
         name: [
@@ -37,7 +40,7 @@ def scaled_metrics(study: Any) -> dict[str, list[str]]:
     }
 
 
-def ranking(study: Any) -> dict[str, Any]:
+def ranking(study: Planned) -> dict[str, Any]:
     """What `tables.rankings` needs besides the scores."""
     return {
         "ranked": sorted(study.ranked_criteria),

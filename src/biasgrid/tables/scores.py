@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,10 @@ from .inputs import cell_files, inference_files
 from .keys import CELL
 from .scales import neutrals
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 # column of p-values -> that of the adjusted ones
 ADJUSTED = {column: f"{column}_adjusted" for column in P_VALUES} | {"p_value": "p_adjusted"}
@@ -182,13 +186,13 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def adjustment(study: Any) -> dict[str, Any]:
+def adjustment(study: Planned) -> dict[str, Any]:
     """How p-values of a study are adjusted, and the level that they are compared with."""
     inference = study.config["inference"]
     return {"adjust": inference["adjust"], "level": inference.get("bootstrap", {}).get("level", LEVEL)}
 
 
-def _absent(study: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
     planned, rows = study.planned, {}
     for cell in planned.grid.cells.values():
@@ -207,7 +211,7 @@ def _absent(study: Any) -> list[dict[str, str]]:
     return list(rows.values())
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     tests = sorted(
         [criterion, metric, len(tests_of(study.metric(criterion, metric)))]
         for criterion, metric in neutrals(study)

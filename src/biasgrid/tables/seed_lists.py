@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -44,7 +47,7 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
     return list_queries.merge(scores, on=["criterion", "metric", "query"], how="inner")
 
 
-def concepts(study: Any) -> Iterator[list[Any]]:
+def concepts(study: Planned) -> Iterator[list[Any]]:
     """Criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
 
     A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
@@ -71,11 +74,11 @@ def concepts(study: Any) -> Iterator[list[Any]]:
                     ]
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return spreads.inputs(study) if any(concepts(study)) else {}
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     return {"concepts": list(concepts(study)), "neutral": spreads.neutrals(study)}
 
 

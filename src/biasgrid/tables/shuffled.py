@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,10 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 PLACE = ["criterion", "query", "metric", "debias"]
 
@@ -73,7 +77,7 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
     return {f"{name}_low": low if math.isnan(low) else max(low, least), f"{name}_high": high}
 
 
-def pairs(study: Any) -> list[dict[str, Any]]:
+def pairs(study: Planned) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
@@ -89,22 +93,22 @@ def pairs(study: Any) -> list[dict[str, Any]]:
     return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
-def _has_seed(study: Any, model: str) -> bool:
+def _has_seed(study: Planned, model: str) -> bool:
     source = study.config["models"][model]["source"]
     return "seed" in PARAMETERS.get(source.get("algorithm"), ())
 
 
-def shuffled_cells(study: Any) -> Iterator[Any]:
+def shuffled_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's `shuffled`."""
     models = {key for pair in pairs(study) for text in ("real", "shuffled") for key in pair[text]}
     return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return {"scores": study.paths.table_file("scores")} if any(shuffled_cells(study)) else {}
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     return {"shuffled": pairs(study), "neutral": spreads.neutrals(study)}
 
 

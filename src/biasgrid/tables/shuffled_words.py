@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,10 @@ from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
 from .table import ANY, Column, Files, Table
 from .words import WORDS, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 METHOD = "spearman"
 CELL = ["criterion", "metric", "model", "debias", "detail"]
@@ -74,7 +78,7 @@ def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> 
     return numbers
 
 
-def _cells(study: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def _cells(study: Planned) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
     for pair in pairs(study):
         for text in ("real", "shuffled"):
@@ -83,7 +87,7 @@ def _cells(study: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
                     yield pair, text, cell
 
 
-def _rows(study: Any) -> list[dict[str, Any]]:
+def _rows(study: Planned) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for pair, text, cell in _cells(study):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
@@ -95,7 +99,7 @@ def _rows(study: Any) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     models = {cell.model for *_, cell in _cells(study)} & {*study.grid.models_with_frequencies}
     if not models:
         return {}
@@ -105,7 +109,7 @@ def _inputs(study: Any) -> dict[str, Any]:
     }
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     return {"rows": _rows(study), "seed": study.config["seed"]}
 
 

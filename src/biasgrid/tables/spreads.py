@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,10 @@ import pandas as pd
 from . import scales
 from .inference import INFERENCE
 from .table import ANY, Column, Files
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
 CELL = ["criterion", "query", "metric", "model", "debias"]
@@ -92,7 +96,7 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Planned) -> dict[str, Any]:
     """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
     files = {"scores": study.paths.table_file("scores")}
     if "bootstrap" in study.config["inference"]:
@@ -100,6 +104,6 @@ def inputs(study: Any) -> dict[str, Any]:
     return files
 
 
-def neutrals(study: Any) -> list[list[Any]]:
+def neutrals(study: Planned) -> list[list[Any]]:
     """The value that means no bias as [criterion, metric, value], as JSON has it."""
     return sorted([*names, value] for names, value in scales.neutrals(study).items())

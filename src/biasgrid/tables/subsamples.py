@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,10 @@ from ..statistics.subsamples import subsample_effect_size
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 LEVEL = 0.05
 
@@ -59,7 +63,7 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
     )
 
 
-def _cells(study: Any) -> list[Any]:
+def _cells(study: Planned) -> list[Cell]:
     criteria = {name for name, entry in study.config["criteria"].items() if "subsamples" in entry}
     return [
         cell
@@ -68,7 +72,7 @@ def _cells(study: Any) -> list[Any]:
     ]
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
     ddof = [
         [criterion, key, study.metrics(criterion)[key].get("params", {}).get("ddof", 0)]

@@ -20,6 +20,8 @@ from .column import ANY, Column
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..planned import Cell, Planned
+
 __all__ = ["ANY", "Column", "Files", "Table"]
 
 # a role -> a file (`files.File`), or a list of files
@@ -47,12 +49,12 @@ class Table:
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    inputs: Callable[[Any], Files]
+    inputs: Callable[[Planned], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
-    spec: Callable[[Any], dict[str, Any]] = lambda study: {}
+    spec: Callable[[Planned], dict[str, Any]] = lambda study: {}
     key: tuple[str, ...] = ()
-    cells: Callable[[Any], Iterable[Any]] = lambda study: study.grid.cells.values()
-    absent: Callable[[Any], list[dict[str, str]]] = lambda study: []
+    cells: Callable[[Planned], Iterable[Cell]] = lambda study: study.grid.cells.values()
+    absent: Callable[[Planned], list[dict[str, str]]] = lambda study: []
     remedy: str = ""
 
     @property
@@ -65,12 +67,12 @@ class Table:
         """The columns that follow those that `make` makes: see `tables.ends`."""
         return ends.ends_of(self.columns)
 
-    def spec_of(self, study: Any) -> dict[str, Any]:
+    def spec_of(self, study: Planned) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
         spec = self.spec(study) | ends.spec_of(self.ends, study, self.cells(study))
         return spec | self.absent_spec(study)
 
-    def absent_spec(self, study: Any) -> dict[str, Any]:
+    def absent_spec(self, study: Planned) -> dict[str, Any]:
         """The part of the spec that says which rows could not be downloaded."""
         rows = self.absent(study) if study.absent else []
         return {STATUS: rows} if rows else {}

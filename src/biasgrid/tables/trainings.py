@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,10 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 SEED = "seed"  # the parameter whose models differ by chance
 LEVEL = 0.95  # of the interval in which another seed's value lies
@@ -70,7 +74,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
-def trainings(study: Any) -> list[list[Any]]:
+def trainings(study: Planned) -> list[list[Any]]:
     """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
         [
@@ -87,24 +91,24 @@ def trainings(study: Any) -> list[list[Any]]:
     ]
 
 
-def _value(study: Any, model: str, parameter: str) -> str:
+def _value(study: Planned, model: str, parameter: str) -> str:
     source = study.config["models"][model]["source"]
     if parameter == "algorithm":
         return str(source["algorithm"])
     return str(source["params"].get(parameter, "default"))
 
 
-def training_cells(study: Any) -> Iterator[Any]:
+def training_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's trainings."""
     models = {model for *_, entries in trainings(study) for model, _ in entries}
     return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return spreads.inputs(study) if any(training_cells(study)) else {}
 
 
-def _spec(study: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     entries = [
         [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(study)
     ]

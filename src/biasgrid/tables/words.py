@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from .cells import word_cells
 from .inputs import cell_files
 from .keys import CELL
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -40,7 +43,7 @@ def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
 
 
-def place_of(study: Any, cell: Any) -> dict[str, Any]:
+def place_of(study: Planned, cell: Cell) -> dict[str, Any]:
     """Which rows of the table are a cell's: its columns, with the names of all its (sub-)queries."""
     metric = study.metric(cell.criterion, cell.metric)
     return {
@@ -53,7 +56,7 @@ def place_of(study: Any, cell: Any) -> dict[str, Any]:
     }
 
 
-def _inputs(study: Any) -> dict[str, Any]:
+def _inputs(study: Planned) -> dict[str, Any]:
     return {"cells": cell_files(study, cells)} if (cells := word_cells(study)) else {}
 
 
