@@ -66,7 +66,7 @@ SIZES = Table(
     "sizes",
     "One row per cell: how many words it uses.",
     (*CELL, Column("words", "words that are used", "count")),
-    inputs=lambda grid: {"cells": cell_files(grid)},
+    inputs=lambda study: {"cells": cell_files(study)},
     make=make,
 )
 TABLES = (SIZES,)

@@ -29,8 +29,8 @@ from matplotlib.figure import Figure as Page
 from biasgrid.figures.figure import Drawing, Figure, tables
 
 
-def drawings(grid):
-    return [Drawing("sizes", tables(grid, "sizes"), {})]
+def drawings(study):
+    return [Drawing("sizes", tables(study, "sizes"), {})]
 
 
 def draw(inputs, spec):

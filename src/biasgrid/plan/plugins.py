@@ -311,6 +311,6 @@ def _value(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf") else value
 
 
-def _by_the_run(grid: Any) -> dict[str, Any]:
+def _by_the_run(study: Any) -> dict[str, Any]:
     """Stands for the files that a table is made from: the run has made it of them."""
     return {"plugin": []}
