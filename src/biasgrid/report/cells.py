@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
@@ -32,6 +32,9 @@ from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import interval_of, interval_of_units, number, test_questions, tests_of
+
+if TYPE_CHECKING:
+    from ..plan.study import Study
 
 # a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
@@ -169,7 +172,7 @@ class Cells:
         return asdict(self)
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Study) -> dict[str, Any]:
     """The files that `read` takes, by role."""
     files: dict[str, Any] = {
         "cells": cell_files(study),
@@ -184,7 +187,7 @@ def inputs(study: Any) -> dict[str, Any]:
     )
 
 
-def spec(study: Any) -> dict[str, Any]:
+def spec(study: Study) -> dict[str, Any]:
     """What `read` depends on besides: which interval is shown, and the file that commands name."""
     return {
         "interval": study.config["inference"]["interval"],

@@ -98,7 +98,7 @@ def spec_of(study: Study) -> dict[str, Any]:
     }
 
 
-def _facts(study: Any, key: str) -> dict[str, Any]:
+def _facts(study: Study, key: str) -> dict[str, Any]:
     """What a metric declares, under the parameters of the first criterion that has it."""
     criterion = next(name for name in study.config["criteria"] if key in study.metrics(name))
     metric, entry = study.metric(criterion, key), study.metrics(criterion)[key]
@@ -149,7 +149,7 @@ def _references(query: Any, entry: Any) -> list[str]:
     return references if len(references) == count else ["in the config"] * count
 
 
-def _collections(study: Any) -> list[dict[str, str]]:
+def _collections(study: Study) -> list[dict[str, str]]:
     """The files of word sets that the queries name: paper and licence, as far as the files are there."""
     stems = {
         reference.partition(".")[0]
