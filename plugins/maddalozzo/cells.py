@@ -1,8 +1,10 @@
-"""The cells of a study that tables and figures are made from."""
+"""The cells and queries of a study that tables and figures are made from."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from biasgrid.planned import phenomenon_id
 
 if TYPE_CHECKING:
     from biasgrid.planned import Planned
@@ -17,3 +19,12 @@ def interval_agreement_cells(study: Planned) -> list[Any]:
         if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells
+
+
+def phenomena_of(study: Planned) -> dict[str, dict[str, str]]:
+    """Of the criteria with phenomena: query id -> the phenomenon's name."""
+    return {
+        criterion: {phenomenon_id(criterion, name): name for name in entry["phenomena"]["sets"]}
+        for criterion, entry in study.config["criteria"].items()
+        if "phenomena" in entry
+    }

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 QUALITY = "quality"  # stands in file names for the evaluations that are of no criterion
 
 
+def phenomenon_id(criterion: str, phenomenon: str) -> str:
+    """The id of the query that a criterion's phenomenon stands for."""
+    return f"{slug(criterion)}_{slug(phenomenon)}"
+
+
 @dataclass(frozen=True)
 class Cell:
     """A point of the grid. `spec` is everything its value depends on besides the store and the query, and what its

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgrid.config.phenomena import of_criteria
 from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
@@ -15,6 +14,8 @@ from biasgrid.figures.rows import from_tables
 from biasgrid.figures.text import unit_label
 from biasgrid.files import slug
 from biasgrid.numbers import typeset
+
+from ..cells import phenomena_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +102,7 @@ def columns_of(panels: int) -> int:
 
 def units_of(study: Planned, criterion: str) -> list[tuple[str, str, str]]:
     """The metrics, models and debias methods that a criterion's phenomena are measured by."""
-    ids = of_criteria(study.config["criteria"])[criterion]
+    ids = phenomena_of(study)[criterion]
     cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
 
@@ -112,7 +113,7 @@ def labels_of(study: Planned, criterion: str) -> dict[str, str]:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion, ids in of_criteria(study.config["criteria"]).items():
+    for criterion, ids in phenomena_of(study).items():
         for name, units in pages(f"phenomena-{slug(criterion)}", units_of(study, criterion), MOST):
             spec = {
                 "labels": labels_of(study, criterion),

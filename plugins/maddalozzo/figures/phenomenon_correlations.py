@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.config.phenomena import of_criteria
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
 from biasgrid.figures.layout import (
     PAGE,
@@ -25,6 +24,7 @@ from biasgrid.figures.text import SMALL, unit_label
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
+from ..cells import phenomena_of
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
 
-    for criterion in of_criteria(study.config["criteria"]):
+    for criterion in phenomena_of(study):
         inputs = quantities_inputs(study)
         of_corpora = corpus_metrics(study, criterion)
         shared = {

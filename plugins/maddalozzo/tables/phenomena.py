@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from biasgrid.config.phenomena import of_criteria
 from biasgrid.seeds import seed_of
 from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import ANY, Column, Files, Table
+
+from ..cells import phenomena_of
 
 if TYPE_CHECKING:
     from biasgrid.planned import Planned
@@ -73,11 +74,11 @@ def _decision(p_value: float) -> str:
 
 def spec_of(study: Planned) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
-    return {"phenomena": of_criteria(study.config["criteria"])}
+    return {"phenomena": phenomena_of(study)}
 
 
 def _inputs(study: Planned) -> dict[str, Any]:
-    return {"scores": study.paths.table_file("scores")} if of_criteria(study.config["criteria"]) else {}
+    return {"scores": study.paths.table_file("scores")} if phenomena_of(study) else {}
 
 
 def _spec(study: Planned) -> dict[str, Any]:
