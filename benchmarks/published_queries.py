@@ -16,8 +16,8 @@ from pathlib import Path
 from biasgrid import comparison
 from biasgrid.comparison.queries import FILE, read_queries
 from biasgrid.configs import read_yaml
+from biasgrid.plan.study import Study
 from biasgrid.resources import find_file
-from biasgrid.study import Study
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in map(find_file, study.comparison_files):
+    for path in map(find_file, [*study.config["published"], *study.config["computed"]]):
         listed, changed = read_queries(path), False
         for criterion, queries in published_queries(study, path).items():
             if listed.get(criterion) != queries:

@@ -21,11 +21,13 @@ import numpy as np
 
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
+from biasgrid.debias import UNTOUCHED
 from biasgrid.embeddings.building import store_of
 from biasgrid.inference import infer_query
 from biasgrid.measure import measure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import UNTOUCHED, Study
+from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 
 
@@ -39,7 +41,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in study.comparison_files:
+    for path in [*study.config["published"], *study.config["computed"]]:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         changed = measured(study, rows, args.runs)
@@ -55,8 +57,8 @@ def measured(study: Study, rows: list[dict[str, str]], runs: int) -> int:
     of_cells = defaultdict(list)
     for row in rows:
         if row["runs"] and row["query"] and row["quantity"] != "value":
-            for cell in study.cells.values():
-                printed_for = (cell.model, study.published_as.get((cell.model, cell.debias)))
+            for cell in study.grid.cells.values():
+                printed_for = (cell.model, published_as(study).get((cell.model, cell.debias)))
                 same = (cell.metric, cell.query) == (row["metric"], row["query"])
                 if same and cell.debias == UNTOUCHED and row["model"] in printed_for:
                     of_cells[cell.name].append((cell, row))

@@ -35,8 +35,8 @@ from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
 from biasgrid.figures.layout import save, style
 from biasgrid.files import write_bytes
+from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
-from biasgrid.study import Study
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -168,7 +168,7 @@ class OfStudy(Picture):
     def drawing(self) -> Drawing:
         """As the study plans it, whether its config lists the kind or not."""
         study = _study(self.example.config, self._cell)
-        drawings = {drawing.name: drawing for drawing in figures.REGISTRY[self.kind].drawings(study)}
+        drawings = {drawing.name: drawing for drawing in figures.REGISTRY[self.kind].drawings_of(study)}
         if self.example.figure not in drawings:
             name = unknown_name("figure", self.example.figure, drawings)
             raise BiasgridError(f"{self.kind}: Example.figure: config/{self.example.config}.yaml: {name}")

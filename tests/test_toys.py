@@ -10,9 +10,9 @@ from conftest import GRID_WORDS, Project, biasgrid
 from reruns import append, cells, made, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, metrics
+from biasgrid.plan.study import Study
 from biasgrid.properties.examine import examine_metric
 from biasgrid.registry import load_plugins
-from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 TOYS = {
@@ -49,25 +49,22 @@ def halve(model, *, pairs):
 METHODS = (Method("halve", "Halved", halve, words={"pairs": "sets"}, reference="this test"),)
 ''',
     "table": """
-import pandas as pd
-
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import Column, Table
 
 
 def make(inputs, spec):
     rows = [(*key, result["words_used"]) for key, _, result in results(inputs["cells"])]
-    return pd.DataFrame(rows, columns=SIZES.names)
+    return SIZES.finish(rows)
 
 
 SIZES = Table(
     "sizes",
     "One row per cell: how many words it uses.",
-    (*CELL, Column("words", "words that are used", "count")),
-    inputs=lambda grid: {"cells": cell_files(grid)},
-    make=make,
+    (*CELL, Column.count("words", "words that are used")),
+    make,
+    reads=("cells",),
 )
 TABLES = (SIZES,)
 """,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
-from biasgrid.folders import Folders
+from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
 
@@ -135,7 +135,7 @@ class Experiment(Folders):
             )
             for module in self.TABLES
             for table in import_module(module).TABLES
-            if (inputs := table.inputs(self))
+            if (inputs := table.inputs_of(self))
         }
 
     def figure_steps(self) -> dict[str, Step]:

@@ -10,8 +10,6 @@ from .errors import BiasgridError
 from .printable import check_texts
 from .resources import find_file
 
-METHODS = ("pearson", "spearman")  # how words' biases are correlated with them
-
 
 def read(path: Path | str) -> dict[str, float]:
     """Ratings by word, from a CSV file with the columns word and rating.

@@ -86,7 +86,7 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
         with pytest.raises(BiasgridError, match=f"no table {table}"):
             grid.frame(table)
         return
-    header, *lines = study.table_file(table).read_text().splitlines(keepends=True)
+    header, *lines = study.paths.table_file(table).read_text().splitlines(keepends=True)
     made = grid.frame(table)
     if "model" in made:
         # in memory, a model is called by its name
@@ -94,7 +94,7 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
         made["model_label"] = (
             made["model"].map({key: study.labels[key] for key in study.models}).astype("str")
         )
-    expected = of_ranked(REGISTRY[table].read(study.table_file(table)))
+    expected = of_ranked(REGISTRY[table].read(study.paths.table_file(table)))
     pd.testing.assert_frame_equal(made, expected, check_exact=True)
     if table == "scores":
         text = "".join([header, *(line for line in lines if line.startswith(RANKED))])
@@ -107,8 +107,8 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
 
 def test_null_distributions_are_the_workflows(study, grid):
     ours, theirs = (
-        Null.load(grid.study.null_file(grid.study.cells[NULL])),
-        Null.load(study.null_file(study.cells[NULL])),
+        Null.load(grid.study.paths.null_file(grid.study.grid.cells[NULL])),
+        Null.load(study.paths.null_file(study.grid.cells[NULL])),
     )
     assert ours.results == theirs.results
     assert np.array_equal(ours.samples, theirs.samples)

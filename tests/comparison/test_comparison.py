@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from biasgrid import Query, comparison, tables
 from biasgrid.comparison.study_values import run_deviations
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 FOLDER = ROOT / "data" / "published"
 NAN = math.nan
@@ -663,7 +663,7 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
         compared += 1
     assert compared >= 6
     # effect sizes of one word per set are defined, as they are in print
-    of_one_word = [c for c in study.cells.values() if study.metric(c.criterion, c.metric).one_word]
+    of_one_word = [c for c in study.grid.cells.values() if study.metric(c.criterion, c.metric).one_word]
     assert {cell.spec["params"].get("one_word") for cell in of_one_word} <= {"keep"}
 
 

@@ -13,7 +13,7 @@ from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 from biasgrid.config.load import WordSets
 from biasgrid.config.metrics import Words
 from biasgrid.config.shipped import shipped_models
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import notices
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
@@ -102,7 +102,7 @@ def test_criteria_of_several_files_are_put_together(root):
     resolved = study_with(own)
     assert list(resolved.config.criteria) == ["First", "Second"]
     assert list(resolved.config.criteria["First"].queries) == ["q1", "q2", "mine"]
-    assert "one/none/weat/mine" in resolved.cells
+    assert "one/none/weat/mine" in resolved.grid.cells
     assert Study.of(json.loads(resolved.to_json()), root=root).to_json() == resolved.to_json()
     # any other key is in one of the files, or the same in all
     assert resolved.config.criteria["First"].ranked is True
@@ -238,7 +238,7 @@ def test_word_sets_by_name(root):
 def test_a_config_is_read_without_a_drawing_library():
     import subprocess
 
-    code = "import sys; from biasgrid.study import Study; Study.read('config/embedded.yaml'); "
+    code = "import sys; from biasgrid.plan.study import Study; Study.read('config/embedded.yaml'); "
     code += "assert not {'matplotlib', 'jsonschema', 'torch', 'sklearn'} & set(sys.modules)"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True

@@ -9,7 +9,7 @@ import readme
 from conftest import ROOT
 
 from biasgrid import debias, metrics
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow.notices import SMALL_STUDY
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.layout import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -575,13 +575,13 @@ def test_every_metric_says_what_its_sign_says():
 def test_scores_of_a_study_are_pages_that_have_every_score_once(config):
     study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
     for criterion in study.ranked_criteria:
-        cells = [cell for cell in study.cells.values() if cell.criterion == criterion]
+        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
         expected = {
             (part.name, cell.metric)
             for cell in cells
             for part in study.queries[cell.query].subqueries(study.metric(criterion, cell.metric).template)
         }
-        pages = [d for d in FIGURES["scores"].drawings(study) if d.spec["criterion"] == criterion]
+        pages = [d for d in FIGURES["scores"].drawings_of(study) if d.spec["criterion"] == criterion]
         assert len({page.name for page in pages}) == len(pages)
         of_pages = [
             [

@@ -14,9 +14,9 @@ from PIL import Image
 
 from biasgrid import figures, metrics
 from biasgrid.figures.layout import style
+from biasgrid.plan.study import Study
 from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.study import Study
 from biasgrid.tables import read
 
 pytestmark = pytest.mark.slow

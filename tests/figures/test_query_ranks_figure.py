@@ -13,7 +13,7 @@ from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.query_ranks import MOST_COLUMNS, query_ranks
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 LABELS = {
     "weat_es": "WEAT-ES",
@@ -134,7 +134,7 @@ def test_pages_show_all_queries_and_all_columns_once():
         }
     }
     config["metrics"] = {"weat_es": {}, "rnd": {}, **{f"rnd_{i}": {"metric": "rnd"} for i in range(5)}}
-    drawings = list(REGISTRY["query-ranks"].drawings(Study.of(config)))
+    drawings = list(REGISTRY["query-ranks"].drawings_of(Study.of(config)))
     assert [drawing.name for drawing in drawings] == [
         "query-ranks-first",
         *(f"query-ranks-first-{i + 2}" for i in range(4)),

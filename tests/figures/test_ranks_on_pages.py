@@ -14,7 +14,7 @@ from biasgrid.figures.layout import PAGE
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.rankings import rankings_by_criterion
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ def study(request):
 @pytest.fixture(scope="module")
 def tables(study):
     """Tables of the study's size: ranks by place, intervals of one rank to either side."""
-    cells = [cell for cell in study.cells.values() if cell.criterion in study.ranked_criteria]
+    cells = [cell for cell in study.grid.cells.values() if cell.criterion in study.ranked_criteria]
     units = sorted({(cell.model, cell.debias) for cell in cells})
     metrics = sorted({cell.metric for cell in cells})
     criteria = [*study.ranked_criteria, "Overall"]
@@ -87,7 +87,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
         "order": lambda **spec: order(*(tables[name] for name in ("order", "rankings", "pairs")), **spec),
     }[kind]
     shown: dict[str, list[str]] = {}
-    drawings = list(REGISTRY[kind].drawings(study))
+    drawings = list(REGISTRY[kind].drawings_of(study))
     for drawing in drawings:
         # what a subtitle says is taken from tables
         figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("verdicts", "scaled")})

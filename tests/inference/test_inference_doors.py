@@ -18,8 +18,8 @@ from biasgrid.errors import BiasgridError
 from biasgrid.inference import resampler
 from biasgrid.metrics import Metric, Score
 from biasgrid.options import complete_options
+from biasgrid.plan.study import Study
 from biasgrid.result import as_json
-from biasgrid.study import Study
 from biasgrid.validation import to_record
 
 WORDS = [f"w{i}" for i in range(40)]

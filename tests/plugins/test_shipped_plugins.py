@@ -15,7 +15,7 @@ from biasgrid import debias, evaluation, figures, metrics, registry, tables
 from biasgrid.config.load import read
 from biasgrid.embeddings import kinds, readers, sources
 from biasgrid.plan import code
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]

@@ -26,7 +26,7 @@ from loopback import acting, answer, hang_up, largest_file, md5, refused, reset,
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.download import Limits
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificates with openssl"),

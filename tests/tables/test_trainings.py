@@ -12,7 +12,7 @@ from in_process import make_all
 
 from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.trainings import TRAININGS
 
 PARAMS = {"vector_size": 4, "window": 3, "min_count": 1, "epochs": 1, "seed": 1, "sg": 1}
@@ -66,11 +66,13 @@ def study(project, monkeypatch):
 
 
 def test_the_table_by_arithmetic(study):
-    table = tables.read(study.table_file("trainings"))
+    table = tables.read(study.paths.table_file("trainings"))
     scores = (
-        tables.read(study.table_file("scores")).set_index(["metric", "query", "model"])["value"].sort_index()
+        tables.read(study.paths.table_file("scores"))
+        .set_index(["metric", "query", "model"])["value"]
+        .sort_index()
     )
-    errors = tables.read(study.table_file("inference")).set_index(["metric", "query", "model"])
+    errors = tables.read(study.paths.table_file("inference")).set_index(["metric", "query", "model"])
     # WEAT takes the query as it is, RND has a sub-query per attribute set
     assert len(table) == 3 * (1 + 2)
     of = {"seed": SEEDS, "window": ["base", "near", "far"], "algorithm": ["base", "glove"]}
@@ -102,7 +104,7 @@ def test_the_table_by_arithmetic(study):
 
 def test_models_without_a_value_and_trainings_without_seeds(study, tmp_path):
     path = tmp_path / "scores.csv"
-    scores = pd.read_csv(study.table_file("scores"), keep_default_na=False, dtype="str")
+    scores = pd.read_csv(study.paths.table_file("scores"), keep_default_na=False, dtype="str")
     scores.loc[scores["model"].isin(["near", "seed-2", "seed-3", "seed-4"]), "value"] = ""
     scores.to_csv(path, index=False, lineterminator="\n")
     made = TRAININGS.frame({"scores": path}, TRAININGS.spec_of(study)).set_index("parameter")
@@ -116,7 +118,7 @@ def test_models_without_a_value_and_trainings_without_seeds(study, tmp_path):
     del without["trainings"]["word2vec"]["vary"]["seed"], without["inference"]
     plain = Study.of(without)
     assert set(plain.tables["trainings"]) == {"scores"}
-    made = TRAININGS.frame({"scores": study.table_file("scores")}, TRAININGS.spec_of(plain))
+    made = TRAININGS.frame({"scores": study.paths.table_file("scores")}, TRAININGS.spec_of(plain))
     assert set(made["parameter"]) == {"window", "algorithm"}
     assert made[["sd_seeds", "ratio", "seeds_low", "beyond_seeds"]].isna().all(axis=None)
 
@@ -129,7 +131,9 @@ def test_the_figure_has_every_model(study):
     assert {"seeds", "window 1", "window 9", "GloVe", "WEAT", "RND: C", "RND: D"} <= set(texts(figure))
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT")
     marks = [tuple(line.get_xydata()[0]) for line in panel.lines if len(line.get_xydata()) == 1]
-    scores = tables.read(study.table_file("scores")).query("metric == 'weat'").set_index("model")["value"]
+    scores = (
+        tables.read(study.paths.table_file("scores")).query("metric == 'weat'").set_index("model")["value"]
+    )
     rows = dict.fromkeys(SEEDS, 0) | {"near": 1, "far": 2, "glove": 3}
     assert sorted(marks) == sorted((scores[model], row) for model, row in rows.items())
 
@@ -203,4 +207,4 @@ def test_the_shipped_study_varies_one_parameter_at_a_time():
     bases = {training.base for training in study.config.trainings.values()}
     assert named | bases == set(study.trained_models)
     # a corpus has no vectors whose quality there would be
-    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained_models)
+    assert {evaluation.model for evaluation in study.grid.quality.values()} == set(study.trained_models)

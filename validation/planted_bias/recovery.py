@@ -88,7 +88,7 @@ MODELS = Table(
         Column("status", '"ok", or why there is no value'),
         JUDGED,
     ),
-    inputs=lambda factory: {"models": list(map(factory.model_file, factory.cells))},
+    inputs=lambda factory: {"models": list(map(factory.paths.model_file, factory.cells))},
     make=_make_models,
     spec=_scales,
     remedy=REMEDY,

@@ -33,7 +33,7 @@ def cell_rules(factory: Factory) -> list[Rule]:
         Rule(
             "planted",
             {name: model_step(factory, cell) for name, cell in factory.cells.items()},
-            (str(factory.model_file(STEP)),),
+            (str(factory.paths.model_file(STEP)),),
             group="factory",
         ),
     ]
@@ -74,7 +74,7 @@ def model_step(factory: Factory, model: Cell) -> Step:
     return Step(
         f"model {model.name}",
         inputs,
-        factory.model_file(model.name),
+        factory.paths.model_file(model.name),
         {**model.spec, "occupations": factory.occupations},
         "validation.planted_bias.model:make",
         tuple(sorted(metrics.REGISTRY.module(name) for name in functions)),

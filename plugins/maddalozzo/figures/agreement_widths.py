@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages, tables
+from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
 from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
 from biasgrid.figures.palette import DASHED, GREY, series_mark
 from biasgrid.figures.rows import from_tables
@@ -18,6 +18,8 @@ from ..cells import interval_agreement_cells
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from biasgrid.planned import Planned
 
 MOST = 4  # metrics and models of a page
 COLUMNS, GAP, ASIDE = 2, 0.5, 0.4
@@ -94,19 +96,19 @@ def agreement_widths(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config.criteria:
-        cells = [cell for cell in interval_agreement_cells(grid) if cell.criterion == criterion]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.criteria:
+        cells = [cell for cell in interval_agreement_cells(study) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
-            entries = grid.metrics(criterion)
+            entries = study.metrics(criterion)
             spec = {
-                "labels": labels(grid, cells),
+                "labels": labels(study, cells),
                 "criterion": criterion,
                 "units": [list(unit) for unit in part],
                 "robust": {key: (entries[key].params or {}).get("robust", 0.8) for key, _ in part},
             }
-            yield Drawing(name, tables(grid, "agreement_widths"), spec)
+            yield Drawing(name, spec=spec)
 
 
 FIGURES = (
@@ -114,7 +116,8 @@ FIGURES = (
         "agreement-widths",
         "How the agreement of two versions of pairs, and kappa, depend on the interval that counts as no bias.",
         _drawings,
-        from_tables(agreement_widths, "agreement_widths"),
+        from_tables(agreement_widths),
+        reads=("agreement_widths",),
         needs="a criterion with the metric agreement by an interval",
         reading="A line is a query. Agreement grows towards 1 with a wide interval whatever the versions say, as the "
         "dotted lines show, which are for the same versions in random order. kappa is how much of the way from "

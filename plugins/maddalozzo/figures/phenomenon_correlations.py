@@ -24,6 +24,7 @@ from biasgrid.figures.text import SMALL, unit_label
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
+from ..cells import phenomena_of
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+    from biasgrid.planned import Planned
 
 MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
@@ -198,43 +201,44 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
-    from ..tables.phenomenon_correlations import corpus_metrics, quantities_inputs, quantities_spec
+    from ..tables.phenomenon_correlations import corpus_metrics, quantities_spec
 
-    for criterion in grid.phenomena:
-        inputs = quantities_inputs(grid)
-        of_corpora = corpus_metrics(grid, criterion)
+    for criterion in phenomena_of(study):
+        of_corpora = corpus_metrics(study, criterion)
         shared = {
-            **quantities_spec(grid),
-            "labels": labels_of(grid, criterion),
+            **quantities_spec(study),
+            "labels": labels_of(study, criterion),
             "criterion": criterion,
-            "neutral": {metric: grid.neutrals[criterion, metric] for metric in grid.metrics(criterion)},
+            "neutral": {
+                metric: study.metric(criterion, metric).neutral for metric in study.metrics(criterion)
+            },
         }
-        units = units_of(grid, criterion)
-        panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if "frequency" in inputs else {}
+        units = units_of(study, criterion)
+        panels: dict[str, list[tuple[str, ...]]] = (
+            {FREQUENCY: units} if study.grid.models_with_frequencies else {}
+        )
         corpus_panels = [
             (*unit, corpus)
             for unit in units
             if unit[0] not in of_corpora
-            for corpus in _corpora_of(grid, unit[1], shared["corpora"])
+            for corpus in _corpora_of(study, unit[1], shared["corpora"])
         ]
         # the other metrics of corpora, and PMI with other parameters, count the same sentences
-        pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
+        pmi = next((key for key in of_corpora if study.metric(criterion, key).name == "pmi"), None)
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
-        if panels:
-            inputs = inputs | {"phenomenon_correlations": grid.table_file("phenomenon_correlations")}
         for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
             for drawing_name, part in pages(name, quantity_panels, MOST):
                 spec = {**shared, "quantity": quantity, "panels": [list(unit) for unit in part]}
-                yield Drawing(drawing_name, inputs, spec)
+                yield Drawing(drawing_name, spec=spec)
 
 
-def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
+def _corpora_of(study: Planned, model: str, corpora: Sequence[str]) -> Sequence[str]:
     """The corpora beside whose bias that of a model is drawn: the one that it is trained on, else all."""
-    corpus = grid.models[model]["source"].get("corpus", {}).get("name")
+    corpus = study.models[model]["source"].get("corpus", {}).get("name")
     return [corpus] if corpus in corpora else corpora
 
 
@@ -252,6 +256,7 @@ FIGURES = (
         "A metric's values of the phenomena beside the frequency of their words, and beside the bias of a corpus.",
         _drawings,
         _draw,
+        reads=("scores", "frequency", "phenomenon_correlations"),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
         reading="A dot is a phenomenon (a set of neutral words): across, how often its words occur on average, or "
         "its bias in a corpus; upwards, the metric's value. Dashed lines are neutral values. Named are the highest "

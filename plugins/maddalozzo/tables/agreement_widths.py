@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..cells import interval_agreement_cells
 from ..metrics.agreement import biases, compare_biases
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
 WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
@@ -42,11 +44,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(grid)})
+def _spec(study: Planned) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(study)})
     return {
         "robust": [
-            [criterion, key, (grid.metrics(criterion)[key].params or {}).get("robust", 0.8)]
+            [criterion, key, (study.metrics(criterion)[key].params or {}).get("robust", 0.8)]
             for criterion, key in places
         ]
     }
@@ -58,29 +60,23 @@ AGREEMENT_WIDTHS = Table(
     "the interval's width.",
     (
         *CELL,
-        Column(
-            "width", "differences of at most so much, on either side, are no bias", "number", "nats", (0, inf)
-        ),
-        Column("inside", "the share of pairs whose first version has no bias then", "number", range=(0, 1)),
-        Column("agreement", "the share of pairs that have one bias in both versions", "number", range=(0, 1)),
-        Column("chance", "that share if versions were in random order", "number", range=(0, 1)),
+        Column.value("width", "differences of at most so much, on either side, are no bias", "nats", 0),
+        Column.share("inside", "the share of pairs whose first version has no bias then"),
+        Column.share("agreement", "the share of pairs that have one bias in both versions"),
+        Column.share("chance", "that share if versions were in random order"),
         Column(
             "kappa",
             "Cohen's kappa: (agreement - chance) / (1 - chance); empty where chance is 1",
             "number",
             range=ANY,
         ),
-        Column(
+        Column.share(
             "p_robust",
             "one-sided p-value of the z-test that the agreement is `robust` (.8 if left out): small is not robust",
-            "number",
-            range=(0, 1),
         ),
-        Column("p_robust_binomial", "that of the exact test", "number", range=(0, 1)),
+        Column.share("p_robust_binomial", "that of the exact test"),
     ),
-    inputs=lambda grid: (
-        {"cells": cell_files(grid, cells)} if (cells := interval_agreement_cells(grid)) else {}
-    ),
+    reads=("cells",),
     spec=_spec,
     make=make,
     cells=interval_agreement_cells,

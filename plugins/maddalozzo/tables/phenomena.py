@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, nan
-from typing import Any
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from biasgrid.seeds import seed_of
 from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import ANY, Column, Files, Table
+
+from ..cells import phenomena_of
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 LEVEL = 0.05
 ALWAYS = "always rejects: the values cannot lie on both sides of the neutral one"
@@ -34,7 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for key, part in values.groupby([column.name for column in KEYS]):
         neutral, both_sides = metrics[key[:2]]
         rows.append((*key, *_test_phenomena(part, neutral, both_sides, seed)))
-    return pd.DataFrame(rows, columns=PHENOMENA.names).sort_values([*PHENOMENA.names[:4]], ignore_index=True)
+    return PHENOMENA.finish(rows)
 
 
 def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
@@ -65,22 +72,19 @@ def _decision(p_value: float) -> str:
     return "" if p_value != p_value else "yes" if p_value < LEVEL else "no"
 
 
-def spec_of(grid: Any) -> dict[str, Any]:
+def spec_of(study: Planned) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
-    return {"phenomena": grid.phenomena}
+    return {"phenomena": phenomena_of(study)}
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if grid.phenomena else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
+    phenomena = spec_of(study)["phenomena"]
     neutral = [
-        [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
-        for (criterion, metric), value in sorted(grid.neutrals.items())
-        if criterion in grid.phenomena
+        [criterion, metric, value, study.metric(criterion, metric).bias == "two-sided"]
+        for (criterion, metric), value in sorted(neutrals(study).items())
+        if criterion in phenomena
     ]
-    return {**spec_of(grid), "neutral": neutral, "seed": grid.config.seed}
+    return {**spec_of(study), "neutral": neutral}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)
@@ -90,44 +94,37 @@ PHENOMENA = Table(
     "phenomena is the neutral value.",
     (
         *KEYS,
-        Column("n", "phenomena with a value", "count"),
-        Column("mean", "mean of the values", "number", "the metric's", ANY),
-        Column("sd", "their standard deviation (n - 1)", "number", "the metric's", (0, inf)),
-        Column("neutral", "the metric's neutral value", "number", "the metric's", ANY),
+        Column.count("n", "phenomena with a value"),
+        Column.value("mean", "mean of the values"),
+        Column.value("sd", "their standard deviation (n - 1)", least=0),
+        Column.value("neutral", "the metric's neutral value"),
         Column("z", "(mean - neutral) / (sd / square root of n)", "number", range=ANY),
-        Column("p_z", "two-sided p-value of z, as in Maddalozzo 2023", "number", range=(0, 1)),
+        Column.share("p_z", "two-sided p-value of z, as in Maddalozzo 2023"),
         Column("z_note", "why the z-test says nothing of this metric, if so", values=(ALWAYS, "")),
-        Column(
+        Column.share(
             "p_t",
             "two-sided p-value of Student's t-test; empty where values cannot lie on both sides of the neutral one",
-            "number",
-            range=(0, 1),
         ),
-        Column(
+        Column.share(
             "p_sign_flips",
             "two-sided p-value of the permutation test that flips the signs of the differences from the neutral "
             "value; empty as p_t. It takes the groups as given, and the phenomena for independent of each other",
-            "number",
-            range=(0, 1),
         ),
-        Column(
+        Column.share(
             "p_groups",
             "the phenomena's p-values against random groups as one (Cauchy combination): is any phenomenon biased? "
             "The phenomena may depend on each other, as they do by their common groups",
-            "number",
-            range=(0, 1),
         ),
         Column("valid_test", "the test of p_valid", values=(SIGN_FLIPS, RANDOM_GROUPS, "")),
-        Column(
-            "p_valid",
-            "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups",
-            "number",
-            range=(0, 1),
+        Column.share(
+            "p_valid", "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups"
         ),
         Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),
     ),
-    inputs=_inputs,
+    reads=("scores",),
+    when=phenomena_of,
+    facts=("seed",),
     spec=_spec,
     make=make,
     key=tuple(column.name for column in KEYS),

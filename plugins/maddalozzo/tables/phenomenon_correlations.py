@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from biasgrid.seeds import seed_of
-from biasgrid.statistics.correlation import METHODS as CORRELATION_METHODS
-from biasgrid.statistics.correlation import with_interval
+from biasgrid.statistics.correlation import by_methods
 from biasgrid.tables.correlation_columns import correlation_columns
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import Column, Files, Table
 
 from .phenomena import spec_of, values_of_phenomena
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # a column of frequency.csv -> the quantity's name
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
@@ -33,12 +36,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     points = join_quantities(values, quantities, spec["corpora"])
     seed = seed_of(spec["seed"], "phenomenon correlations")
     rows = [
-        (*key, method, len(part), *with_interval(part["value"], part["number"], method, seed))
+        (*key, *correlation)
         for key, part in points.groupby(PHENOMENON_CORRELATIONS.names[:6])
-        for method in CORRELATION_METHODS
+        for correlation in by_methods(part["value"], part["number"], seed)
     ]
-    table = pd.DataFrame(rows, columns=PHENOMENON_CORRELATIONS.names)
-    return table.sort_values(PHENOMENON_CORRELATIONS.names[:7], ignore_index=True)
+    return PHENOMENON_CORRELATIONS.finish(rows)
 
 
 def join_quantities(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
@@ -97,36 +99,24 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
     return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
 
 
-def corpus_metrics(grid: Any, criterion: str) -> list[str]:
+def corpus_metrics(study: Planned, criterion: str) -> list[str]:
     """The metrics of a criterion that are measured on corpora."""
-    return sorted(key for key in grid.metrics(criterion) if grid.metric(criterion, key).needs == "corpus")
+    return sorted(key for key in study.metrics(criterion) if study.metric(criterion, key).needs == "corpus")
 
 
-def quantities_inputs(grid: Any) -> dict[str, Any]:
-    """The tables that `quantities_of_phenomena` and the values are made from."""
-    # imported late: it imports this module
-    from biasgrid.tables import REGISTRY
-
-    frequency = "frequency" in REGISTRY and REGISTRY["frequency"].inputs(grid)
-    names = ["scores", *(["frequency"] if frequency else [])]
-    return {name: grid.table_file(name) for name in names}
-
-
-def quantities_spec(grid: Any) -> dict[str, Any]:
+def quantities_spec(study: Planned) -> dict[str, Any]:
     """What `quantities_of_phenomena` depends on besides its tables."""
+    spec = spec_of(study)
     return {
-        **spec_of(grid),
-        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},
-        "corpora": sorted(key for key in grid.models if grid.kind(key).name == "corpus"),
+        **spec,
+        "corpus_metrics": {name: corpus_metrics(study, name) for name in sorted(spec["phenomena"])},
+        "corpora": sorted(key for key in study.models if study.kind(key).name == "corpus"),
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.phenomena:
-        return {}
-    inputs = quantities_inputs(grid)
-    has_quantities = "frequency" in inputs or any(corpus_metrics(grid, name) for name in grid.phenomena)
-    return inputs if has_quantities else {}
+def _has_quantities(study: Planned) -> bool:
+    phenomena = spec_of(study)["phenomena"]
+    return any(study.grid.models_with_frequencies or corpus_metrics(study, name) for name in phenomena)
 
 
 PHENOMENON_CORRELATIONS = Table(
@@ -148,8 +138,10 @@ PHENOMENON_CORRELATIONS = Table(
         ),
         *correlation_columns("values and quantity", "phenomena with both", "phenomena"),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {**quantities_spec(grid), "seed": grid.config.seed},
+    reads=("scores", "frequency"),
+    when=_has_quantities,
+    facts=("seed",),
+    spec=quantities_spec,
     make=make,
     key=("criterion", "metric", "model", "debias", "quantity", "of", "method"),
 )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from biasgrid.results import results
-from biasgrid.tables.inputs import cell_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
 
@@ -34,12 +37,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
 
 
-def fitted_cells(grid: Any) -> list[Any]:
+def fitted_cells(study: Planned) -> list[Any]:
     """The cells that have fits."""
     cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
+    for cell in study.grid.cells.values():
+        entry = study.metrics(cell.criterion)[cell.metric]
+        has_scores = study.metric(cell.criterion, cell.metric).name == "score_distributions"
         if has_scores and (entry.params or {}).get("fits"):
             cells.append(cell)
     return cells
@@ -60,27 +63,17 @@ SCORE_FITS = Table(
             "number",
             range=(0, inf),
         ),
-        Column(
-            "ks", "largest distance between its distribution function and the scores'", "number", range=(0, 1)
+        Column.share("ks", "largest distance between its distribution function and the scores'"),
+        Column.share(
+            "p_ks", "p-value of ks as if the parameters had not been fitted to these scores: too large"
         ),
-        Column(
-            "p_ks",
-            "p-value of ks as if the parameters had not been fitted to these scores: too large",
-            "number",
-            range=(0, 1),
-        ),
-        Column(
-            "p_bootstrap",
-            "p-value of ks by the parametric bootstrap, of genextreme; else empty",
-            "number",
-            range=(0, 1),
-        ),
+        Column.share("p_bootstrap", "p-value of ks by the parametric bootstrap, of genextreme; else empty"),
         Column("shape_1", "its first shape parameter, as scipy orders them, if any", "number", range=ANY),
         Column("shape_2", "its second, if any", "number", range=ANY),
-        Column("loc", "its location", "number", "nats", ANY),
-        Column("scale", "its scale", "number", "nats", (0, inf)),
+        Column.value("loc", "its location", "nats"),
+        Column.value("scale", "its scale", "nats", 0),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := fitted_cells(grid)) else {},
+    reads=("cells",),
     make=make,
     cells=fitted_cells,
 )

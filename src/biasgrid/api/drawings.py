@@ -18,7 +18,8 @@ from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, u
 from ..figures import Drawing
 from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
-from ..study import Study
+from ..plan.study import Study
+from ..results import KEYS
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def plot_study(
         table = InMemory(("comparison",), compare_with(study, published))
         study = _with_published(study)
         if isinstance(study, MeasuredStudy):
-            study.files["comparison"] = table
+            study.paths.made["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
-            for drawing in of_kind.drawings(study)
+            for drawing in of_kind.drawings_of(study)
             if "comparison" in drawing.inputs
         ]
     else:
-        drawings = list(of_kind.drawings(study))
+        drawings = list(of_kind.drawings_of(study))
     if not drawings:
         needs = (
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
@@ -133,7 +134,7 @@ def compare_with(
                 raise BiasgridError(f"{name}: {unknown_name('model', key, study.models)}")
     comparison_study = _with_published(study, published_as, beside)
     return COMPARISON.frame(
-        {**COMPARISON.inputs(comparison_study), "published": files, "computed": []},
+        {**COMPARISON.inputs_of(comparison_study), "published": files, "computed": []},
         COMPARISON.spec_of(comparison_study),
     )
 
@@ -157,10 +158,9 @@ def _with_published(
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
     """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
-    cell = study.cells.get(drawing.name.partition("/")[2])
+    cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
-    names = ("criterion", "query", "metric", "model", "debias")
-    return {name: fields[name] for name in names if isinstance(fields.get(name), str)}
+    return {name: fields[name] for name in KEYS if isinstance(fields.get(name), str)}
 
 
 def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:

@@ -329,7 +329,7 @@ def _check_metrics(study: MeasuredStudy) -> None:
                     f"metrics: {key}: {part}: the grid makes no {part}, so its options mean nothing; ask for it: "
                     f"{part}=True"
                 )
-        if not any(cell.metric == key for cell in study.cells.values()):
+        if not any(cell.metric == key for cell in study.grid.cells.values()):
             template = study.metric(next(iter(study.config.criteria)), key).template
             raise BiasgridError(
                 f"metrics: {key}: no query has the template {template} or sub-queries that have it, or no model is "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
-from ..study import Study
+from ..plan.study import Study
 from . import wefe
 from .measured_study import frame_of, left_out, states_of
 
@@ -428,9 +428,10 @@ class Grid:
 
     def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
         from ..tables.rankings import rankings
+        from ..tables.scales import ranking
         from .grid_config import check_ranking
 
-        settings = dict(self.study.ranking)
+        settings = ranking(self.study)
         choices = {"aggregation": aggregation, "by": by, "ties": ties}
         settings |= {name: value for name, value in choices.items() if value is not None}
         check_ranking(settings["by"], settings["ties"])

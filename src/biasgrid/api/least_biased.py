@@ -14,7 +14,7 @@ from ..statistics.shared import THESE_QUERIES
 from ..tables.answers import answers_of, lengths_of
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..plan.study import Study
     from ..verdicts.least_biased import Answer, RankedState
 
 COLUMNS = (

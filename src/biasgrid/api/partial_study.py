@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import tables
 from ..bounded import read_npy
 from ..errors import BiasgridError, unknown_name
-from ..grid import Inference
 from ..in_memory import InMemory
+from ..plan.study import Study
+from ..planned import Inference
 from ..records import read_aggregates
 from ..results import cells_in
 from ..statistics.aggregation import OVERALL
-from ..study import Study
-from ..tables import rank_samples
+from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
 from .study import FinishedStudy
 
@@ -35,9 +34,20 @@ class PartialStudy(FinishedStudy):
 
     changed_criteria: frozenset[str]
 
+    @cached_property
+    def paths(self) -> PartialPaths:
+        return PartialPaths(self.results, self)
+
+
+@dataclass(frozen=True)
+class PartialPaths(MadePaths):
+    """The files of a study, less what is of queries that are left out."""
+
+    study: PartialStudy
+
     def aggregates_file(self, inference: Inference) -> Any:
         path = super().aggregates_file(inference)
-        records = unchanged(read_aggregates(path), self.changed_criteria)
+        records = unchanged(read_aggregates(path), self.study.changed_criteria)
         return InMemory(tuple(inference.group.split("/")), {"aggregates": records})
 
     def inference_file(self, inference: Inference) -> Any:
@@ -54,7 +64,7 @@ class PartialStudy(FinishedStudy):
             path, samples_path = super().inference_file(inference), super().samples_file(inference)
             files: tuple[Any, Any] = path, samples_path
             cells = cells_in(path)
-            mask = [cell["query"] in self.queries for cell in cells]
+            mask = [cell["query"] in self.study.queries for cell in cells]
             if not all(mask):
                 rows = np.repeat(mask, [len(cell["results"]) for cell in cells])
                 cells = [cell for cell, keep in zip(cells, mask, strict=True) if keep]
@@ -73,25 +83,6 @@ class PartialStudy(FinishedStudy):
 
     @cached_property
     def _inference_in_memory(self) -> dict[str, tuple[Any, Any]]:
-        return {}
-
-    def table_file(self, name: str) -> Any:
-        if name not in self._tables_in_memory:
-            table = tables.REGISTRY[name]
-            self._tables_in_memory[name] = InMemory(
-                (name,), table.frame(table.inputs(self), table.spec_of(self))
-            )
-        return self._tables_in_memory[name]
-
-    @property
-    def ranks_file(self) -> Any:
-        if rank_samples.NAME not in self._tables_in_memory:
-            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self._tables_in_memory[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self._tables_in_memory[rank_samples.NAME]
-
-    @cached_property
-    def _tables_in_memory(self) -> dict[str, InMemory]:
         return {}
 
 
@@ -126,7 +117,7 @@ def without(study: Study, queries: Iterable[str]) -> Study:
             "debias": {
                 name: {
                     key: entry.model_copy(
-                        update={"models": [model for model, fit in study.fits if fit == key]}
+                        update={"models": [model for model, fit in study.grid.fits if fit == key]}
                     )
                     for key, entry in entries.items()
                 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +20,14 @@ from ..errors import BiasgridError, InputError, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
+from ..plan.grid import StudyGrid
+from ..plan.paths import Paths
 from ..plan.plugins import FILE, Plugins, read_plugins
+from ..plan.study import Study
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import find_file
 from ..schema import read
-from ..study import Study
 from ..validation import check_path
 
 CONFIG = "study.json"
@@ -70,11 +73,9 @@ class FinishedStudy(Study):
             return super().evaluation_specs
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
+    def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that the study has, those of plugins last."""
-        return super().tables | {
-            name: dict(table.inputs(self)) for name, table in self.plugins.tables.items()
-        }
+        return super().tables | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:
@@ -91,12 +92,24 @@ class FinishedStudy(Study):
         return absence.models_of(self)
 
     @cached_property
+    def grid(self) -> FinishedGrid:
+        return FinishedGrid(self)
+
+
+@dataclass(frozen=True)
+class FinishedGrid(StudyGrid):
+    """The grid of a study that may be of older code."""
+
+    study: FinishedStudy
+
+    @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Those that were tested; older code tested no aggregates."""
+        paths = Paths(self.study.results)
         return {
             name: criteria
             for name, criteria in super().aggregate_criteria.items()
-            if Study.aggregates_file(self, self.inference_groups[name][0]).is_file()
+            if paths.aggregates_file(self.inference_groups[name][0]).is_file()
         }
 
 
@@ -148,7 +161,7 @@ def _read(folder: Path) -> FinishedStudy:
     update = {"criteria": criteria, "published": published, "computed": computed}
     study = FinishedStudy(config.model_copy(update=update), queries, folder, plugins=plugins)
     try:
-        study.labels, study.fits, [study.kind(model) for model in study.models]
+        study.labels, study.grid.fits, [study.kind(model) for model in study.models]
     except UnknownEntryError as error:
         raise BiasgridError(
             f"{where}: {error}; plugins are not loaded, and {FILE}, which describes them, says nothing of it: run "

@@ -204,12 +204,12 @@ def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
     from ..config import load
     from ..config.shipped import plugins_of, shipped_models
-    from ..study import Study
+    from ..plan.study import Study
     from ..validation import to_record
 
     config = load.read(find_file(DEFAULT))
     models = shipped_models() | to_record(
-        load.merge_part(config["models"], "models", str(DEFAULT), Path("."))
+        to_record(load.merge_part(config["models"], "models", str(DEFAULT), Path(".")))
     )
     # benchmarks need gensim; models of other languages have no criterion here
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}

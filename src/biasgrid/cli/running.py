@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _asking(args: argparse.Namespace) -> list[str]:
     """Options of a run that makes nothing, and says why it would make a step."""
-    from ..study import Study
+    from ..plan.study import Study
     from ..workflow import why
 
     why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
@@ -104,7 +104,7 @@ def _asking(args: argparse.Namespace) -> list[str]:
 def read_config(paths: list[Path]) -> dict[str, Any]:
     """The config of a study that files make together."""
     from ..config.load import read
-    from ..study import Study
+    from ..plan.study import Study
 
     config: dict[str, Any] = {}
     for path in paths:
@@ -119,7 +119,7 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
 def _command(args: argparse.Namespace) -> list[str]:
     """The command that runs the workflow. The study that the configs describe is checked: what is wrong is said at
     once; not where further options change the config, or where it is looked for."""
-    from ..study import Study
+    from ..plan.study import Study
 
     config = read_config(args.configs)
     require("snakemake", "biasgrid run")

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import ratings
 from ..errors import BiasgridError, quote
 from ..in_memory import File, InMemory
 from ..printable import check_texts
 from ..resources import find_file
 from ..statistics.aggregation import AGGREGATIONS
+from ..statistics.correlation import METHODS
 from .queries import Queries, read_queries
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TESTED = ("p_value", "p_normal")
 HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"}
 INFERRED = (*TESTED, *HALVED)
 # the correlation of a cell's biases of words with ratings by people
-RATED = tuple(f"rating_{method}" for method in ratings.METHODS)
+RATED = tuple(f"rating_{method}" for method in METHODS)
 
 
 def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFrame:

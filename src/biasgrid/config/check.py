@@ -14,8 +14,8 @@ from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
 from ..files import slug
-from ..grid import QUALITY
 from ..options import TESTS
+from ..planned import QUALITY
 from ..query import Arity, Query
 from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file

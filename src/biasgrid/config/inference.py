@@ -42,3 +42,13 @@ class Inference(Strict):
     def parts(self) -> dict[str, Strict]:
         """The parts that are computed, by name: their options."""
         return {part: options for part in PARTS if (options := getattr(self, part)) is not None}
+
+    @property
+    def level(self) -> float:
+        """The level of intervals, and that p-values are compared with."""
+        return (self.bootstrap or Bootstrap()).level
+
+    @property
+    def resamples(self) -> int:
+        """How often the words are drawn again."""
+        return self.bootstrap.draws if self.bootstrap else 0

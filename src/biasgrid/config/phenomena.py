@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import BiasgridError, quote
-from ..files import slug
-from .criteria import Criterion, Phenomena, Phenomenon, Query
+from ..planned import phenomenon_id
+from .criteria import Phenomena, Phenomenon, Query
 
 Words = Callable[[Any, str], list[str]]  # a word set as a config has it, and where it stands -> its words
 
@@ -31,7 +31,7 @@ def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> d
                     f"{place}: {quote(word)} is also in {quote(owners[word])}; leave it out of one (without)"
                 )
             owners[word] = name
-        key = query_id(criterion, name)
+        key = phenomenon_id(criterion, name)
         if key in by_id:
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {quote(key)}; give it a different name"
@@ -40,11 +40,6 @@ def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> d
         attributes = {name: entry.words if is_whole_set else phenomenon_words}
         by_id[key] = Query.model_construct(targets=dict(phenomena.groups), attributes=attributes)
     return by_id
-
-
-def query_id(criterion: str, phenomenon: str) -> str:
-    """The id of a phenomenon's query."""
-    return f"{slug(criterion)}_{slug(phenomenon)}"
 
 
 def _lower_case(words: Iterable[str]) -> dict[str, None]:
@@ -63,12 +58,3 @@ def _phenomenon_words(entry: Phenomenon, words: Words, where: str) -> list[str]:
     if not phenomenon_words:
         raise BiasgridError(f"{where}: without: leaves no word")
     return phenomenon_words
-
-
-def of_criteria(criteria: Mapping[str, Criterion]) -> dict[str, dict[str, str]]:
-    """Of the criteria with phenomena: query id -> the phenomenon's name."""
-    return {
-        name: {query_id(name, phenomenon): phenomenon for phenomenon in entry.phenomena.sets}
-        for name, entry in criteria.items()
-        if entry.phenomena
-    }

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT
 from .rows import from_tables, rows_of
@@ -18,6 +18,8 @@ from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, short
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 METHODS = {  # in their order
     "pair_distance": "PairDistance",
@@ -219,25 +221,24 @@ def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict
     return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late, as in `analogies`
     from ..evaluation.answers import GENERATED
 
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         questions = [
             [name, [list(pair) for pair in question_set.pairs], list(question_set.words)]
             for name, question_set in evaluation_spec.questions.items()
             if question_set.words and set(question_set.methods) - {GENERATED}
         ]
-        for model in evaluations_of(grid, criterion) if questions else ():
-            spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
+        for model in evaluations_of(study, criterion) if questions else ():
+            spec = {"labels": {model: study.labels[model]}, "criterion": criterion, "model": model}
             name = f"analogies-{slug(criterion)}-{model}"
             groups = group_by_size(
                 questions, 8.0, lambda question_set: 1.0 + 0.27 * min(len(question_set[2]), MOST)
             )
             for drawing_name, (page_questions,) in pages(name, groups, 1):
-                inputs = tables(grid, "analogies", "analogy_summary")
-                yield Drawing(drawing_name, inputs, spec | {"questions": page_questions})
+                yield Drawing(drawing_name, spec=spec | {"questions": page_questions})
 
 
 def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,7 +254,8 @@ FIGURES = (
         "analogies",
         "What a model answers to analogy questions, with and without the question's own words as answers.",
         _drawings,
-        from_tables(analogies, "analogies", "analogy_summary"),
+        from_tables(analogies),
+        reads=("analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
         reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '
         "left of each pair of columns the question's own words may be the answer, on the right they "

@@ -24,7 +24,6 @@ from .figure import (
     parts_of_pages,
     queries_of,
     sign_lines,
-    tables,
 )
 from .layout import (
     MARGIN,
@@ -60,6 +59,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 PANEL = 1.3  # inches that a panel is wide at least
 MISSING: Look = {"marker": "x", "markersize": 3.5, "color": GREY, "markeredgewidth": 0.8}
@@ -216,19 +217,19 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
     axes.set_xlabel("score", labelpad=1)
 
 
-def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(by: str, study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "by": by,
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = sorted({(cell.model, cell.debias) for cell in cells})
-        blocks = _blocks(by, units, queries_of(grid, criterion), grid.labels)
+        blocks = _blocks(by, units, queries_of(study, criterion), study.labels)
         # a legend of columns as wide as letters mostly are, and notes
         entries = {name for block, _ in blocks for name in block.bars.values()}
         columns = max(1, int(PAGE[0] / (max(map(len, entries)) * 0.062 + 0.42)))
@@ -246,7 +247,7 @@ def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
             row_keys = [row if by == "query" else list(row) for row in rows]
             only = {"metrics": page_metrics, "rows": row_keys, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), spec={**spec, **selection})
 
 
 FIGURES = (
@@ -254,7 +255,8 @@ FIGURES = (
         "bars-by-query",
         "Every score of a criterion as a bar: one panel per metric, one group per query, one bar per model.",
         partial(_drawings, "query"),
-        from_tables(bars, "scores"),
+        from_tables(bars),
+        reads=("scores",),
         reading="A bar is a score and begins at the metric's neutral value (dashed); its colour and hatch are "
         "the model; a white bar with an edge is the model under a debias method. What a bar to the right says "
         "stands below, metric by metric. A cross on the right margin is a score that has no value. Lengths "
@@ -270,7 +272,8 @@ FIGURES = (
         "bars-by-model",
         "Every score of a criterion as a bar: one panel per metric, one group per model, one bar per query.",
         partial(_drawings, "model"),
-        from_tables(bars, "scores"),
+        from_tables(bars),
+        reads=("scores",),
         reading="As bars-by-query, turned round: one group of bars per model, and a colour is a query. It "
         "shows whether one query drives a model's bias.",
         example=Example(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT
@@ -19,6 +19,8 @@ from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 METRICS = 7  # of a figure: what a page is wide enough for
 LONGEST = 1.25  # times the untouched value: where a bar is cut off
@@ -120,14 +122,14 @@ def before_after(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     criteria: dict[str, None] = {}
-    for criterion in grid.config.evaluation:
-        methods = grid.config.debias.get(criterion, {})
-        criteria |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
+    for criterion in study.config.evaluation:
+        methods = study.config.debias.get(criterion, {})
+        criteria |= {cell.criterion: None for cell in study.grid.cells.values() if cell.debias in methods}
     for criterion in criteria:
-        cells = cells_of(grid, [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        cells = cells_of(study, [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         debiased = [cell for cell in cells if cell.debias != "none"]
         models = sorted({cell.model for cell in debiased})
         states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
@@ -142,7 +144,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for drawing_name, (part,) in pages(name, groups, 1):
             # a figure of all names no models and no metrics
-            yield Drawing(drawing_name, tables(grid, "mitigation"), spec | (part if len(groups) > 1 else {}))
+            yield Drawing(drawing_name, spec=spec | (part if len(groups) > 1 else {}))
 
 
 FIGURES = (
@@ -150,7 +152,8 @@ FIGURES = (
         "before-after",
         "What every metric says before and after every debias method, for each criterion that is measured.",
         _drawings,
-        from_tables(before_after, "mitigation"),
+        from_tables(before_after),
+        reads=("mitigation",),
         group="mitigation",
         reading="A number is the mean distance of a metric's scores from neutral after debiasing; the "
         "untouched model's is on top of the column, and 0 is no bias. A bar is that number as a share "

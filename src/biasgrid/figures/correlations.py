@@ -10,7 +10,7 @@ import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
-from .figure import Drawing, Example, Figure, Files, cells_of, level, pages, tables
+from .figure import Drawing, Example, Figure, Files, cells_of, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
 from .palette import MISSING_CELL
 from .rows import OVERALL, criteria_of, read_table, rows_of
@@ -19,6 +19,8 @@ from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, metri
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
@@ -237,22 +239,19 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria:
-        metrics = {cell.metric for cell in cells_of(grid, grid.ranked_criteria)}
-        spec = {
-            "labels": {key: grid.labels[key] for key in sorted(metrics)},
-            "method": grid.config.correlations[0],
-            "level": level(grid),
-            "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
-        }
-        # a metric's row, with an interval in each cell
-        panel = 0.54 * len(metrics) + 0.65
-        most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
-        criteria = [*sorted(grid.ranked_criteria), OVERALL]
-        for name, part in pages("correlations", criteria, most):
-            only = {"only": part} if len(part) < len(criteria) else {}
-            yield Drawing(name, tables(grid, "correlations", "rankings", "scalars"), {**spec, **only})
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
+    spec = {
+        "labels": {key: study.labels[key] for key in sorted(metrics)},
+        "method": study.config.correlations[0],
+    }
+    # a metric's row, with an interval in each cell
+    panel = 0.54 * len(metrics) + 0.65
+    most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
+    criteria = [*sorted(study.ranked_criteria), OVERALL]
+    for name, part in pages("correlations", criteria, most):
+        only = {"only": part} if len(part) < len(criteria) else {}
+        yield Drawing(name, spec={**spec, **only})
 
 
 FIGURES = (
@@ -261,6 +260,9 @@ FIGURES = (
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
         _drawings,
         _draw,
+        reads=("correlations", "rankings", "scalars"),
+        when="ranked",
+        facts=("level", "scaled"),
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
         "over words; the wider it is, the paler the cell. n is how many models a coefficient is over: with four or "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import decimal
-from .figure import Drawing, Example, Figure, group_by_size, labels, pages, tables
+from ..tables.cells import direction_cells
+from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
@@ -18,6 +19,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # what Direct Bias calls them -> above a column, and beside a row
 DIRECTIONS = {
@@ -113,18 +116,18 @@ def directions(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in grid.direction_cells):
-        cells = [cell for cell in grid.direction_cells if cell.criterion == criterion]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(study)):
+        cells = [cell for cell in direction_cells(study) if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}
         for cell in cells:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
         groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
         for drawing_name, (units,) in pages(name, groups, 1):
             part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
-            yield Drawing(drawing_name, tables(grid, "directions"), spec | part)
+            yield Drawing(drawing_name, spec=spec | part)
 
 
 FIGURES = (
@@ -132,7 +135,8 @@ FIGURES = (
         "directions",
         "How far apart the directions lie in which two groups of words can be said to differ.",
         _drawings,
-        from_tables(directions, "directions"),
+        from_tables(directions),
+        reads=("directions",),
         needs="a criterion with Direct Bias of pairs",
         reading="A cell is the angle between two definitions of the direction in which the groups differ, in "
         "degrees: white is the same direction, full orange (90) has nothing in common with it. The "

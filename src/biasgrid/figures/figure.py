@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..tables.inputs import When, facts_of, files_of, holds
+
 if TYPE_CHECKING:
     from matplotlib import figure
 
     from ..in_memory import File
+    from ..planned import Cell, Evaluation, Planned
 
 # a role -> a file, or a list of files
 Files = Mapping[str, "File | list[File]"]
@@ -27,9 +30,11 @@ class Drawing:
     name
         Its file below figures/, without extension, such as "scores-gender".
     inputs
-        Files by role, such as {"scores": results/embedded/scores.csv}.
+        Files by role that it alone is drawn from, such as those of some cells; `Figure.drawings_of` adds what its
+        kind reads, such as {"scores": results/embedded/scores.csv}.
     spec
-        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, level.
+        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, units;
+        `Figure.drawings_of` adds the facts of its kind, such as the level.
     kind
         The name of the `Figure` that draws it; `figures.plan_figures` fills it in.
     order
@@ -37,8 +42,8 @@ class Drawing:
     """
 
     name: str
-    inputs: Files
-    spec: Mapping[str, Any]
+    inputs: Files = field(default_factory=dict)
+    spec: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -84,8 +89,12 @@ class Figure:
         Grid -> the figures of this kind that a study has. It reads the plan, and no result.
     draw
         (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    reads, facts
+        What each is drawn from, as of a `tables.Table`: names of tables, and facts.
+    when
+        What a study must have for one, as of a `tables.Table`.
     needs
-        What a study must have for it. A config that lists it without that is an error, unless `needs` is empty.
+        The same in words. A config that lists it without that is an error, unless `needs` is empty.
     group
         The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
     reading
@@ -96,8 +105,11 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Any], Iterable[Drawing]]
+    drawings: Callable[[Planned], Iterable[Drawing]]
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
+    reads: tuple[str, ...] = ()
+    when: When = ""
+    facts: tuple[str, ...] = ()
     needs: str = ""
     group: str | None = ""
     reading: str = ""
@@ -108,10 +120,11 @@ class Figure:
         """The name that a config lists under `figures`, if any."""
         return self.name if self.group == "" else self.group
 
-
-def tables(grid: Any, *names: str) -> dict[str, File]:
-    """The files of a study's tables, by the tables' names."""
-    return {name: grid.table_file(name) for name in names}
+    def drawings_of(self, study: Planned) -> Iterator[Drawing]:
+        """The figures of this kind that a study has, with all that they are drawn from."""
+        for drawing in self.drawings(study) if holds(study, self.when) else ():
+            files, facts = files_of(study, self.reads), facts_of(study, self.facts)
+            yield replace(drawing, inputs={**files, **drawing.inputs}, spec={**facts, **drawing.spec})
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
@@ -176,29 +189,29 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
     return groups
 
 
-def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
-    """What is printed for the keys of the cells' models, metrics and debias methods."""
-    keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)}
-    return {key: grid.labels[key] for key in sorted(keys & grid.labels.keys())}
+def labels(study: Planned, cells: Iterable[Any]) -> dict[str, str]:
+    """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
+    keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
+    return {key: study.labels[key] for key in sorted(keys & study.labels.keys())}
 
 
-def state_label(grid: Any, cell: Any) -> str:
+def state_label(study: Planned, cell: Cell) -> str:
     """What a cell's model is called, with its debias method."""
-    model = grid.labels[cell.model]
-    return model if cell.debias == "none" else f"{model}, under {grid.labels[cell.debias]}"
+    model = study.labels[cell.model]
+    return model if cell.debias == "none" else f"{model}, under {study.labels[cell.debias]}"
 
 
-def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
+def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
     """The cells of some criteria."""
     criteria = set(criteria)
-    return [cell for cell in grid.cells.values() if cell.criterion in criteria]
+    return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 
 
-def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
+def queries_of(study: Planned, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
     by_metric: dict[str, dict[str, None]] = {}
-    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
-        parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(study, [criterion])):
+        parts = study.queries[query].subqueries(study.metric(criterion, metric).template)
         by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
     return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
@@ -231,22 +244,16 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
     return [f"{', '.join(names)}: {sign}." for sign, names in labels_by_sign.items()]
 
 
-def level(grid: Any) -> float:
-    """The confidence level of a study's bootstrap intervals."""
-    bootstrap = grid.config.inference.bootstrap
-    return bootstrap.level if bootstrap else 0.95
-
-
 def count_range(counts: Sequence[int]) -> str:
     """Sample sizes as text: the smallest to the largest."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:
+def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Evaluation]]:
     """The evaluations on a criterion, by model: untouched, then under the debias methods."""
-    models: dict[str, list[Any]] = {}
-    for evaluation in grid.evaluations.values():
+    models: dict[str, list[Evaluation]] = {}
+    for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
             models.setdefault(evaluation.model, []).append(evaluation)
     return models

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import coefficient, plain, typeset, typographic
-from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS
@@ -20,6 +20,8 @@ from .text import SMALL
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
 HIDDEN = {
@@ -98,17 +100,20 @@ def hidden_bias(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config.evaluation.items():
-        if any(fit.criterion == criterion for fit in grid.fits.values()) and entry.get("hidden") is not None:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, entry in study.config.evaluation.items():
+        if (
+            any(fit.criterion == criterion for fit in study.grid.fits.values())
+            and entry.get("hidden") is not None
+        ):
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
+            states, name = evaluations_of(study, criterion), f"hidden-bias-{slug(criterion)}"
             groups = group_by_size(
                 states, 8.4, lambda model, by_model=states: 0.59 + 0.16 * len(by_model[model])
             )
             for drawing_name, (models,) in pages(name, groups, 1):
                 part = {"models": models} if len(groups) > 1 else {}
-                yield Drawing(drawing_name, tables(grid, "mitigation"), spec | part)
+                yield Drawing(drawing_name, spec=spec | part)
 
 
 FIGURES = (
@@ -116,7 +121,8 @@ FIGURES = (
         "hidden-bias",
         "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
         _drawings,
-        from_tables(hidden_bias, "mitigation"),
+        from_tables(hidden_bias),
+        reads=("mitigation",),
         group="mitigation",
         reading="A diamond is the untouched model, a dot the model after debiasing, with its value. The "
         "dashed line is chance: a dot on it says that this test recovers nothing any more. A dot that "

@@ -10,7 +10,7 @@ import numpy as np
 from ..files import slug
 from ..labels import sic
 from ..numbers import typeset
-from .figure import Drawing, Example, Figure, cells_of, labels, tables
+from .figure import Drawing, Example, Figure, cells_of, labels
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
 from .palette import DASHED, ZEBRA, unit_looks
 from .rows import from_tables, rows_of, units_of
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 WORDS = 10  # of a figure
 KEYS = ["query", "metric", "model", "debias"]
@@ -126,16 +128,14 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if {"bootstrap", "sensitivity"} <= grid.config.inference.parts.keys():
-        for criterion in grid.ranked_criteria:
-            cells = cells_of(grid, [criterion])
-            # a figure per metric: one of all would be taller than a page
-            for metric in dict.fromkeys(cell.metric for cell in cells):
-                metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
-                spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
-                name = f"influence-{slug(criterion)}-{metric}"
-                yield Drawing(name, tables(grid, "influence", "inference"), spec)
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        cells = cells_of(study, [criterion])
+        # a figure per metric: one of all would be taller than a page
+        for metric in dict.fromkeys(cell.metric for cell in cells):
+            metric_labels = labels(study, [cell for cell in cells if cell.metric == metric])
+            spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
+            yield Drawing(f"influence-{slug(criterion)}-{metric}", spec=spec)
 
 
 def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +153,9 @@ FIGURES = (
         "influence",
         "The words that move a metric's scores most: how each score changes when a word is left out.",
         _drawings,
-        from_tables(influence, "influence", "inference"),
+        from_tables(influence),
+        reads=("influence", "inference"),
+        when="bootstrap and sensitivity",
         needs="inference with a bootstrap and sensitivity",
         reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
         "score moves when this word is left out, in standard errors of the score. To the right, the score "

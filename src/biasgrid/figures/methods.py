@@ -9,11 +9,11 @@ shows as "n/a".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .figure import evaluations_of
+from .figure import labels
 from .layout import MARGIN, PAGE, add_axes, no_mark, page
 from .palette import ZEBRA
 from .rows import rows_of
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 
 def method_label(labels: Mapping[str, str], key: str) -> str:
@@ -121,8 +123,6 @@ def add_blocks(
     return figure, panels, places
 
 
-def method_labels(grid: Any, criterion: str) -> dict[str, str]:
+def method_labels(study: Planned, criterion: str) -> dict[str, str]:
     """What is printed for the keys of the models that are evaluated on a criterion, and of their debias methods."""
-    evaluations = evaluations_of(grid, criterion)
-    keys = {evaluation.debias for of_model in evaluations.values() for evaluation in of_model}
-    return {key: grid.labels[key] for key in sorted({*evaluations, *keys} & grid.labels.keys())}
+    return labels(study, [e for e in study.grid.evaluations.values() if e.criterion == criterion])

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
-from .figure import Drawing, Example, Figure, Files, level
+from ..tables.inputs import FACTS
+from .figure import Drawing, Example, Figure, Files
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
 from .text import NORMAL, SMALL, fit_text, line_count, unit_label
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..inference.null import Null
+    from ..planned import Cell, Planned
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
@@ -284,23 +286,23 @@ def facts(metric: Any) -> dict[str, Any]:
     return {name: getattr(metric, name) for name in ("neutral", "exchanged", "test_of", "regrouped")}
 
 
-def drawing(grid: Any, cell: Any) -> Drawing:
+def drawing(study: Planned, cell: Cell) -> Drawing:
     """The figure of a cell, whether a config lists it or not."""
-    metric, inference = grid.metric(cell.criterion, cell.metric), grid.config.inference
+    metric, inference = study.metric(cell.criterion, cell.metric), study.config.inference
     # in another criterion, the key can be another metric's
-    label = grid.metrics(cell.criterion)[cell.metric].label or metric.label
+    label = study.metrics(cell.criterion)[cell.metric].label or metric.label
     spec = {
-        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
+        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), study.labels)}",
         "metric": facts(metric),
         "interval": inference.interval,
-        "level": level(grid),
+        "level": FACTS["level"](study),
     }
-    return Drawing(f"null/{cell.name}", {"null": grid.null_file(cell)}, spec, "null")
+    return Drawing(f"null/{cell.name}", {"null": study.paths.null_file(cell)}, spec, "null")
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for name in grid.config.null_distributions:
-        yield drawing(grid, grid.cells[name])
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for name in study.config.null_distributions:
+        yield drawing(study, study.grid.cells[name])
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

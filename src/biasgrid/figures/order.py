@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..files import slug
 from ..numbers import plain, share
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
-from .figure import Drawing, Example, Figure, cells_of, labels, level, pages, tables
+from .figure import Drawing, Example, Figure, cells_of, labels, pages
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
 from .palette import GREY, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
@@ -22,6 +22,8 @@ from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_lab
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the column's model, as good as equal, the row's; greyscale keeps the two apart
 SHADES = ["#E58A4F", "white", "#BBD9F5"]
@@ -154,12 +156,10 @@ def _letters(i: int) -> str:
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and grid.config.inference.bootstrap):
-        return
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         # beside names of 2.6 inches
         side = 0.32 * len({cell.model for cell in cells})
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))
@@ -167,7 +167,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         name = "order" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, most):
             only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, tables(grid, "order", "rankings", "pairs"), {**spec, **only})
+            yield Drawing(drawing_name, spec={**spec, **only})
 
 
 FIGURES = (
@@ -175,7 +175,10 @@ FIGURES = (
         "order",
         "How often one model is less biased than another in bootstrap resamples.",
         _drawings,
-        from_tables(order, "order", "rankings", "pairs"),
+        from_tables(order),
+        reads=("order", "rankings", "pairs"),
+        when="ranked and bootstrap",
+        facts=("level",),
         needs="inference with a bootstrap",
         reading="order is of all criteria together, order-gender and so on of one. A number is the percentage of "
         "bootstrap resamples in which the row's model is less biased than the column's. Blue: mostly the row's, "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..numbers import coefficient, decimal, plain, share, typeset
 from .correlations import FEWEST
-from .figure import Drawing, Example, Figure, cells_of, tables
+from .figure import Drawing, Example, Figure, cells_of, labels
 from .layout import MARGIN, add_axes, add_box, blank, heading, styled
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 CELL = 0.31  # inches
 BAR = 0.62  # inches of the mean ranks' bars, with their numbers
@@ -206,12 +208,10 @@ def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria and grid.quality:
-        cells = [*cells_of(grid, grid.ranked_criteria), *grid.quality.values()]
-        keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
-        spec = {"labels": {key: label for key, label in grid.labels.items() if key in keys}}
-        yield Drawing("quality-ranks", tables(grid, "rankings", "quality"), spec)
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    if study.ranked_criteria and study.grid.quality:
+        cells = [*cells_of(study, study.ranked_criteria), *study.grid.quality.values()]
+        yield Drawing("quality-ranks", spec={"labels": labels(study, cells)})
 
 
 FIGURES = (
@@ -219,7 +219,8 @@ FIGURES = (
         "quality-ranks",
         "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
         _drawings,
-        from_tables(quality_ranks, "rankings", "quality"),
+        from_tables(quality_ranks),
+        reads=("rankings", "quality"),
         reading="Left are ranks by bias (1 is least biased), right ranks on benchmarks (1 is best), both "
         "darkest at 1, with the same models in the same order. A dagger is a rank without some scores "
         "that other models have; n/a is no rank. Spearman's rho of the mean ranks describes these few "

@@ -13,7 +13,7 @@ from ..files import slug
 from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .correlations import readable_on, strength_of
-from .figure import Drawing, Example, Figure, labels, level, page_name, pages, tables
+from .figure import Drawing, Example, Figure, labels, page_name, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
@@ -23,6 +23,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
@@ -234,20 +236,18 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
     return note
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not grid.config.query_ranks:
-        return
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.query_ranks import metrics_with_direction
 
-    models = list(grid.models)
+    models = list(study.models)
     of_criteria: dict[str, dict[str, list[str]]] = {}
-    for criterion, metric, template, *_ in metrics_with_direction(grid):
+    for criterion, metric, template, *_ in metrics_with_direction(study):
         of_criteria.setdefault(criterion, {}).setdefault(template, []).append(metric)
     for criterion, templates in of_criteria.items():
         parts: list[tuple[dict[str, Any], list[Any]]] = []
         for template, metrics in templates.items():
-            cells = [c for c in grid.cells.values() if c.criterion == criterion and c.metric in metrics]
+            cells = [c for c in study.grid.cells.values() if c.criterion == criterion and c.metric in metrics]
             # as the config has the models
             columns = sorted(
                 {(c.metric, c.model, c.debias) for c in cells},
@@ -256,7 +256,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             queries = {
                 part.name
                 for query, metric in {(c.query, c.metric) for c in cells}
-                for part in grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+                for part in study.queries[query].subqueries(study.metric(criterion, metric).template)
             }
             for _, page_columns in pages("", columns, MOST_COLUMNS):
                 room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(page_columns) * LINE
@@ -264,13 +264,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 spec = {
                     "template": template,
                     "columns": list(map(list, page_columns)),
-                    "labels": labels(grid, cells),
+                    "labels": labels(study, cells),
                 }
                 parts += [(spec | {"part": [i, page_count]}, cells) for i in range(page_count)]
         for i, (spec, _) in enumerate(parts):
             name = page_name(f"query-ranks-{slug(criterion)}", i)
-            spec = spec | {"criterion": criterion, "level": level(grid)}
-            yield Drawing(name, tables(grid, "query_ranks", "query_correlations", "query_agreement"), spec)
+            spec = spec | {"criterion": criterion}
+            yield Drawing(name, spec=spec)
 
 
 FIGURES = (
@@ -278,7 +278,10 @@ FIGURES = (
         "query-ranks",
         "Whether models of all kinds order the same queries alike: ranks with intervals, and their correlations.",
         _drawings,
-        from_tables(query_ranks, "query_ranks", "query_correlations", "query_agreement"),
+        from_tables(query_ranks),
+        reads=("query_ranks", "query_correlations", "query_agreement"),
+        when="query_ranks",
+        facts=("level",),
         needs="query_ranks: true",
         reading="One row per query, the one with the highest mean rank on top, and one strip per metric on a model, "
         "whose letter the matrix explains. A mark is the query's rank there, 1 the strongest association in the "

@@ -15,7 +15,7 @@ from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import RankedState
-from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
+from .figure import Drawing, Example, Figure, Files, cells_of, labels, pages
 from .layout import (
     MARGIN,
     PAGE,
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 INTERVAL = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
 UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
@@ -212,21 +214,17 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if not (grid.ranked_criteria and grid.config.inference.bootstrap):
-        return
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion, "level": level(grid)}
-        spec["scaled"] = {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         # two panels side by side, with names of two lines
         panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})
         name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
         for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
             only = {"only": part} if len(part) < len(metrics) else {}
-            inputs = tables(grid, "rank_intervals", "rankings", "pairs", "scalars")
-            yield Drawing(drawing_name, inputs, {**spec, **only})
+            yield Drawing(drawing_name, spec={**spec, **only})
 
 
 FIGURES = (
@@ -235,6 +233,9 @@ FIGURES = (
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
         _drawings,
         _draw,
+        reads=("rank_intervals", "rankings", "pairs", "scalars"),
+        when="ranked and bootstrap",
+        facts=("level", "scaled"),
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
         "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
         "over resamples of words and queries. A vertical bar on the right joins models whose order is undecided: the "

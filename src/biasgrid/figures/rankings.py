@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import plain
-from .figure import Drawing, Example, Figure, Files, cells_of, labels, level, pages, tables
+from ..tables.inputs import facts_of
+from .figure import Drawing, Example, Figure, Files, cells_of, labels, pages
 from .layout import (
     MARGIN,
     PAGE,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 
@@ -339,44 +342,33 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rankings_by_criterion(table, **rest, subtitle=subtitle)
 
 
-def _inputs(grid: Any) -> Files:
-    names = ["rankings", "scalars", *(["pairs"] if grid.config.inference.bootstrap else [])]
-    return tables(grid, *names)
+def _spec(study: Planned) -> dict[str, Any]:
+    """The labels, and what the subtitle depends on besides the tables."""
+    verdicts = facts_of(study, ("scaled", "level", "draws"))
+    return {"labels": labels(study, cells_of(study, study.ranked_criteria)), "verdicts": verdicts}
 
 
-def _verdicts(grid: Any) -> dict[str, Any]:
-    """What the subtitle depends on besides the tables."""
-    return {
-        "scaled": {name: sorted(keys) for name, keys in sorted(grid.scaled_metrics.items())},
-        "level": level(grid),
-        "draws": bootstrap.draws if (bootstrap := grid.config.inference.bootstrap) else 0,
-    }
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    yield Drawing("rankings", spec=_spec(study))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria:
-        printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
-        yield Drawing("rankings", _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid)})
-
-
-def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
-    if not grid.ranked_criteria:
-        return
-    printed_labels = labels(grid, cells_of(grid, grid.ranked_criteria))
+def _drawings_by_criterion(study: Planned) -> Iterator[Drawing]:
     # as many panels as a page has room for, below each other
-    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked_criteria)}) * 0.28 + 0.52
-    criteria = [*sorted(grid.ranked_criteria), OVERALL]
+    panel = len({(cell.model, cell.debias) for cell in cells_of(study, study.ranked_criteria)}) * 0.28 + 0.52
+    criteria = [*sorted(study.ranked_criteria), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
-        yield Drawing(name, _inputs(grid), {"labels": printed_labels, "verdicts": _verdicts(grid), **only})
+        yield Drawing(name, spec=_spec(study) | only)
 
 
+READS: dict[str, Any] = {"reads": ("rankings", "scalars", "pairs"), "when": "ranked"}
 FIGURES = (
     Figure(
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
         _drawings,
         _draw,
+        **READS,
         reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
         "bar is the least biased model. Models under the dotted line miss a rank; which, is said in words, "
         "and their sums, in brackets, compare with no other. A dagger marks a model that was ranked without "
@@ -389,6 +381,7 @@ FIGURES = (
         "The models' ranks for each criterion.",
         _drawings_by_criterion,
         _draw_by_criterion,
+        **READS,
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
         "model that is least biased in one criterion need not be in another. Where a page has no room for all "
         "criteria, the others are in rankings-by-criterion-2 and so on.",

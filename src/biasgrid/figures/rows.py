@@ -32,11 +32,11 @@ def read_table(path: File) -> pd.DataFrame:
     return tables.read(path)
 
 
-def from_tables(draw: Callable[..., figure.Figure], *names: str) -> Callable[..., figure.Figure]:
-    """A `Figure.draw` that calls `draw` with the tables of these names, then with the spec."""
+def from_tables(draw: Callable[..., figure.Figure]) -> Callable[..., figure.Figure]:
+    """A `Figure.draw` that calls `draw` with the tables that it reads, in their order, then with the spec."""
 
     def draw_inputs(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-        return draw(*(read_table(inputs[name]) for name in names), **spec)
+        return draw(*map(read_table, inputs.values()), **spec)
 
     return draw_inputs
 

@@ -19,13 +19,11 @@ from .figure import (
     Figure,
     cells_of,
     labels,
-    level,
     metric_groups,
     page_name,
     parts_of_pages,
     queries_of,
     sign_lines,
-    tables,
 )
 from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
 from .palette import (
@@ -56,6 +54,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
@@ -385,22 +385,21 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
-            "level": level(grid),
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = {(cell.model, cell.debias) for cell in cells}
-        blocks = _blocks(queries_of(grid, criterion), len(units))
+        blocks = _blocks(queries_of(study, criterion), len(units))
         # a legend of columns as wide as letters mostly are, and notes
         columns = max(
-            1, int(PAGE[0] / (max(len(unit_label(unit, grid.labels)) for unit in units) * 0.062 + 0.42))
+            1, int(PAGE[0] / (max(len(unit_label(unit, study.labels)) for unit in units) * 0.062 + 0.42))
         )
         footer_height = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
         parts = parts_of_pages(
@@ -412,7 +411,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         for i, (page_metrics, rows) in enumerate(parts):
             only = {"metrics": page_metrics, "queries": rows, "page": f"{i + 1} of {len(parts)}"}
             selection = {"only": only} if len(parts) > 1 else {}
-            yield Drawing(page_name(name, i), tables(grid, "scores"), {**spec, **selection})
+            yield Drawing(page_name(name, i), spec={**spec, **selection})
 
 
 FIGURES = (
@@ -420,7 +419,9 @@ FIGURES = (
         "scores",
         "Every score of a criterion: one panel per metric, one row per query, one mark per model.",
         _drawings,
-        from_tables(scores, "scores"),
+        from_tables(scores),
+        reads=("scores",),
+        facts=("level",),
         reading="A mark is a score, its colour and shape the model, its thin line the 95 % interval over "
         "words; the dashed line is the metric's neutral value. A filled mark: every test of words that the "
         "metric has is significant after adjustment (column `evidence`). Half-filled: one of the two, left "

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import decimal, typeset
-from .figure import Drawing, Example, Figure, group_by_size, pages, tables
+from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -18,6 +18,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 ROW = 0.2  # inches
 BELOW = 0.42  # inches of a panel's scale, and of the space to the next panel
@@ -175,30 +177,29 @@ def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(rows["model"], rows["debias"], strict=True))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.seed_lists import concepts
 
     of_concepts: dict[tuple[str, str], list[list[Any]]] = {}
-    for criterion, concept, part, metric, queries in concepts(grid):
+    for criterion, concept, part, metric, queries in concepts(study):
         of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
     for (criterion, concept), panels in of_concepts.items():
-        cells = [cell for cell in grid.cells.values() if cell.criterion == criterion]
+        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
         rows = {
             metric: len({(c.model, c.debias) for c in cells if c.metric == metric}) for metric, *_ in panels
         }
-        keys = {key for cell in cells for key in (cell.model, cell.metric, cell.debias)} & grid.labels.keys()
         spec = {
-            "labels": {key: grid.labels[key] for key in sorted(keys)},
+            "labels": labels(study, cells),
             "criterion": criterion,
             "concept": concept,
-            "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
-            "lists": list(grid.config.criteria[criterion].seed_lists[concept]),
+            "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
+            "lists": list(study.config.criteria[criterion].seed_lists[concept]),
         }
         groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
         for drawing_name, (page_panels,) in pages(name, groups, 1):
-            yield Drawing(drawing_name, tables(grid, "seed_lists", "scores"), spec | {"panels": page_panels})
+            yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
 
 
 def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,7 +213,8 @@ FIGURES = (
         "seed-lists",
         "How a score spreads over lists of words for one concept.",
         _drawings,
-        from_tables(seed_lists, "seed_lists", "scores"),
+        from_tables(seed_lists),
+        reads=("seed_lists", "scores"),
         needs="a criterion with seed_lists",
         reading="One panel per metric, one row per model, one mark per list. Marks on both sides of "
         "the dashed line are lists that disagree about which way the bias goes. The numbers on the right are the "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..files import slug
 from ..numbers import coefficient
-from .figure import Drawing, Example, Figure, evaluations_of, pages, tables
+from .figure import Drawing, Example, Figure, evaluations_of, labels, pages
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -18,6 +18,8 @@ from .text import SMALL, text_width, unit_label
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 MOST = 40  # pairs of a page
 ROW = 0.17  # inches
@@ -109,28 +111,25 @@ def seed_pairs(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         lists = getattr(evaluation_spec, "seed_pairs", {}) or {}
-        for evaluations in evaluations_of(grid, criterion).values() if lists else ():
+        for evaluations in evaluations_of(study, criterion).values() if lists else ():
             for evaluation in evaluations:
-                keys = [key for key in (evaluation.model, evaluation.debias) if key in grid.labels]
                 for of_list, pairs in lists.items():
                     spec = {
-                        "labels": {key: grid.labels[key] for key in keys},
+                        "labels": labels(study, [evaluation]),
                         "criterion": criterion,
                         "model": evaluation.model,
                         "debias": evaluation.debias,
                         "of_list": of_list,
                     }
-                    state = evaluation.model if evaluation.debias == "none" else f"{keys[0]}-{keys[1]}"
+                    state = evaluation.model + (
+                        "" if evaluation.debias == "none" else f"-{evaluation.debias}"
+                    )
                     name = f"seed-pairs-{slug(criterion)}-{slug(of_list)}-{state}"
                     for drawing_name, ranks in pages(name, range(1, len(pairs) + 1), MOST):
-                        yield Drawing(
-                            drawing_name,
-                            tables(grid, "seed_pairs"),
-                            spec | {"first": ranks[0], "last": ranks[-1]},
-                        )
+                        yield Drawing(drawing_name, spec=spec | {"first": ranks[0], "last": ranks[-1]})
 
 
 FIGURES = (
@@ -138,7 +137,8 @@ FIGURES = (
         "seed-pairs",
         "How well each pair of a list stands for the direction that all of them make.",
         _drawings,
-        from_tables(seed_pairs, "seed_pairs"),
+        from_tables(seed_pairs),
+        reads=("seed_pairs",),
         needs="an evaluation with seed_pairs",
         reading="A row is a pair, the best first. A filled dot is the cosine of its difference with the direction "
         "that the other pairs make: near 1, it stands for the direction; near 0, it has little to do with it. The "

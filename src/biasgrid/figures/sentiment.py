@@ -10,7 +10,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import coefficient, typeset
-from ..results import results
+from ..results import KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
@@ -20,6 +20,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 MOST_MODELS, MOST_QUERIES = 5, 3  # of a figure
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
@@ -162,10 +164,10 @@ def _facts(part: pd.DataFrame) -> str:
     return f"RNSB {typeset(first['value'])}{accuracy}"
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config.criteria:
-        keys = {key for key in grid.metrics(criterion) if grid.metric(criterion, key).name == "rnsb"}
-        cells = [cell for cell in cells_of(grid, [criterion]) if cell.metric in keys]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.criteria:
+        keys = {key for key in study.metrics(criterion) if study.metric(criterion, key).name == "rnsb"}
+        cells = [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]
         units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
         queries = list(dict.fromkeys(cell.query for cell in cells))
         # rows are models, columns are queries: as many as a page has room for
@@ -176,11 +178,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for name, (page_cells,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
             spec = {
-                "labels": labels(grid, page_cells),
+                "labels": labels(study, page_cells),
                 "criterion": criterion,
                 "cells": [c.name for c in page_cells],
             }
-            yield Drawing(name, {"cells": list(map(grid.cell_file, page_cells))}, spec)
+            yield Drawing(name, {"cells": list(map(study.paths.cell_file, page_cells))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -189,9 +191,9 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     """What RNSB's classifier says of each name, and how well it knows words."""
-    keys, shares = ("criterion", "query", "metric", "model", "debias"), "negative_sentiment_distribution"
+    shares = "negative_sentiment_distribution"
     cells = [
-        {name: cell[name] for name in keys}
+        {name: cell[name] for name in KEYS}
         | {
             "results": [
                 {name: result[name] for name in ("query", "status", "value")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, distinct_sets, tables
+from .figure import Drawing, Example, Figure, distinct_sets
 from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
@@ -17,6 +17,8 @@ from .text import LONGEST_HEAD, LONGEST_ROW, SMALL, shorten, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 ROW = 0.165  # inches
 GAP = 0.18  # inches between panels side by side
@@ -153,30 +155,30 @@ def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Ma
     return [shorten(name, LONGEST_ROW) for name in names]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.shuffled import pairs, shuffled_cells
 
     cells_by_query: dict[tuple[str, str], list[Any]] = {}
-    for cell in shuffled_cells(grid):
+    for cell in shuffled_cells(study):
         cells_by_query.setdefault((cell.criterion, cell.query), []).append(cell)
-    corpora = {pair["corpus"] for pair in pairs(grid)}
+    corpora = {pair["corpus"] for pair in pairs(study)}
     for (criterion, key), cells in cells_by_query.items():
-        query = grid.queries[key]
+        query = study.queries[key]
         keys = {cell.metric for cell in cells} | corpora
         parts: dict[str, str] = {}
         for metric in dict.fromkeys(cell.metric for cell in cells):
-            parts |= distinct_sets(list(query.subqueries(grid.metric(criterion, metric).template)))
+            parts |= distinct_sets(list(query.subqueries(study.metric(criterion, metric).template)))
         spec = {
-            "labels": {name: grid.labels.get(name, name) for name in sorted(keys)},
+            "labels": {name: study.labels.get(name, name) for name in sorted(keys)},
             "criterion": criterion,
             "query_id": key,
             "title": f"{criterion}: {query.name}, in shuffled text",
-            "trainings": list(grid.config.shuffled),
+            "trainings": list(study.config.shuffled),
             "metrics": list(dict.fromkeys(cell.metric for cell in cells)),
             "parts": parts,
         }
-        yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", tables(grid, "shuffled"), spec)
+        yield Drawing(f"shuffled-{slug(criterion)}-{slug(key)}", spec=spec)
 
 
 FIGURES = (
@@ -184,7 +186,8 @@ FIGURES = (
         "shuffled",
         "How much of a metric's value models of shuffled text give.",
         _drawings,
-        from_tables(shuffled_text, "shuffled"),
+        from_tables(shuffled_text),
+        reads=("shuffled",),
         needs="shuffled",
         reading="One panel per way of training, one row per metric, one mark per corpus. A mark says how far from "
         "the neutral value the metric is on models of shuffled text, in distances on models of the same text in "

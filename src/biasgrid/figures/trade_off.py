@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from .figure import Drawing, Example, Figure, tables
+from .figure import Drawing, Example, Figure
 from .layout import (
     MARGIN,
     PAGE,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.lines import Line2D
+
+    from ..planned import Planned
 
 # an empty mark has nothing left in it, a full one everything
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
@@ -213,12 +215,12 @@ def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> 
     return low - 0.07 * (high - low), high + 0.07 * (high - low)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config.evaluation:
-        is_debiased = any(fit.criterion == criterion for fit in grid.fits.values())
-        if is_debiased and grid.evaluation_specs[criterion].similarity:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            yield Drawing(f"trade-off-{slug(criterion)}", tables(grid, "mitigation"), spec)
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.evaluation:
+        is_debiased = any(fit.criterion == criterion for fit in study.grid.fits.values())
+        if is_debiased and study.evaluation_specs[criterion].similarity:
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
+            yield Drawing(f"trade-off-{slug(criterion)}", spec=spec)
 
 
 FIGURES = (
@@ -226,7 +228,8 @@ FIGURES = (
         "trade-off",
         "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
         _drawings,
-        from_tables(trade_off, "mitigation"),
+        from_tables(trade_off),
+        reads=("mitigation",),
         group="mitigation",
         reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "
         "the right, more bias is removed; higher up, more quality is kept. The star is the goal: no bias "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, distinct_sets, pages, tables
+from .figure import Drawing, Example, Figure, distinct_sets, pages
 from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
@@ -17,6 +17,8 @@ from .text import SMALL, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 ROW = 0.155  # inches
 GAP = 0.18  # inches between panels side by side
@@ -145,44 +147,42 @@ def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple
     return rows
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.trainings import trainings as trainings_of
 
     models_by_training: dict[str, list[list[Any]]] = {}
-    for name, parameter, models in trainings_of(grid):
+    for name, parameter, models in trainings_of(study):
         models_by_training.setdefault(name, []).append([parameter, models])
     for name, models in models_by_training.items():
         keys = {model for _, of_parameter in models for model, _ in of_parameter}
         cells = {
             (cell.criterion, cell.query, cell.metric): None
-            for cell in grid.cells.values()
+            for cell in study.grid.cells.values()
             if cell.model in keys
         }
         metrics_by_query: dict[tuple[str, str], list[str]] = {}
         for criterion, query, metric in cells:
             metrics_by_query.setdefault((criterion, query), []).append(metric)
         for (criterion, key), metrics in metrics_by_query.items():
-            query = grid.queries[key]
-            panels = [panel for metric in metrics for panel in _panels(grid, criterion, query, metric)]
+            query = study.queries[key]
+            panels = [panel for metric in metrics for panel in _panels(study, criterion, query, metric)]
             spec = {
-                "labels": {metric: grid.labels[metric] for metric in metrics},
+                "labels": {metric: study.labels[metric] for metric in metrics},
                 "criterion": criterion,
                 "title": f"{criterion}: {query.name}, by training of {name}",
                 "training": name,
                 "models": models,
-                "neutral": {metric: grid.metric(criterion, metric).neutral for metric in metrics},
+                "neutral": {metric: study.metric(criterion, metric).neutral for metric in metrics},
             }
             stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
             for drawing_name, page_panels in pages(stem, panels, PANELS):
-                yield Drawing(
-                    drawing_name, tables(grid, "trainings", "scores"), spec | {"panels": page_panels}
-                )
+                yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
 
 
-def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
+def _panels(study: Planned, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
     """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
-    parts = list(query.subqueries(grid.metric(criterion, metric).template))
+    parts = list(query.subqueries(study.metric(criterion, metric).template))
     for name, sets in distinct_sets(parts).items():
         yield [metric, name, sets]
 
@@ -198,7 +198,8 @@ FIGURES = (
         "trainings",
         "How a score differs between models that were trained with other parameters.",
         _drawings,
-        from_tables(trainings, "trainings", "scores"),
+        from_tables(trainings),
+        reads=("trainings", "scores"),
         needs="trainings",
         reading="One panel per metric, one row per model, which differs from the base in what is written on the "
         "left. The first row has models that differ in the seed of training alone. The grey band is what chance "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import slug
 from ..numbers import decimal, plain, typographic
-from .figure import Drawing, Example, Figure, tables
+from .figure import Drawing, Example, Figure
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
 from .palette import GREY
 from .rows import from_tables
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 # a mark and a shade for each verdict: the table reads the same without colour
 MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗"}
@@ -291,17 +293,18 @@ def _text(value: float, of_p: bool) -> str:
     return typographic(plain(value, 2))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config.criteria if grid.comparison_files else ():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    has_numbers = study.config.published or study.config.computed
+    for criterion in study.config.criteria if has_numbers else ():
         # by the criterion's own label: in another criterion, a key can be another metric's
         metrics = [
-            [key, entry.label or grid.metric(criterion, key).label]
-            for key, entry in grid.metrics(criterion).items()
-            if grid.metric(criterion, key).name in ("weat", "weat_es")
+            [key, entry.label or study.metric(criterion, key).label]
+            for key, entry in study.metrics(criterion).items()
+            if study.metric(criterion, key).name in ("weat", "weat_es")
         ]
         if metrics:
             spec = {
-                "labels": {key: grid.labels[key] for key in (*grid.models, *grid.debias)},
+                "labels": {key: study.labels[key] for key in (*study.models, *study.debias)},
                 "criterion": criterion,
                 "queries": [
                     {
@@ -309,13 +312,13 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                         "targets": _sets(query.target_sets),
                         "attributes": _sets(query.attribute_sets),
                     }
-                    for key in grid.config.criteria[criterion].queries
-                    for query in [grid.queries[key]]
+                    for key in study.config.criteria[criterion].queries
+                    for query in [study.queries[key]]
                 ],
                 "metrics": metrics,
-                "models": list(grid.models),
+                "models": list(study.models),
             }
-            yield Drawing(f"weat-table-{slug(criterion)}", tables(grid, "comparison"), spec)
+            yield Drawing(f"weat-table-{slug(criterion)}", spec=spec)
 
 
 def _sets(sets: Sequence[Any]) -> list[list[Any]]:
@@ -327,7 +330,8 @@ FIGURES = (
         "weat-table",
         "A criterion's published WEAT results beside ours, in the form of table 1 of Caliskan et al. (2017).",
         _drawings,
-        from_tables(weat_table, "comparison"),
+        from_tables(weat_table),
+        reads=("comparison",),
         needs="a criterion with WEAT, and numbers to compare with (published, computed)",
         reading="A row is a query; printed numbers stand beside ours, and the mark behind ours is the verdict: "
         "a tick is reproduced as printed, a cross not as printed. A dash has no value or was not measured "

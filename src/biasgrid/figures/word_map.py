@@ -10,13 +10,15 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import coefficient
-from .figure import Drawing, Example, Figure, Files, evaluations_of, pages
+from .figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
 from .palette import LESS, MORE
 
 if TYPE_CHECKING:
     from matplotlib import figure
+
+    from ..planned import Planned
 
 PANELS = 16  # of a figure: what a page has room for
 SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
@@ -85,20 +87,22 @@ def word_map(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config.evaluation.items():
-        if criterion in grid.config.debias and entry.get("hidden") is not None:
-            for model, evaluations in evaluations_of(grid, criterion).items():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, entry in study.config.evaluation.items():
+        if criterion in study.config.debias and entry.get("hidden") is not None:
+            for model, evaluations in evaluations_of(study, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
                 for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
                     states = [evaluation.debias for evaluation in page_evaluations]
                     spec = {
-                        "labels": {key: grid.labels[key] for key in (model, *states) if key in grid.labels},
+                        "labels": labels(study, page_evaluations),
                         "criterion": criterion,
                         "states": states,
                     }
                     yield Drawing(
-                        drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                        drawing_name,
+                        {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
+                        spec,
                     )
 
 

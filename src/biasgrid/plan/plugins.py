@@ -14,12 +14,13 @@ from pydantic import BaseModel, Field, ValidationError
 from .. import debias, figures, metrics, tables
 from ..embeddings import kinds, readers
 from ..errors import BiasgridError, unknown_name
+from ..in_memory import InMemory
 from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
-from ..study import Study
 from ..tables.table import Column
 from ..validation import Line, Strict, line
+from .study import Study
 
 FILE = "plugins.json"
 NAMES = (
@@ -212,7 +213,7 @@ def record_text(study: Study) -> str:
             facts["documentation"] = inspect.getdoc(metric.function) or ""
             metric_entries[json.dumps([metric.name, params], sort_keys=True)] = facts
     methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
-    formats = {study.models[model].get("format") for model in study.models} & readers.REGISTRY.keys()
+    formats = {model.get("format") for model in study.models.values()} & readers.REGISTRY.keys()
     figure_kinds = {k.name for k in figures.REGISTRY.values() if k.config_name in config.figures}
     record = {
         "metrics": [metric_entries[key] for key in sorted(metric_entries)],
@@ -271,9 +272,7 @@ def read_plugins(folder: Path) -> Plugins:
         kinds=_noted(record.kinds, kinds.Kind, "kind of model", ["open"], make=""),
         methods=_noted(record.methods, debias.Method, "debias method", ["function"], words={}, reference=""),
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
-        tables=_noted(
-            record.tables, tables.Table, "table", ["make", "spec", "cells", "absent"], inputs=_by_the_run
-        ),
+        tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "absent"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
     )
 
@@ -311,6 +310,6 @@ def _value(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf") else value
 
 
-def _by_the_run(grid: Any) -> dict[str, Any]:
+def _by_the_run(study: Any) -> dict[str, Any]:
     """Stands for the files that a table is made from: the run has made it of them."""
-    return {"plugin": []}
+    return {"plugin": InMemory(("plugin",), None)}

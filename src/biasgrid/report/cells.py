@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
@@ -26,12 +26,15 @@ from ..metrics.registry import Metric
 from ..query import Query
 from ..results import KEYS, cells
 from ..tables.comparison import COMPARISON
-from ..tables.inputs import cell_files, inference_files
+from ..tables.inputs import files_of
 from ..tables.scores import SCORES
 from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import interval_of, interval_of_units, number, test_questions, tests_of
+
+if TYPE_CHECKING:
+    from ..plan.study import Study
 
 # a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
@@ -169,18 +172,16 @@ class Cells:
         return asdict(self)
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Study) -> dict[str, Any]:
     """The files that `read` takes, by role."""
-    files: dict[str, Any] = {
-        "cells": cell_files(study),
-        "queries": [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())],
-        "inferences": inference_files(study)["inferences"] if study.inferences else [],
-        "scores": study.table_file("scores"),
-    }
-    return files | ({"comparison": study.table_file("comparison")} if "comparison" in study.tables else {})
+    queries = [
+        study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.grid.cells.values())
+    ]
+    comparison = ("comparison",) if "comparison" in study.tables else ()
+    return files_of(study, ("cells", "inferences", "scores", *comparison)) | {"queries": queries}
 
 
-def spec(study: Any) -> dict[str, Any]:
+def spec(study: Study) -> dict[str, Any]:
     """What `read` depends on besides: which interval is shown, and the file that commands name."""
     return {
         "interval": study.config.inference.interval,

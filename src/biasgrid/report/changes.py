@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from ..query import Query
+from ..results import KEYS
 from ..tables.scores import ADJUSTED
 from ..verdicts.evidence import ALL
 from ..verdicts.least_biased import Answer, answers, decisions
 
 ROUNDING = 1e-9  # a smaller relative difference is one of rounding
-CELL = ["criterion", "query", "metric", "model", "debias"]
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 PUBLISHED = ["source", "table", "criterion", "metric", "model", "quantity"]
@@ -28,7 +28,7 @@ LATER = [*TESTED, "evidence"]  # columns that tables once did not have
 # the columns that are compared, by table: its key, then numbers, then texts
 COLUMNS = {
     "scores": (
-        CELL,
+        KEYS,
         ["value", "p_value", "p_adjusted", "ci_low", "ci_high", *TESTED, "words_used", "words_lost"],
         ["status", "evidence"],
     ),
@@ -242,7 +242,7 @@ def _scores(matches: pd.DataFrame) -> pd.DataFrame:
         [NEW_VALUE, LOST_VALUE, "rounding"],
         "",
     )
-    rows = part[CELL].assign(
+    rows = part[KEYS].assign(
         before=before,
         after=after,
         difference=difference,
@@ -266,7 +266,7 @@ def _uncertainty(matches: pd.DataFrame) -> pd.DataFrame:
     part = matches[~_differs(matches, ["value", "status"])]
     numbers = COLUMNS["scores"][1][1:]
     part = part[_differs(part, [*numbers, "evidence"])]
-    rows = part[CELL].assign(
+    rows = part[KEYS].assign(
         value=_number(part["value_a"]),
         **{f"evidence_{side}": part[f"evidence_{side}"] for side in "ab"},
         **{f"{name}_{side}": _number(part[f"{name}_{side}"]) for name in numbers for side in "ab"},
@@ -299,7 +299,7 @@ def _by_metric(
 def _names(a: Side, b: Side) -> list[tuple[str, list[str], list[str]]]:
     lone_names = []
     for column, kind in zip(
-        CELL, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
+        KEYS, ("criteria", "queries", "metrics", "models", "debias methods"), strict=True
     ):
         first, second = (list(dict.fromkeys(side.tables["scores"][column])) for side in (a, b))
         names_in_one = [x for x in first if x not in set(second)], [x for x in second if x not in set(first)]

@@ -20,6 +20,7 @@ from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..records import read_model
 from ..statistics.aggregation import OVERALL
+from ..tables.inputs import FACTS
 from ..validation import to_record
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
@@ -39,7 +40,7 @@ def side_of(study: FinishedStudy) -> Side:
 
     Raises BiasgridError for a study without scores, and for a damaged table.
     """
-    if not study.table_file("scores").is_file():
+    if not study.paths.table_file("scores").is_file():
         raise BiasgridError(f"{study.folder}: not a finished study: it has no scores.csv; run it again")
     config = to_record(study.config)
     # paths as the study's file has them; in `study.config` they are relative to the working directory
@@ -51,22 +52,21 @@ def side_of(study: FinishedStudy) -> Side:
     }
     vectors = {}
     for model in study.models:
-        if (file := study.model_file(model)).is_file():
+        if (file := study.paths.model_file(model)).is_file():
             vectors[model] = read_model(file).get("sha256", {})
-    bootstrap = study.config.inference.bootstrap
     return Side(
-        {name: _texts(study, name) for name in COLUMNS if study.table_file(name).is_file()},
+        {name: _texts(study, name) for name in COLUMNS if study.paths.table_file(name).is_file()},
         config,
         study.queries,
         vectors,
         list(dict.fromkeys(key for name in config["criteria"] for key in study.metrics(name))),
-        bootstrap.level if bootstrap else 0.95,
+        FACTS["level"](study),
     )
 
 
 def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
     """A table as text, once its compared columns are checked. Tables of older code may lack those of `LATER`."""
-    file, table = study.table_file(name), tables.REGISTRY[name]
+    file, table = study.paths.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
     key, numbers, texts = COLUMNS[name]

@@ -12,11 +12,11 @@ from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
 from ..plan.steps import when_run
+from ..plan.study import Study
 from ..resources import find_file
-from ..study import Study
 from ..tables.answers import summary_spec
-from ..tables.correlations import ranks_inputs
-from ..tables.rankings import bootstrap_spec
+from ..tables.inputs import FACTS, facts_of, files_of
+from ..tables.scales import scaled_metrics
 from ..validation import to_record
 from . import cells
 from .step import template_files
@@ -40,27 +40,26 @@ def report_step(study: Study) -> Step:
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,
-        "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
-        "models": [study.model_file(model) for model in study.models],
+        "tables": [study.paths.table_file(name) for name in SHOWN if name in study.tables],
+        "models": [study.paths.model_file(model) for model in study.models],
         **(_ranks(study) if "rankings" in study.tables else {}),
     }
     function, present = "biasgrid.report.step:write", when_run(study, report_step)
-    return Step("report", inputs, study.report_file, spec_of(study), function, present=present)
+    return Step("report", inputs, study.paths.report_file, spec_of(study), function, present=present)
 
 
 def _ranks(study: Study) -> dict[str, Any]:
     """The rankings and their resamples; of results that have lost the resamples, the rankings alone."""
     try:
-        return ranks_inputs(study)
+        return files_of(study, ("rankings", "rank_samples"))
     except BiasgridError:
-        return {"rankings": study.table_file("rankings")}
+        return {"rankings": study.paths.table_file("rankings")}
 
 
 def spec_of(study: Study) -> dict[str, Any]:
     """The spec of a study's page, as JSON has it."""
     criteria = study.config.criteria
     keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
-    bootstrap = study.config.inference.bootstrap
     return {
         "study": study.name,
         "labels": study.labels,
@@ -81,13 +80,12 @@ def spec_of(study: Study) -> dict[str, Any]:
             for name, entry in criteria.items()
         },
         "collections": _collections(study),
-        "neutrals": sorted([*names, value] for names, value in study.neutrals.items()),
-        "ranking": study.ranking,
+        "neutrals": FACTS["neutral"](study),
+        **facts_of(study, ("ranking", "level")),
         "inference": to_record(study.config.inference),
-        "correlations": {"methods": ["spearman"], **bootstrap_spec(study)},
-        "scaled": study.scaled_metrics,
+        "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
+        "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
-        "level": bootstrap.level if bootstrap else 0.95,
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now
@@ -98,7 +96,7 @@ def spec_of(study: Study) -> dict[str, Any]:
     }
 
 
-def _facts(study: Any, key: str) -> dict[str, Any]:
+def _facts(study: Study, key: str) -> dict[str, Any]:
     """What a metric declares, under the parameters of the first criterion that has it."""
     criterion = next(name for name in study.config.criteria if key in study.metrics(name))
     metric, entry = study.metric(criterion, key), study.metrics(criterion)[key]
@@ -148,7 +146,7 @@ def _references(query: Any, entry: Any) -> list[str]:
     return references if len(references) == count else ["in the config"] * count
 
 
-def _collections(study: Any) -> list[dict[str, str]]:
+def _collections(study: Study) -> list[dict[str, str]]:
     """The files of word sets that the queries name: paper and licence, as far as the files are there."""
     stems = {
         reference.partition(".")[0]

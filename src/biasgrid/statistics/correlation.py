@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,11 @@ def with_interval(
         samples = _correlate_rows(*pair[:, places], method)
     (value,) = _correlate_rows(*pair[:, None], method)
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
+
+
+def by_methods(x: Sequence[float], y: Sequence[float], seed: int = 0) -> list[tuple[Any, ...]]:
+    """(method, n, value, low, high) of two rows of numbers by each of METHODS, as `with_interval` gives them."""
+    return [(method, len(x), *with_interval(x, y, method, seed)) for method in METHODS]
 
 
 def _correlate_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:

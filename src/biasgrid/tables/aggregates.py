@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,12 @@ from ..records import read_aggregates
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import EVIDENCE, SCORES, adjustment
-from .table import ANY, Column, Files, Table
+from .scores import EVIDENCE, SCORES
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
@@ -85,17 +89,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    tests = [grid.aggregates_file(grid.inference_groups[name][0]) for name in sorted(grid.aggregate_criteria)]
-    return {"scores": grid.table_file("scores"), **({"tests": tests} if tests else {})}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
+def _spec(study: Planned) -> dict[str, Any]:
+    cells = [study.grid.inference_groups[name][0].cell for name in sorted(study.grid.aggregate_criteria)]
     return {
-        "ranked": sorted(grid.ranked_criteria),
-        "aggregation": aggregation_name(grid.config.aggregation),
-        **adjustment(grid),
+        "aggregation": aggregation_name(study.config.aggregation),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
 
@@ -113,26 +110,22 @@ AGGREGATES = Table(
             "average or sum of the scores, plain or of absolute values",
             values=tuple(AGGREGATIONS),
         ),
-        Column("value", "the aggregate; empty where no score has a value", "number", "the metric's", ANY),
-        Column("cells", "how many scores there are", "count"),
-        Column("cells_nan", "how many of them have no value, and are left out", "count"),
-        Column(
+        Column.value("value", "the aggregate; empty where no score has a value"),
+        Column.count("cells", "how many scores there are"),
+        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.share(
             "p_groups",
             "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
             "aggregation that ranks models",
-            "number",
-            range=(0, 1),
         ),
-        Column(
-            "p_groups_adjusted",
-            "p_groups, adjusted for the number of models and metrics of the criterion",
-            "number",
-            range=(0, 1),
+        Column.share(
+            "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics of the criterion"
         ),
         Column("draws", "random groups that the test rests on", "optional count"),
         *EVIDENCE,
     ),
-    inputs=_inputs,
+    reads=("scores", "tests"),
+    facts=("ranked", "adjust", "level"),
     spec=_spec,
     make=make,
 )

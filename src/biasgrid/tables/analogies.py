@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..evaluation.answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = (
     CRITERION,
@@ -58,12 +61,9 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
                 yield (*place, name, entry["method"], "yes" if entry["excluded"] else "no"), entry
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return (
-        {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
-        if grid.analogy_evaluations
-        else {}
-    )
+def _inputs(study: Planned) -> dict[str, Any]:
+    asking = [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].questions]
+    return {"evaluations": list(map(study.paths.evaluation_file, asking))}
 
 
 ANALOGIES = Table(
@@ -73,9 +73,9 @@ ANALOGIES = Table(
         *KEYS,
         Column("pair", "the pair a:b; empty where all pairs made the question"),
         Column("word", "the word c; empty of generated pairs"),
-        Column("rank", "1 is the best answer", "number", range=(1, inf)),
+        Column.rank("rank", "1 is the best answer"),
         Column("answer", "the answer; of generated pairs x:y"),
-        Column("score", "the method's score of it", "number", "the method's", ANY),
+        Column.value("score", "the method's score of it", "the method's"),
         Column("own", "which word of the question the answer is; empty for none", values=("a", "b", "c", "")),
     ),
     inputs=_inputs,
@@ -91,8 +91,8 @@ ANALOGY_SUMMARY = Table(
             "own_a, own_b, own_c: the answer is a, b or c; right: it is the right one",
             values=("own_a", "own_b", "own_c", "right"),
         ),
-        Column("value", "share of the questions", "number", range=(0, 1)),
-        Column("n", "how many questions it is of", "count"),
+        Column.share("value", "share of the questions"),
+        Column.count("n", "how many questions it is of"),
     ),
     inputs=_inputs,
     make=summary,

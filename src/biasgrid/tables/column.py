@@ -31,3 +31,28 @@ class Column:
     def __post_init__(self) -> None:
         if self.range is None and "count" in self.dtype:
             object.__setattr__(self, "range", (0, inf))
+
+    @classmethod
+    def count(cls, name: str, meaning: str) -> Column:
+        """A whole number, from 0."""
+        return cls(name, meaning, "count")
+
+    @classmethod
+    def value(cls, name: str, meaning: str, unit: str = "the metric's", least: float = -inf) -> Column:
+        """A number in a unit, left out that of the metric of the row."""
+        return cls(name, meaning, "number", unit, (least, inf))
+
+    @classmethod
+    def share(cls, name: str, meaning: str) -> Column:
+        """A number from 0 to 1, such as a share or a p-value."""
+        return cls(name, meaning, "number", range=(0, 1))
+
+    @classmethod
+    def correlation(cls, name: str, meaning: str) -> Column:
+        """A correlation, or an end of its interval."""
+        return cls(name, meaning, "number", range=(-1, 1))
+
+    @classmethod
+    def rank(cls, name: str, meaning: str) -> Column:
+        """A rank, from 1; equal ones may share a mean rank."""
+        return cls(name, meaning, "number", range=(1, inf))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 OTHERS, ALL = "(others)", "(all)"
 
@@ -22,17 +25,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for contrast in result.get("contrasts", [])
         for quantity, value in contrast["values"].items()
     ]
-    keys = CONTRASTS.names[:-1]
-    table = pd.DataFrame(rows, columns=CONTRASTS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
+    return CONTRASTS.finish(rows, first=True)
 
 
-def _cells(grid: Any) -> list[Any]:
-    return [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {}
+def _cells(study: Planned) -> list[Cell]:
+    return [cell for cell in study.grid.cells.values() if study.metric(cell.criterion, cell.metric).contrasts]
 
 
 CONTRASTS = Table(
@@ -44,9 +41,9 @@ CONTRASTS = Table(
         Column("second", f'another group; "{OTHERS}": all others together'),
         Column("words", f'the set of words that it is of; "{ALL}": all together'),
         Column("quantity", "the number's name"),
-        Column("value", "the number", "number", "the quantity's", ANY),
+        Column.value("value", "the number", "the quantity's"),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
     cells=_cells,
 )

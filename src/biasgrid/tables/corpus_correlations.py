@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..seeds import seed_of
-from ..statistics.correlation import METHODS, with_interval
+from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FEWEST = 3  # queries
 
@@ -28,21 +32,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     "metrics" and "corpus_metrics"; "seed", the study's.
     """
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
-    columns = CORPUS_CORRELATIONS.names
     rows = [
-        (
-            criterion,
-            *unit,
-            *corpus_unit,
-            method,
-            len(points),
-            *with_interval(points["x"], points["y"], method, seed),
-        )
+        (criterion, *unit, *corpus_unit, *correlation)
         for criterion, entry in spec["criteria"].items()
         for unit, corpus_unit, points in _pairs(scores[scores["criterion"] == criterion], entry)
-        for method in METHODS
+        for correlation in by_methods(points["x"], points["y"], seed)
     ]
-    return pd.DataFrame(rows, columns=columns).sort_values(columns[:7], ignore_index=True)
+    return CORPUS_CORRELATIONS.finish(rows)
 
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
@@ -61,22 +57,24 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
     return pairs
 
 
-def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
+def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
     """The criteria whose vectors and corpora are compared, as the spec has them."""
     criteria = {}
-    for criterion, entry in grid.config.criteria.items():
-        metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
+    for criterion, entry in study.config.criteria.items():
+        metrics = {key: study.metric(criterion, key) for key in sorted(study.metrics(criterion))}
         corpora = [
-            key for key, m in metrics.items() if m.name == "pmi" and grid.suitable_models(criterion, key)
+            key
+            for key, m in metrics.items()
+            if m.name == "pmi" and study.grid.suitable_models(criterion, key)
         ]
         vector_metrics = [
             key
             for key, m in metrics.items()
             if m.template == (2, 2)
-            and (models := grid.suitable_models(criterion, key))
-            and not grid.kind(models[0]).text
+            and (models := study.grid.suitable_models(criterion, key))
+            and not study.kind(models[0]).text
         ]
-        queries = [q for key in entry.queries if (q := grid.queries[key]).template == (2, 2)]
+        queries = [q for key in entry.queries if (q := study.queries[key]).template == (2, 2)]
         if corpora and vector_metrics and len(queries) >= FEWEST:
             names = [[q.name, *(part.name for part in q.subqueries((2, 1)))] for q in queries]
             criteria[criterion] = {
@@ -101,8 +99,10 @@ CORPUS_CORRELATIONS = Table(
         Column("of", "the corpus: a model's key"),
         *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
     ),
-    inputs=lambda grid: {"scores": grid.table_file("scores")} if _criteria(grid) else {},
-    spec=lambda grid: {"criteria": _criteria(grid), "seed": grid.config.seed},
+    reads=("scores",),
+    when=_criteria,
+    facts=("seed",),
+    spec=lambda study: {"criteria": _criteria(study)},
     make=make,
     key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),
 )

@@ -30,18 +30,12 @@ def correlation_columns(
             f"pearson: how near to a line {variables} lie; spearman: the same of their ranks",
             values=METHODS,
         ),
-        Column("n", n, "count"),
-        Column(
-            "correlation",
-            f"0 is no relation; empty {empty or f'with fewer than three {units}'}",
-            "number",
-            range=(-1, 1),
+        Column.count("n", n),
+        Column.correlation(
+            "correlation", f"0 is no relation; empty {empty or f'with fewer than three {units}'}"
         ),
-        Column(
-            "ci_low",
-            f"lower end of its 95 % interval (percentiles of {draws:,} resamples of {units})",
-            "number",
-            range=(-1, 1),
+        Column.correlation(
+            "ci_low", f"lower end of its 95 % interval (percentiles of {draws:,} resamples of {units})"
         ),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
+        Column.correlation("ci_high", "its upper end"),
     )

@@ -15,7 +15,7 @@ from ..statistics.aggregation import name_of, number_of
 from ..statistics.correlation import correlate_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks
-from .rankings import RANKINGS, bootstrap_spec
+from .rankings import RANKINGS
 from .table import Column, Files, Table
 
 METHODS = ("spearman", "kendall", "pearson")
@@ -104,12 +104,6 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
     return table
 
 
-def ranks_inputs(grid: Any) -> dict[str, Any]:
-    """The rankings and, where the study has a bootstrap, the ranks of its resamples."""
-    ranks = {"rank_samples": grid.ranks_file} if grid.config.inference.bootstrap else {}
-    return {"rankings": grid.table_file("rankings"), **ranks}
-
-
 CORRELATIONS = Table(
     "correlations",
     "One row per ranked criterion (and all together), method and ordered pair of metrics: the correlation of the "
@@ -119,18 +113,18 @@ CORRELATIONS = Table(
         Column("method", "which correlation; Kendall's is tau-b", values=METHODS),
         Column("metric_a", "a metric's key"),
         Column("metric_b", "another's, or the same"),
-        Column("correlation", "0 is no relation; empty where it is not defined", "number", range=(-1, 1)),
-        Column("ci_low", "lower end of the 95 % interval (bootstrap over words)", "number", range=(-1, 1)),
-        Column("ci_high", "its upper end", "number", range=(-1, 1)),
-        Column(
+        Column.correlation("correlation", "0 is no relation; empty where it is not defined"),
+        Column.correlation("ci_low", "lower end of the 95 % interval (bootstrap over words)"),
+        Column.correlation("ci_high", "its upper end"),
+        Column.count(
             "queries",
             "the fewest queries that one of these ranks rests on: a model that lost queries is ranked by others than "
             "the rest",
-            "count",
         ),
     ),
-    inputs=ranks_inputs,
-    spec=lambda grid: {"methods": grid.config.correlations, **bootstrap_spec(grid)},
+    reads=("rankings", "rank_samples"),
+    facts=("bootstrap",),
+    spec=lambda study: {"methods": study.config.correlations},
     make=make,
     key=("criterion", "method", "metric_a", "metric_b"),
 )

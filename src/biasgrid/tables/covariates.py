@@ -27,7 +27,6 @@ from .covariate_points import (
     metrics_spec,
     points_of,
 )
-from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import Column, Files, Table
 
@@ -46,18 +45,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     inputs: "cells", files of cells; "frequencies", files of frequencies; "scores", the table. spec: as of
     `covariate_points.metrics_spec`, and "seed", the study's.
     """
-    # imported late: a plan makes no table
-    import pandas as pd
-
     seed = seed_of(spec["seed"], "covariates")
     rows = [
         (*key, method, len(points.units), *_correlate(points, method, seed))
         for key, points in points_of(inputs, spec).items()
         for method in METHODS
     ]
-    names = COVARIATES.names
-    keys = names[: names.index("n")]
-    return pd.DataFrame(rows, columns=names).sort_values(keys, ignore_index=True)
+    return COVARIATES.finish(rows)
 
 
 def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, float, int, str]:
@@ -69,16 +63,6 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
         return nan, nan, nan, units, reason
     numbers = over_units(points.centred, points.units, method, seed, DRAWS)
     return *numbers, units, EXPLAINED if numbers[0] != numbers[0] else ""
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not has_covariates(grid, grid.config.criteria):
-        return {}
-    return {
-        "cells": cell_files(grid),
-        "frequencies": [grid.frequency_file(model) for model in grid.models_with_frequencies],
-        "scores": grid.table_file("scores"),
-    }
 
 
 COVARIATES = Table(
@@ -135,16 +119,17 @@ COVARIATES = Table(
             "where `reason` says why",
             DRAWS,
         ),
-        Column(
+        Column.count(
             "units",
             "how many different ones the bootstrap draws from, each with all of its scores. The groups are taken as "
             "given",
-            "count",
         ),
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {**metrics_spec(grid), "seed": grid.config.seed},
+    reads=("cells", "frequencies", "scores"),
+    when=lambda study: has_covariates(study, study.config.criteria),
+    facts=("seed",),
+    spec=metrics_spec,
     make=make,
     key=(
         *("criterion", "metric", "model", "debias", "of", "higher"),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..directions import COMPARED as KINDS
 from ..results import results
-from .inputs import cell_files
+from .cells import direction_cells
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
 
@@ -24,13 +24,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for name, angle in result["scalars"].items()
         if name.startswith(ANGLE)
     ]
-    keys = DIRECTIONS.names[:-1]
-    table = pd.DataFrame(rows, columns=DIRECTIONS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"angle": "float64"})
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.direction_cells)} if grid.direction_cells else {}
+    return DIRECTIONS.finish(rows, first=True)
 
 
 DIRECTIONS = Table(
@@ -45,8 +39,8 @@ DIRECTIONS = Table(
         Column("direction_b", "how another is", values=KINDS),
         Column("angle", "the angle between them", "number", "degrees", (0, 180)),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
-    cells=lambda grid: grid.direction_cells,
+    cells=direction_cells,
 )
 TABLES = (DIRECTIONS,)

@@ -14,8 +14,6 @@ from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
 
-KEYS = ["criterion", "query_id", "set", "model"]
-
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = [
@@ -23,32 +21,23 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for record in map(read_frequencies, inputs["frequencies"])
         for of_set in record["sets"]
     ]
-    table = pd.DataFrame(rows, columns=FREQUENCY.names)
-    numbers = {c.name: "int64" if c.dtype == "count" else "float64" for c in NUMBERS}
-    return table.astype(numbers).sort_values(KEYS, ignore_index=True)
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    files = [grid.frequency_file(model) for model in grid.models_with_frequencies]
-    return {"frequencies": files} if files else {}
+    return FREQUENCY.finish(rows)
 
 
 NUMBERS = (
-    Column("words", "how many vocabulary entries the set's words were found as", "count"),
-    Column("mean", "how often a word of them occurs in the corpus, on average", "number", "tokens", (0, inf)),
+    Column.count("words", "how many vocabulary entries the set's words were found as"),
+    Column.value("mean", "how often a word of them occurs in the corpus, on average", "tokens", 0),
     Column(
         "variance", "the variance of that over the words (divided by their number)", "number", range=(0, inf)
     ),
-    Column(
+    Column.rank(
         "mean_rank",
         "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
         "equally often all have the best of their ranks",
-        "number",
-        range=(1, inf),
     ),
-    Column("median_rank", "the median of these ranks", "number", range=(1, inf)),
-    Column("share", "the share of the corpus' tokens that are words of the set", "number", range=(0, 1)),
-    Column("known", "how many of the words have a known frequency", "count"),
+    Column.rank("median_rank", "the median of these ranks"),
+    Column.share("share", "the share of the corpus' tokens that are words of the set"),
+    Column.count("known", "how many of the words have a known frequency"),
     Column(
         "mean_log",
         "the mean of their log frequencies: natural logarithms of occurrences per million tokens, or of 1 / rank",
@@ -77,8 +66,9 @@ FREQUENCY = Table(
             values=("counts", "wordfreq", "rank"),
         ),
     ),
-    inputs=_inputs,
+    reads=("frequencies",),
+    when="frequencies",
     make=make,
-    key=tuple(KEYS),
+    key=("criterion", "query_id", "set", "model"),
 )
 TABLES = (FREQUENCY,)

@@ -12,7 +12,6 @@ import pandas as pd
 from ..options import P_VALUES
 from ..results import KEYS, cells, results_of
 from .influence import changes
-from .inputs import inference_files
 from .keys import CELL
 from .scores import adjust, equal_tests
 from .table import ANY, Column, Files, Table
@@ -106,10 +105,6 @@ def _count(value: float | None) -> int | float | None:
         return value if value <= 2**53 else float(value)
     except OverflowError:
         return math.inf
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return inference_files(grid) if grid.inferences else {}
 
 
 def _ends(interval: str, prefix: str, **of_numbers: Any) -> tuple[Column, Column]:
@@ -234,8 +229,9 @@ INFERENCE = Table(
         Column("controls_median", "the median of their values", "number", "the metric's", ANY),
         Column("controls_high", "2.5 % of them have a higher value", "number", "the metric's", ANY),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {"ranges": sorted([*names, *ends] for names, ends in grid.ranges.items())},
+    reads=("inferences", "queries"),
+    when="inference",
+    facts=("ranges",),
     make=make,
 )
 TABLES = (INFERENCE,)

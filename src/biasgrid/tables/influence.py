@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ..results import results
-from .inputs import inference_files
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -30,12 +29,6 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
             yield name, word, change
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.config.inference.sensitivity:
-        return {}
-    return {"inferences": inference_files(grid)["inferences"]}
-
-
 INFLUENCE = Table(
     "influence",
     "One row per score and word of its query: the score without the word, less the score (leave-one-out).",
@@ -43,15 +36,10 @@ INFLUENCE = Table(
         *CELL,
         Column("set", "the set that the word is in"),
         Column("word", "as the set has it"),
-        Column(
-            "influence",
-            "how the score changes; empty where it has no value then",
-            "number",
-            "the metric's",
-            ANY,
-        ),
+        Column.value("influence", "how the score changes; empty where it has no value then"),
     ),
-    inputs=_inputs,
+    reads=("inferences",),
+    when="sensitivity",
     make=make,
 )
 TABLES = (INFLUENCE,)

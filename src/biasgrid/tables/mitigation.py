@@ -14,7 +14,7 @@ from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -49,8 +49,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for scores_criterion in scores.loc[state_rows, "criterion"].unique():
             distances = _mean_distances(scores, scores_criterion, model, key, neutral)
             rows += [(scores_criterion, model, key, "metric", *row) for row in distances]
-    table = pd.DataFrame(rows, columns=MITIGATION.names).sort_values(MITIGATION.names[:5], ignore_index=True)
-    return table.astype({"before": "float64", "after": "float64", "n": "int64"})
+    return MITIGATION.finish(rows)
 
 
 def _mean_distances(
@@ -66,13 +65,6 @@ def _mean_distances(
         yield metric, before, after, n, "ok" if n else "no query has a value before and after"
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = grid.evaluations.values()
-    if all(evaluation.debias == UNTOUCHED for evaluation in evaluations):
-        return {}
-    return {"scores": grid.table_file("scores"), "evaluations": list(map(grid.evaluation_file, evaluations))}
-
-
 MITIGATION = Table(
     "mitigation",
     "One row per criterion, model, debias method and measure: bias removed, quality lost, and bias that is still "
@@ -83,13 +75,14 @@ MITIGATION = Table(
         DEBIAS,
         Column("group", 'what kind of measure: "metric", or an evaluation\'s'),
         Column("measure", "the metric's key, or the measure's name"),
-        Column("before", "on the model as it is", "number", "the measure's", ANY),
-        Column("after", "under the debias method", "number", "the measure's", ANY),
-        Column("n", "how many cells, words, pairs or questions it rests on", "count"),
+        Column.value("before", "on the model as it is", "the measure's"),
+        Column.value("after", "under the debias method", "the measure's"),
+        Column.count("n", "how many cells, words, pairs or questions it rests on"),
         Column("status", '"ok", or why there is no value'),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {"neutral": sorted([*names, value] for names, value in grid.neutrals.items())},
+    reads=("scores", "evaluations"),
+    when=lambda study: any(evaluation.debias != UNTOUCHED for evaluation in study.grid.evaluations.values()),
+    facts=("neutral",),
     make=make,
 )
 TABLES = (MITIGATION,)

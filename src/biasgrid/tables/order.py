@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..statistics.ranks import RESAMPLED
 from .keys import CRITERION, METRIC
-from .rank_intervals import bootstrap_inputs, models_by_place
+from .rank_intervals import models_by_place
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
 from .table import Column, Files, Table
@@ -63,15 +63,14 @@ ORDER = Table(
         Column("debias_a", "its debias method"),
         Column("model_b", "another's"),
         Column("debias_b", "its debias method"),
-        Column(
+        Column.share(
             "share_of_resamples",
             "in which model_a ranks as less biased than model_b, a tie counting half; it is no probability",
-            "number",
-            range=(0, 1),
         ),
     ),
-    inputs=bootstrap_inputs,
-    spec=lambda grid: {"draws": grid.config.inference.bootstrap.draws},
+    reads=("rankings", "rank_samples"),
+    when="bootstrap",
+    facts=("draws",),
     make=make,
 )
 TABLES = (ORDER,)

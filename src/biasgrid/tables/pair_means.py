@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -26,19 +28,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for place, values_and_pairs in values_of_units.items():
         values, pairs = np.array(values_and_pairs).T
         rows.append((*place, len(values), int(pairs.sum()), values.mean(), values @ pairs / pairs.sum()))
-    return pd.DataFrame(rows, columns=PAIR_MEANS.names).sort_values(PAIR_MEANS.names[:4], ignore_index=True)
+    return PAIR_MEANS.finish(rows)
 
 
-def _cells(grid: Any) -> list[Any]:
+def _cells(study: Planned) -> list[Cell]:
     cells = []
-    for cell in grid.cells.values():
-        if grid.metric(cell.criterion, cell.metric).paired and grid.kind(cell.model).scores:
+    for cell in study.grid.cells.values():
+        if study.metric(cell.criterion, cell.metric).paired and study.kind(cell.model).scores:
             cells.append(cell)
     queries = Counter(map(_place, cells))
     return [cell for cell in cells if queries[_place(cell)] > 1]
 
 
-def _place(cell: Any) -> tuple[str, ...]:
+def _place(cell: Cell) -> tuple[str, ...]:
     return cell.criterion, cell.metric, cell.model, cell.debias
 
 
@@ -52,18 +54,13 @@ PAIR_MEANS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("queries", "queries with a value", "count"),
-        Column("pairs", "their pairs of sentences (rows of their sets)", "count"),
-        Column("mean", "mean of the values", "number", "the metric's", ANY),
-        Column(
-            "weighted_mean",
-            "mean of the values, each weighted by the query's pairs",
-            "number",
-            "the metric's",
-            ANY,
-        ),
+        Column.count("queries", "queries with a value"),
+        Column.count("pairs", "their pairs of sentences (rows of their sets)"),
+        Column.value("mean", "mean of the values"),
+        Column.value("weighted_mean", "mean of the values, each weighted by the query's pairs"),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    reads=("cells",),
+    cells=_cells,
     make=make,
 )
 TABLES = (PAIR_MEANS,)

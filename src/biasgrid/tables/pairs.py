@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,16 @@ from ..statistics.shared import FEW_SHARED, NO_VALUE, OTHER_QUERIES, THESE_QUERI
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
 from .keys import CRITERION, METRIC
+from .query_groups import subqueries_of
 from .scores import read_ranked
 from .shared import Place, State, places_of
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FAMILIES = MODELS, STATES
-KEYS = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -46,7 +50,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             for family, members in _families(place.states):
                 pairs = [_Pair(place, a, b) for a, b in combinations(members, 2)]
                 rows += _compare(place, family, pairs, scores, samples, spec)
-    return pd.DataFrame(rows, columns=PAIRS.names).sort_values(KEYS, ignore_index=True)
+    return PAIRS.finish(rows)
 
 
 class _Pair:
@@ -142,25 +146,19 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
         yield STATES, [state for state in states if state[0] == model]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return rank_samples.inputs(grid) if grid.ranked_criteria and grid.config.inference.bootstrap else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    words: dict[str, dict[str, dict[str, int]]] = {}
-    for criterion in sorted(grid.ranked_criteria):
-        words[criterion] = {}
-        for key in grid.metrics(criterion):
-            template = grid.metric(criterion, key).template
-            queries = [grid.queries[name] for name in grid.config.criteria[criterion].queries]
-            words[criterion][key] = {
+def _spec(study: Planned) -> dict[str, Any]:
+    words = {
+        criterion: {
+            key: {
                 part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
-                for query in queries
-                if query.fits(template)
-                for part in query.subqueries(template)
+                for parts in queries
+                for part in parts
             }
-    level = grid.config.inference.bootstrap.level
-    return {**rank_samples.spec(grid), "level": level, "words": words}
+            for key, queries in subqueries_of(study, criterion).items()
+        }
+        for criterion in sorted(study.ranked_criteria)
+    }
+    return {**rank_samples.spec(study), "words": words}
 
 
 PAIRS = Table(
@@ -178,37 +176,27 @@ PAIRS = Table(
         Column("debias_a", "its debias method"),
         Column("model_b", "another's, or the same"),
         Column("debias_b", "its debias method"),
-        Column(
+        Column.value(
             "difference",
             "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is "
             "the less biased",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column(
+        Column.value(
             "low",
             "lower end of its 95 % interval, for other words and what `holds_for` says, for all pairs of the family "
             "at once",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column("high", "its upper end", "number", "the metric's", ANY),
-        Column(
-            "p_adjusted",
-            "p-value of the difference, adjusted over all pairs of the family (step-down max-T)",
-            "number",
-            range=(0, 1),
+        Column.value("high", "its upper end"),
+        Column.share(
+            "p_adjusted", "p-value of the difference, adjusted over all pairs of the family (step-down max-T)"
         ),
-        Column("pairs", "how many pairs of the family can be compared, and are tested together", "count"),
-        Column(
+        Column.count("pairs", "how many pairs of the family can be compared, and are tested together"),
+        Column.count(
             "queries",
             "how many queries count: of two ranked models, those that all ranked models have; else those that both "
             "have. A query counts where all of its sub-queries have values",
-            "count",
         ),
-        Column("queries_of", "how many queries there are", "count"),
+        Column.count("queries_of", "how many queries there are"),
         Column(
             "reason",
             "why the two cannot be compared: no value, or fewer than five queries that both have (or than all, where "
@@ -223,7 +211,9 @@ PAIRS = Table(
             values=("", OTHER_QUERIES, THESE_QUERIES),
         ),
     ),
-    inputs=_inputs,
+    when="ranked and bootstrap",
+    inputs=rank_samples.inputs,
+    facts=("level",),
     spec=_spec,
     make=make,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,10 @@ from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
 from .rankings import round_values
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
 ENOUGH = 100
@@ -95,11 +98,11 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
     return float(outcomes[mask].mean()) if mask.any() else math.nan
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))} if grid.quality else {}
+def _inputs(study: Planned) -> dict[str, Any]:
+    return {"evaluations": list(map(study.paths.evaluation_file, study.grid.quality.values()))}
 
 
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of models and of benchmarks that could not be downloaded."""
     return [
         {
@@ -107,12 +110,12 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             "debias": evaluation.debias,
             "group": group,
             "benchmark": benchmark,
-            "model_label": grid.config.models[evaluation.model].label,
+            "model_label": study.config.models[evaluation.model].label,
         }
-        for evaluation in grid.planned.quality.values()
+        for evaluation in study.planned.grid.quality.values()
         for group, key in (("similarity", "similarity"), ("analogy", "analogies"))
-        for benchmark, file in (getattr(grid.config.quality, key) or {}).items()
-        if evaluation.model in grid.absent or file.partition(":")[0] in grid.absent
+        for benchmark, file in (getattr(study.config.quality, key) or {}).items()
+        if evaluation.model in study.absent or file.partition(":")[0] in study.absent
     ]
 
 
@@ -124,24 +127,16 @@ QUALITY = Table(
         DEBIAS,
         Column("group", "what kind of benchmark", values=("similarity", "analogy")),
         Column("benchmark", "its name in the config"),
-        Column(
-            "value",
-            "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)",
-            "number",
-            range=(-1, 1),
+        Column.correlation(
+            "value", "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)"
         ),
-        Column("n", "pairs or questions that the model has", "count"),
-        Column("total", "pairs or questions of the benchmark", "count"),
-        Column("coverage", "n / total", "number", range=(0, 1)),
-        Column("rank", "by value, 1 is the best; empty without a value", "number", range=(1, inf)),
-        Column(
-            "common_value",
-            "the value on what every model with enough of the benchmark has",
-            "number",
-            range=(-1, 1),
-        ),
-        Column("common_n", "how many pairs or questions that are", "count"),
-        Column("common_rank", "by common_value", "number", range=(1, inf)),
+        Column.count("n", "pairs or questions that the model has"),
+        Column.count("total", "pairs or questions of the benchmark"),
+        Column.share("coverage", "n / total"),
+        Column.rank("rank", "by value, 1 is the best; empty without a value"),
+        Column.correlation("common_value", "the value on what every model with enough of the benchmark has"),
+        Column.count("common_n", "how many pairs or questions that are"),
+        Column.rank("common_rank", "by common_value"),
         Column(
             "status",
             '"ok", or why there is no value; "too_few_to_compare" where the model has too few; '

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -101,17 +101,17 @@ def _columns_of(side: str) -> tuple[Column, ...]:
     )
 
 
-def _ends(low: float) -> tuple[Column, ...]:
+def _ends(of: Callable[[str, str], Column]) -> tuple[Column, ...]:
     of_words = (
         "95 % interval over words (percentiles of the bootstrap, whose words are drawn alike for all models, less "
         "its bias: resamples add noise)"
     )
     of_queries = f"95 % interval over queries (percentiles of {DRAWS:,} resamples of the config's queries)"
     return (
-        Column("words_low", f"lower end of its {of_words}", "number", range=(low, 1)),
-        Column("words_high", "its upper end", "number", range=(low, 1)),
-        Column("queries_low", f"lower end of its {of_queries}", "number", range=(low, 1)),
-        Column("queries_high", "its upper end", "number", range=(low, 1)),
+        of("words_low", f"lower end of its {of_words}"),
+        of("words_high", "its upper end"),
+        of("queries_low", f"lower end of its {of_queries}"),
+        of("queries_high", "its upper end"),
     )
 
 
@@ -125,18 +125,14 @@ QUERY_CORRELATIONS = Table(
         *_columns_of("a"),
         *_columns_of("b"),
         Column("method", "spearman: of the ranks; pearson: of the values", values=METHODS),
-        Column("n", "queries with both values", "count"),
-        Column("correlation", "0 is no relation; empty of fewer than three queries", "number", range=(-1, 1)),
-        *_ends(-1),
-        Column(
-            "p_value",
-            "share of random orders of the queries that have a correlation as far from 0",
-            "number",
-            range=(0, 1),
+        Column.count("n", "queries with both values"),
+        Column.correlation("correlation", "0 is no relation; empty of fewer than three queries"),
+        *_ends(Column.correlation),
+        Column.share(
+            "p_value", "share of random orders of the queries that have a correlation as far from 0"
         ),
     ),
-    inputs=query_ranks.inputs,
-    spec=query_ranks.spec,
+    **query_ranks.OF_RANKS,
     make=correlations,
 )
 QUERY_AGREEMENT = Table(
@@ -146,19 +142,16 @@ QUERY_AGREEMENT = Table(
     (
         CRITERION,
         TEMPLATE,
-        Column("columns", "metrics with a model and a debias method each, that order the queries", "count"),
-        Column("n", "queries with a value of all of them", "count"),
-        Column(
+        Column.count("columns", "metrics with a model and a debias method each, that order the queries"),
+        Column.count("n", "queries with a value of all of them"),
+        Column.share(
             "kendalls_w",
             "Kendall's W: 0 is no agreement, 1 one order; empty of fewer than three queries or two columns",
-            "number",
-            range=(0, 1),
         ),
-        *_ends(0),
-        Column("p_value", "share of random orders that agree as much", "number", range=(0, 1)),
+        *_ends(Column.share),
+        Column.share("p_value", "share of random orders that agree as much"),
     ),
-    inputs=query_ranks.inputs,
-    spec=query_ranks.spec,
+    **query_ranks.OF_RANKS,
     make=agreement,
     key=("criterion", "template"),
 )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..results import KEYS
 from ..statistics.ranks import rank_interval, ranks_of_resamples
+from .inputs import holds, sample_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
 
@@ -69,52 +73,46 @@ def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
     return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
 
 
-def metrics_with_direction(grid: Any) -> list[list[Any]]:
+def metrics_with_direction(study: Planned) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
     metrics = []
-    for criterion in grid.config.criteria:
-        for key in grid.metrics(criterion):
-            metric = grid.metric(criterion, key)
-            if metric.nearer and metric.bias == "two-sided" and grid.suitable_models(criterion, key):
+    for criterion in study.config.criteria:
+        for key in study.metrics(criterion):
+            metric = study.metric(criterion, key)
+            if metric.nearer and metric.bias == "two-sided" and study.grid.suitable_models(criterion, key):
                 sign = 1 if metric.nearer == "first" else -1
                 template = ", ".join(map(str, metric.template))
                 metrics.append([criterion, key, template, sign, metric.neutral])
     return sorted(metrics)
 
 
-def spec(grid: Any) -> dict[str, Any]:
-    metrics = metrics_with_direction(grid)
-    bootstrap = grid.config.inference.bootstrap
-    return {
-        "metrics": metrics,
-        "queries": {name: sorted(grid.config.criteria[name].queries) for name, *_ in metrics},
-        "draws": bootstrap.draws if bootstrap else 0,
-        "level": bootstrap.level if bootstrap else 0.95,
-        "seed": grid.config.seed,
-    }
+def spec(study: Planned) -> dict[str, Any]:
+    metrics = metrics_with_direction(study)
+    queries = {name: sorted(study.config.criteria[name].queries) for name, *_ in metrics}
+    return {"metrics": metrics, "queries": queries}
 
 
-def inputs(grid: Any) -> dict[str, Any]:
-    """The scores and, with a bootstrap, the resamples of all cells of the table; nothing where the study does not ask
-    for it."""
-    if not grid.config.query_ranks:
+def inputs(study: Planned) -> dict[str, Any]:
+    """The scores and, with a bootstrap, the resamples of all cells of the table."""
+    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(study)}
+
+    def has_rank(cell: Any) -> bool:
+        return (cell.criterion, cell.metric) in metric_keys
+
+    if not any(map(has_rank, study.grid.cells.values())):
         return {}
-    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
-    if not any((cell.criterion, cell.metric) in metric_keys for cell in grid.cells.values()):
-        return {}
-    files = {"scores": grid.table_file("scores")}
-    if grid.config.inference.bootstrap:
-        groups = [
-            group[0]
-            for group in grid.inference_groups.values()
-            if any((i.cell.criterion, i.cell.metric) in metric_keys for i in group)
-        ]
-        files["inferences"] = [grid.inference_file(first) for first in groups]
-        files["samples"] = [grid.samples_file(first) for first in groups]
-    return files
+    samples = sample_files(study, has_rank) if holds(study, "bootstrap") else {}
+    return {"scores": study.paths.table_file("scores"), **samples}
 
 
+# what its tables are made from
+OF_RANKS: dict[str, Any] = {
+    "when": "query_ranks",
+    "inputs": inputs,
+    "facts": ("draws", "level", "seed"),
+    "spec": spec,
+}
 TEMPLATE = Column(
     "template", "how many target and attribute sets its metrics take: what is compared with what"
 )
@@ -131,28 +129,22 @@ QUERY_RANKS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column(
+        Column.value(
             "value",
             "the metric's value, of which a positive one means the first group: attribute words are nearer to the "
             "first target set or, with two attribute sets, the first target set is nearer to the first of them",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column("ci_low", "lower end of its interval, as in `scores.csv`", "number", "the metric's", ANY),
-        Column("ci_high", "its upper end", "number", "the metric's", ANY),
-        Column("rank", "1 is the highest value; equal values share a mean rank", "number", range=(1, inf)),
-        Column(
+        Column.value("ci_low", "lower end of its interval, as in `scores.csv`"),
+        Column.value("ci_high", "its upper end"),
+        Column.rank("rank", "1 is the highest value; equal values share a mean rank"),
+        Column.rank(
             "rank_low",
             "lower end of its 95 % percentile interval (bootstrap over words, drawn alike for all models)",
-            "number",
-            range=(1, inf),
         ),
-        Column("rank_high", "its upper end", "number", range=(1, inf)),
-        Column("queries", "how many queries have a rank", "count"),
+        Column.rank("rank_high", "its upper end"),
+        Column.count("queries", "how many queries have a rank"),
     ),
-    inputs=inputs,
-    spec=spec,
+    **OF_RANKS,
     make=make,
     key=tuple(KEYS),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.ranks import RESAMPLED, rank_interval
-from .correlations import ranks_inputs
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
-from .rankings import RANKINGS, bootstrap_spec
+from .rankings import RANKINGS
 from .table import Column, Files, Table
 
 
@@ -57,11 +55,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return rank_intervals(rankings, ranks, spec["bootstrap"]["level"])
 
 
-def bootstrap_inputs(grid: Any) -> dict[str, Any]:
-    """The rankings and the ranks of the study's resamples; nothing without a bootstrap."""
-    return ranks_inputs(grid) if grid.config.inference.bootstrap else {}
-
-
 RANK_INTERVALS = Table(
     "rank_intervals",
     "One row per model (without debiasing), metric, criterion and kind of resamples: rank_shared over resamples.",
@@ -75,14 +68,15 @@ RANK_INTERVALS = Table(
             "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
             values=RESAMPLED,
         ),
-        Column("rank", "rank_shared in the rankings", "number", range=(1, inf)),
-        Column("mean", "its mean over resamples", "number", range=(1, inf)),
-        Column("low", "lower end of its 95 % percentile interval", "number", range=(1, inf)),
-        Column("high", "upper end", "number", range=(1, inf)),
-        Column("first", "share of resamples in which no other model ranks better", "number", range=(0, 1)),
+        Column.rank("rank", "rank_shared in the rankings"),
+        Column.rank("mean", "its mean over resamples"),
+        Column.rank("low", "lower end of its 95 % percentile interval"),
+        Column.rank("high", "upper end"),
+        Column.share("first", "share of resamples in which no other model ranks better"),
     ),
-    inputs=bootstrap_inputs,
-    spec=bootstrap_spec,
+    reads=("rankings", "rank_samples"),
+    when="bootstrap",
+    facts=("bootstrap",),
     make=make,
 )
 TABLES = (RANK_INTERVALS,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.ranks import rank_interval
 from ..statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
-from ..validation import to_record
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .scores import read_ranked
 from .shared import Parts, Place, places_of
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 KEYS = ["criterion", "metric", "model", "debias"]
 INTERVALS = ["rank_low", "rank_high", "rank_shared_low", "rank_shared_high"]
@@ -127,17 +125,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    ranks = {"rank_samples": grid.ranks_file} if grid.config.inference.bootstrap else {}
-    return {"scores": grid.table_file("scores"), **ranks}
-
-
-def bootstrap_spec(grid: Any) -> dict[str, Any]:
-    """What a table of ranks depends on of the study's bootstrap, where it has one."""
-    bootstrap = grid.config.inference.bootstrap
-    return {"bootstrap": to_record(bootstrap)} if bootstrap else {}
-
-
 RANKINGS = Table(
     "rankings",
     "One row per ranked criterion (and all together), metric, model and debias method: the model's rank.",
@@ -146,40 +133,27 @@ RANKINGS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("value", "what it is ranked by: the aggregate of its scores", "number", "the metric's", ANY),
-        Column("rank", "1 is the least biased; empty where there is no value", "number", range=(1, inf)),
-        Column(
-            "rank_low",
-            "lower end of the 95 % interval of the rank (bootstrap over words)",
-            "number",
-            range=(1, inf),
-        ),
-        Column("rank_high", "its upper end", "number", range=(1, inf)),
-        Column("cells", "how many scores there are", "count"),
-        Column("cells_nan", "how many of them have no value, and are left out", "count"),
-        Column(
+        Column.value("value", "what it is ranked by: the aggregate of its scores"),
+        Column.rank("rank", "1 is the least biased; empty where there is no value"),
+        Column.rank("rank_low", "lower end of the 95 % interval of the rank (bootstrap over words)"),
+        Column.rank("rank_high", "its upper end"),
+        Column.count("cells", "how many scores there are"),
+        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.value(
             "value_shared",
             "what rank_shared ranks: the aggregate over the (sub-)queries that all ranked models have; of a debiased "
             "state, over those of its model",
-            "number",
-            "the metric's",
-            ANY,
         ),
-        Column(
+        Column.rank(
             "rank_shared",
             "1 is the least biased of the models without debiasing, on the (sub-)queries that all ranked models have",
-            "number",
-            range=(1, inf),
         ),
-        Column(
-            "rank_shared_low",
-            "lower end of the 95 % interval of rank_shared (bootstrap over words)",
-            "number",
-            range=(1, inf),
+        Column.rank(
+            "rank_shared_low", "lower end of the 95 % interval of rank_shared (bootstrap over words)"
         ),
-        Column("rank_shared_high", "its upper end", "number", range=(1, inf)),
-        Column("queries", "how many of the queries the model has all values of", "count"),
-        Column("queries_of", "how many queries there are", "count"),
+        Column.rank("rank_shared_high", "its upper end"),
+        Column.count("queries", "how many of the queries the model has all values of"),
+        Column.count("queries_of", "how many queries there are"),
         Column(
             "reason",
             "why there is no rank_shared: no value; values on too small a share of the (sub-)queries (`ranking: "
@@ -188,8 +162,8 @@ RANKINGS = Table(
             values=("", NO_VALUE, FEW_QUERIES, FEW_UNITS, FEW_SHARED, DEBIASED),
         ),
     ),
-    inputs=_inputs,
-    spec=lambda grid: {"ranking": grid.ranking, **bootstrap_spec(grid)},
+    reads=("scores", "rank_samples"),
+    facts=("ranking", "bootstrap"),
     make=make,
     key=("criterion", "metric", "model", "debias"),
 )

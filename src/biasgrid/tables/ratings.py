@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
-from ..statistics.correlation import with_interval
+from ..statistics.correlation import by_methods
+from .cells import rating_cells
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
 from .words import WORDS, cell_words, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -29,10 +33,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         place = cell["place"]
         biases = rated_words(words, place, cell["ratings"])
         key = place["criterion"], cell["query"], place["metric"], place["model"], place["debias"]
-        for method in ratings.METHODS:
-            numbers = with_interval(biases["value"], biases["rating"], method, seed)
-            rows.append((*key, place["detail"], method, len(biases), *numbers))
-    return pd.DataFrame(rows, columns=RATINGS.names).sort_values(RATINGS.names[:7], ignore_index=True)
+        correlations = by_methods(biases["value"], biases["rating"], seed)
+        rows += [(*key, place["detail"], *correlation) for correlation in correlations]
+    return RATINGS.finish(rows)
 
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
@@ -41,28 +44,26 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 
 
-def ratings_file(grid: Any, criterion: str) -> str:
+def ratings_file(study: Planned, criterion: str) -> str:
     """The file of a criterion's ratings."""
-    return grid.config.criteria[criterion].ratings.file
+    return study.config.criteria[criterion].ratings.file
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    if not grid.rating_cells:
-        return {}
-    files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
-    return {"words": grid.table_file("words"), "ratings": [str(find_file(file)) for file in sorted(files)]}
+def _inputs(study: Planned) -> dict[str, Any]:
+    files = {ratings_file(study, cell.criterion) for cell in rating_cells(study)}
+    return {"ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     cells = [
         {
-            "place": place_of(grid, cell),
-            "query": grid.queries[cell.query].name,
-            "ratings": ratings_file(grid, cell.criterion),
+            "place": place_of(study, cell),
+            "query": study.queries[cell.query].name,
+            "ratings": ratings_file(study, cell.criterion),
         }
-        for cell in grid.rating_cells
+        for cell in rating_cells(study)
     ]
-    return {"cells": cells, "seed": grid.config.seed}
+    return {"cells": cells}
 
 
 RATINGS = Table(
@@ -78,9 +79,11 @@ RATINGS = Table(
             "with fewer than three words, or all biases or ratings alike",
         ),
     ),
+    reads=("words",),
     inputs=_inputs,
+    facts=("seed",),
     spec=_spec,
     make=make,
-    cells=lambda grid: grid.rating_cells,
+    cells=rating_cells,
 )
 TABLES = (RATINGS,)

@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ..results import scalars
-from .inputs import cell_files
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -23,9 +22,9 @@ SCALARS = Table(
     (
         *CELL,
         Column("quantity", "the statistic's name"),
-        Column("value", "its value", "number", "the statistic's", ANY),
+        Column.value("value", "its value", "the statistic's"),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid)},
+    reads=("cells",),
     make=make,
 )
 TABLES = (SCALARS,)

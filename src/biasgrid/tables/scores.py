@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from ..results import A_CELL, KEYS, cells, results, results_of
 from ..schema import not_whole
 from ..verdicts.evidence import (
     GROUPS,
-    LEVEL,
     MEANINGS,
     PERMUTATION,
     VERDICTS,
@@ -27,9 +26,13 @@ from ..verdicts.evidence import (
     tests_of,
 )
 from ..verdicts.evidence import adjust as adjust_families
-from .inputs import cell_files, inference_files
 from .keys import CELL
+from .scales import neutrals
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 # column of p-values -> that of the adjusted ones
 ADJUSTED = {column: f"{column}_adjusted" for column in P_VALUES} | {"p_value": "p_adjusted"}
@@ -181,17 +184,11 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def adjustment(grid: Any) -> dict[str, Any]:
-    """How p-values of a study are adjusted, and the level that they are compared with."""
-    inference = grid.config.inference
-    return {"adjust": inference.adjust, "level": inference.bootstrap.level if inference.bootstrap else LEVEL}
-
-
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
-    planned, rows = grid.planned, {}
-    for cell in planned.cells.values():
-        if cell.model not in grid.absent:
+    planned, rows = study.planned, {}
+    for cell in planned.grid.cells.values():
+        if cell.model not in study.absent:
             continue
         query = planned.queries[cell.query]
         for part in query.subqueries(planned.metric(cell.criterion, cell.metric).template):
@@ -206,12 +203,12 @@ def _absent(grid: Any) -> list[dict[str, str]]:
     return list(rows.values())
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     tests = sorted(
-        [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
-        for criterion, metric in grid.neutrals
+        [criterion, metric, len(tests_of(study.metric(criterion, metric)))]
+        for criterion, metric in neutrals(study)
     )
-    return {"interval": grid.config.inference.interval, **adjustment(grid), "tests": tests}
+    return {"interval": study.config.inference.interval, "tests": tests}
 
 
 # of scores and of aggregates
@@ -294,7 +291,8 @@ SCORES = Table(
             ANY,
         ),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid), **inference_files(grid)},
+    reads=("cells", "inferences", "queries"),
+    facts=("adjust", "level"),
     spec=_spec,
     make=make,
     absent=_absent,

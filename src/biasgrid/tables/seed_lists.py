@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -23,14 +26,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     values = spreads.with_errors(spread(SCORES.read(inputs["scores"]), spec["concepts"]), inputs)
     values = values.rename(columns={"list": "name"})
     rows = []
-    keys = SEED_LISTS.names[:6]
-    for place, part in values.groupby(keys, sort=True):
-        place = dict(zip(keys, place, strict=True))
+    for place, part in values.groupby(SEED_LISTS.lead, sort=True):
+        place = dict(zip(SEED_LISTS.lead, place, strict=True))
         summary = spreads.summary(part, "lists", neutral[place["criterion"], place["metric"]])
         if summary.get("standard_error", 0) > 0:
             summary["ratio"] = summary["sd"] / summary["standard_error"]
         rows.append(place | summary)
-    return spreads.as_numbers(pd.DataFrame(rows, columns=SEED_LISTS.names), SEED_LISTS.columns)
+    return SEED_LISTS.finish(rows)
 
 
 def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
@@ -44,19 +46,19 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
     return list_queries.merge(scores, on=["criterion", "metric", "query"], how="inner")
 
 
-def concepts(grid: Any) -> Iterator[list[Any]]:
+def concepts(study: Planned) -> Iterator[list[Any]]:
     """Criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
 
     A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
     part is named by the sets that all lists have.
     """
-    for criterion, entry in grid.config.criteria.items():
+    for criterion, entry in study.config.criteria.items():
         for concept, lists in (entry.seed_lists or {}).items():
-            queries = [grid.queries[key] for key in lists.values()]
+            queries = [study.queries[key] for key in lists.values()]
             names = [{s.name for s in (*q.target_sets, *q.attribute_sets)} for q in queries]
             common = set.intersection(*names)
-            for metric in grid.metrics(criterion):
-                template = grid.metric(criterion, metric).template
+            for metric in study.metrics(criterion):
+                template = study.metric(criterion, metric).template
                 if not all(query.fits(template) for query in queries):
                     continue
                 for subqueries in zip(*(query.subqueries(template) for query in queries), strict=True):
@@ -69,14 +71,6 @@ def concepts(grid: Any) -> Iterator[list[Any]]:
                         metric,
                         [[name, query.name] for name, query in zip(lists, subqueries, strict=True)],
                     ]
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(concepts(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"concepts": list(concepts(grid)), "neutral": spreads.neutrals(grid)}
 
 
 SEED_LISTS = Table(
@@ -97,9 +91,10 @@ SEED_LISTS = Table(
             range=(0, inf),
         ),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores", "inference"),
+    when=lambda study: any(concepts(study)),
+    facts=("neutral",),
+    spec=lambda study: {"concepts": list(concepts(study))},
     make=make,
-    cells=lambda grid: [],
 )
 TABLES = (SEED_LISTS,)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Evaluation, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -26,14 +28,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def pair_evaluations(grid: Any) -> list[Any]:
+def pair_evaluations(study: Planned) -> list[Evaluation]:
     """The evaluations that have lists of pairs."""
-    return [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].seed_pairs]
+    return [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].seed_pairs]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    evaluations = pair_evaluations(grid)
-    return {"evaluations": list(map(grid.evaluation_file, evaluations))} if evaluations else {}
+def _inputs(study: Planned) -> dict[str, Any]:
+    return {"evaluations": list(map(study.paths.evaluation_file, pair_evaluations(study)))}
 
 
 SEED_PAIRS = Table(
@@ -45,14 +46,11 @@ SEED_PAIRS = Table(
         DEBIAS,
         Column("list", "the list's name in the config"),
         Column("pair", "the pair a:b"),
-        Column("rank", "1 stands for the direction best: by cosine_others", "number", range=(1, inf)),
-        Column("cosine", "of its difference with the direction of all pairs", "number", range=(-1, 1)),
-        Column("cosine_others", "the same with the direction of the other pairs", "number", range=(-1, 1)),
-        Column(
-            "cosines_with_others",
-            "mean cosine of its difference with those of the other pairs",
-            "number",
-            range=(-1, 1),
+        Column.rank("rank", "1 stands for the direction best: by cosine_others"),
+        Column.correlation("cosine", "of its difference with the direction of all pairs"),
+        Column.correlation("cosine_others", "the same with the direction of the other pairs"),
+        Column.correlation(
+            "cosines_with_others", "mean cosine of its difference with those of the other pairs"
         ),
         Column(
             "angle_others",
@@ -61,12 +59,7 @@ SEED_PAIRS = Table(
             "degrees",
             (0, 180),
         ),
-        Column(
-            "share_others",
-            "of the other pairs' variance, the share along their first component",
-            "number",
-            range=(0, 1),
-        ),
+        Column.share("share_others", "of the other pairs' variance, the share along their first component"),
         Column(
             "angle_best",
             "angle between the direction of all pairs and that of the pairs to this rank",
@@ -74,12 +67,10 @@ SEED_PAIRS = Table(
             "degrees",
             (0, 180),
         ),
-        Column(
+        Column.share(
             "share_best",
             "of the variance of the pairs to this rank, the share along their first component; in the last row, that "
             "of all pairs",
-            "number",
-            range=(0, 1),
         ),
     ),
     inputs=_inputs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,13 @@ from ..embeddings.training import PARAMETERS
 from ..statistics.adjustment import holm
 from ..statistics.means import mean_interval, ratio_interval
 from ..statistics.one_sample import t_test
-from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 PLACE = ["criterion", "query", "metric", "debias"]
 
@@ -40,11 +43,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             }
             numbers = _compare_texts(values, neutral[place["criterion"], place["metric"]], pair["exact"])
             rows.append(place | names | numbers)
-    table = pd.DataFrame(rows, columns=SHUFFLED.names)
+    table = SHUFFLED.finish(rows)
     has_p_value = table["p_value"].notna()
-    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy(dtype=float))
-    table = table.sort_values([*PLACE, "training", "corpus"], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, SHUFFLED.columns)
+    table.loc[has_p_value, "p_adjusted"] = holm(table.loc[has_p_value, "p_value"].to_numpy())
+    return table
 
 
 def _compare_texts(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
@@ -73,57 +75,44 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
     return {f"{name}_low": low if math.isnan(low) else max(low, least), f"{name}_high": high}
 
 
-def pairs(grid: Any) -> list[dict[str, Any]]:
+def pairs(study: Planned) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, entry in (grid.config.shuffled or {}).items():
+    for name, entry in (study.config.shuffled or {}).items():
         for text in ("real", "shuffled"):
-            for model in (key for key in getattr(entry, text) if key in grid.models):
-                corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
+            for model in (key for key in getattr(entry, text) if key in study.models):
+                corpus = study.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
-                pair["exact"] &= text == "shuffled" or not _has_seed(grid, model)
+                pair["exact"] &= text == "shuffled" or not _has_seed(study, model)
     # without one of both where it could not be downloaded
     return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
-def _has_seed(grid: Any, model: str) -> bool:
-    source = grid.config.models[model].source
+def _has_seed(study: Planned, model: str) -> bool:
+    source = study.config.models[model].source
     return "seed" in PARAMETERS.get(getattr(source, "algorithm", None), ())
 
 
-def shuffled_cells(grid: Any) -> Iterator[Any]:
+def shuffled_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's `shuffled`."""
-    models = {key for pair in pairs(grid) for text in ("real", "shuffled") for key in pair[text]}
-    return (cell for cell in grid.cells.values() if cell.model in models)
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"scores": grid.table_file("scores")} if any(shuffled_cells(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"shuffled": pairs(grid), "neutral": spreads.neutrals(grid)}
+    models = {key for pair in pairs(study) for text in ("real", "shuffled") for key in pair[text]}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
     interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
-        Column(f"{text}_models", f"{models} that have a value", "count"),
-        Column(f"{text}_lost", f"{models} that have none", "count"),
-        Column(f"{text}_mean", "mean of their values", range=ANY, **spreads.AS_VALUE),
-        Column(f"{text}_mean_low", f"lower end of its {interval}", range=ANY, **spreads.AS_VALUE),
-        Column(f"{text}_mean_high", "upper end", range=ANY, **spreads.AS_VALUE),
-        Column(
-            f"{text}_distance",
-            "mean of their values' distances from the neutral value",
-            range=(0, inf),
-            **spreads.AS_VALUE,
-        ),
-        Column(f"{text}_distance_low", f"lower end of its {interval}", range=(0, inf), **spreads.AS_VALUE),
-        Column(f"{text}_distance_high", "upper end", range=(0, inf), **spreads.AS_VALUE),
+        Column.count(f"{text}_models", f"{models} that have a value"),
+        Column.count(f"{text}_lost", f"{models} that have none"),
+        Column.value(f"{text}_mean", "mean of their values"),
+        Column.value(f"{text}_mean_low", f"lower end of its {interval}"),
+        Column.value(f"{text}_mean_high", "upper end"),
+        Column.value(f"{text}_distance", "mean of their values' distances from the neutral value", least=0),
+        Column.value(f"{text}_distance_low", f"lower end of its {interval}", least=0),
+        Column.value(f"{text}_distance_high", "upper end", least=0),
     )
 
 
@@ -140,7 +129,7 @@ SHUFFLED = Table(
         DEBIAS,
         TRAINING,
         CORPUS,
-        Column("neutral", "the metric's neutral value", range=ANY, **spreads.AS_VALUE),
+        Column.value("neutral", "the metric's neutral value"),
         *_text_columns("real", "models of real text"),
         *_text_columns("shuffled", "models of shuffled text"),
         Column(
@@ -154,19 +143,18 @@ SHUFFLED = Table(
             range=(0, inf),
         ),
         Column("share_high", "upper end", "number", range=(0, inf)),
-        Column(
+        Column.share(
             "p_value",
             "of Student's t-test that values of shuffled text have the neutral value as their mean; empty with fewer "
             "than two models",
-            "number",
-            range=(0, 1),
         ),
-        Column("p_adjusted", "adjusted for all rows of the table (Holm)", "number", range=(0, 1)),
+        Column.share("p_adjusted", "adjusted for all rows of the table (Holm)"),
     ),
-    inputs=_inputs,
-    spec=_spec,
+    reads=("scores",),
+    facts=("neutral",),
+    spec=lambda study: {"shuffled": pairs(study)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
-    cells=lambda grid: list(shuffled_cells(grid)),
+    cells=shuffled_cells,
 )
 TABLES = (SHUFFLED,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,15 @@ from ..records import read_frequencies
 from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
-from . import spreads
+from .cells import two_group_cells
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 from .words import WORDS, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 METHOD = "spearman"
 CELL = ["criterion", "metric", "model", "debias", "detail"]
@@ -48,9 +52,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 frequency = part["word"].map(counts[model]).to_numpy(dtype=float)
                 logs_and_values.append((np.log(frequency), part["value"].to_numpy()))
         rows.append(key | {"text": row["text"]} | _summarise_words(logs_and_values, seed))
-    table = pd.DataFrame(rows, columns=SHUFFLED_WORDS.names)
-    table = table.sort_values([*SHUFFLED_WORDS.key], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, SHUFFLED_WORDS.columns)
+    return SHUFFLED_WORDS.finish(rows)
 
 
 def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
@@ -73,39 +75,30 @@ def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> 
     return numbers
 
 
-def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def _cells(study: Planned) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
-    for pair in pairs(grid):
+    for pair in pairs(study):
         for text in ("real", "shuffled"):
-            for cell in grid.two_group_cells:
+            for cell in two_group_cells(study):
                 if cell.model in pair[text]:
                     yield pair, text, cell
 
 
-def _rows(grid: Any) -> list[dict[str, Any]]:
+def _rows(study: Planned) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for pair, text, cell in _cells(grid):
+    for pair, text, cell in _cells(study):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
-        place = {name: entry for name, entry in place_of(grid, cell).items() if name != "model"}
-        place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
+        place = {name: entry for name, entry in place_of(study, cell).items() if name != "model"}
+        place |= {"query": study.queries[cell.query].name, "text": text, "models": []}
         rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
             cell.model
         )
     return list(rows.values())
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    models = {cell.model for *_, cell in _cells(grid)} & {*grid.models_with_frequencies}
-    if not models:
-        return {}
-    return {
-        "words": grid.table_file("words"),
-        "frequencies": [grid.frequency_file(m) for m in sorted(models)],
-    }
-
-
-def _spec(grid: Any) -> dict[str, Any]:
-    return {"rows": _rows(grid), "seed": grid.config.seed}
+def _inputs(study: Planned) -> dict[str, Any]:
+    models = {cell.model for *_, cell in _cells(study)} & {*study.grid.models_with_frequencies}
+    return {"frequencies": [study.paths.frequency_file(m) for m in sorted(models)]}
 
 
 SHUFFLED_WORDS = Table(
@@ -121,31 +114,31 @@ SHUFFLED_WORDS = Table(
         TRAINING,
         CORPUS,
         Column("text", "the corpus as it is, or shuffled", values=("real", "shuffled")),
-        Column("models", "how many models", "count"),
+        Column.count("models", "how many models"),
         Column("words", "how many words have a value, on average", "number", range=(3, inf)),
-        Column(
+        Column.correlation(
             "correlation",
             "Spearman's, of the words' values with the logarithm of their frequency: mean over the models. Above 0 "
             "frequent words are nearer to the first group than rare ones are",
-            "number",
-            range=(-1, 1),
         ),
-        Column("ci_low", "lower end of its 95 % interval", "number", range=(-1, 1)),
-        Column("ci_high", "upper end", "number", range=(-1, 1)),
+        Column.correlation("ci_low", "lower end of its 95 % interval"),
+        Column.correlation("ci_high", "upper end"),
         Column(
             "ci_of",
             "what the interval is over: models (Student's t), which have the same words; of one model, words "
             "(percentiles of 2,000 bootstrap resamples)",
             values=("models", "words", ""),
         ),
-        Column("rising", "models whose correlation is above 0", "count"),
-        Column("rare", "mean value of the rarest third of the words", range=ANY, **spreads.AS_VALUE),
-        Column("frequent", "mean value of the most frequent third", range=ANY, **spreads.AS_VALUE),
+        Column.count("rising", "models whose correlation is above 0"),
+        Column.value("rare", "mean value of the rarest third of the words"),
+        Column.value("frequent", "mean value of the most frequent third"),
     ),
+    reads=("words",),
     inputs=_inputs,
-    spec=_spec,
+    facts=("seed",),
+    spec=lambda study: {"rows": _rows(study)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
-    cells=lambda grid: [cell for *_, cell in _cells(grid)],
+    cells=lambda study: [cell for *_, cell in _cells(study)],
 )
 TABLES = (SHUFFLED_WORDS,)

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..results import KEYS
 from .inference import INFERENCE
-from .table import ANY, Column, Files
-
-AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
-CELL = ["criterion", "query", "metric", "model", "debias"]
+from .table import Column, Files
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
     """Scores with a column `standard_error`, which is NaN in a study without a bootstrap."""
     if "inference" not in inputs:
         return values.assign(standard_error=math.nan)
-    errors = INFERENCE.read(inputs["inference"])[[*CELL, "standard_error"]].drop_duplicates(CELL)
-    return values.merge(errors, on=CELL, how="left")
+    errors = INFERENCE.read(inputs["inference"])[[*KEYS, "standard_error"]].drop_duplicates(KEYS)
+    return values.merge(errors, on=KEYS, how="left")
 
 
 def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
@@ -63,24 +60,21 @@ def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
 def columns(singular: str, plural: str) -> tuple[Column, ...]:
     """The columns of a summary; `singular` and `plural` say what is summarised."""
     return (
-        Column(plural, f"how many {plural} have a value", "count"),
-        Column(f"{plural}_lost", "how many have none", "count"),
-        Column("mean", f"mean of the {plural}' values", range=ANY, **AS_VALUE),
-        Column("sd", "their standard deviation (n - 1)", range=(0, inf), **AS_VALUE),
-        Column("min", "the smallest", range=ANY, **AS_VALUE),
-        Column("max", "the largest", range=ANY, **AS_VALUE),
+        Column.count(plural, f"how many {plural} have a value"),
+        Column.count(f"{plural}_lost", "how many have none"),
+        Column.value("mean", f"mean of the {plural}' values"),
+        Column.value("sd", "their standard deviation (n - 1)", least=0),
+        Column.value("min", "the smallest"),
+        Column.value("max", "the largest"),
         Column("lowest", f"the {singular} that has the smallest"),
         Column("highest", f"the {singular} that has the largest"),
-        Column(
-            "other_side",
-            f"{plural} whose value is on the other side of the neutral value than the mean",
-            "count",
+        Column.count(
+            "other_side", f"{plural} whose value is on the other side of the neutral value than the mean"
         ),
-        Column(
+        Column.value(
             "standard_error",
             f"of the value of one {singular}, by the bootstrap over words: root mean square over the {plural}",
-            range=(0, inf),
-            **AS_VALUE,
+            least=0,
         ),
     )
 
@@ -89,16 +83,3 @@ def as_numbers(table: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame
     """The table with numbers as floats where nothing but missing ones would make them objects."""
     numbers = [column.name for column in columns if column.dtype == "number"]
     return table.astype(dict.fromkeys(numbers, "float64"))
-
-
-def inputs(grid: Any) -> dict[str, Any]:
-    """The files that spreads are made from: the scores, and the inference of a study with a bootstrap."""
-    files = {"scores": grid.table_file("scores")}
-    if grid.config.inference.bootstrap:
-        files["inference"] = grid.table_file("inference")
-    return files
-
-
-def neutrals(grid: Any) -> list[list[Any]]:
-    """The value that means no bias as [criterion, metric, value], as JSON has it."""
-    return sorted([*names, value] for names, value in grid.neutrals.items())

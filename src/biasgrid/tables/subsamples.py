@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,12 @@ from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
 from ..validation import to_record
-from .inputs import cell_files
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 LEVEL = 0.05
 
@@ -44,7 +46,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             first, second, words, entry["draws"], ddof=ddof[key[0], key[2]], seed=seed
         )
         rows.append((*key, result["value"], words, entry["draws"], *_summary(draws.values, draws.p_values)))
-    return pd.DataFrame(rows, columns=SUBSAMPLES.names).sort_values(SUBSAMPLES.names[:5], ignore_index=True)
+    return SUBSAMPLES.finish(rows)
 
 
 def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
@@ -60,24 +62,24 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
     )
 
 
-def _cells(grid: Any) -> list[Any]:
-    criteria = {name for name, entry in grid.config.criteria.items() if entry.subsamples}
+def _cells(study: Planned) -> list[Cell]:
+    criteria = {name for name, entry in study.config.criteria.items() if entry.subsamples}
     return [
         cell
-        for cell in grid.cells.values()
-        if cell.criterion in criteria and grid.metric(cell.criterion, cell.metric).name == "weat_es"
+        for cell in study.grid.cells.values()
+        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
     ]
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in _cells(grid)})
+def _spec(study: Planned) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
     ddof = [
-        [criterion, key, (grid.metrics(criterion)[key].params or {}).get("ddof", 0)]
+        [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
         for criterion, key in places
     ]
-    criteria = grid.config.criteria
+    criteria = study.config.criteria
     options = {name: to_record(entry.subsamples) for name, entry in criteria.items() if entry.subsamples}
-    return {"subsamples": options, "ddof": ddof, "seed": grid.config.seed}
+    return {"subsamples": options, "ddof": ddof}
 
 
 SUBSAMPLES = Table(
@@ -86,23 +88,19 @@ SUBSAMPLES = Table(
     "target words.",
     (
         *CELL,
-        Column("value", "the effect size with all words", "number", "standard deviations", ANY),
-        Column("words", "words that are drawn of each target set", "count"),
-        Column("draws", "random subsets", "count"),
-        Column("mean", "mean of their effect sizes", "number", "standard deviations", ANY),
-        Column("sd", "their standard deviation", "number", "standard deviations", (0, inf)),
-        Column("low", "2.5 % of them lie below", "number", "standard deviations", ANY),
-        Column("high", "2.5 % of them lie above", "number", "standard deviations", ANY),
-        Column(
-            "p_low",
-            "2.5 % of the one-sided p-values (larger effect sizes count) lie below",
-            "number",
-            range=(0, 1),
-        ),
-        Column("p_high", "2.5 % of them lie above", "number", range=(0, 1)),
-        Column("rejects", f"the share of them below {LEVEL}", "number", range=(0, 1)),
+        Column.value("value", "the effect size with all words", "standard deviations"),
+        Column.count("words", "words that are drawn of each target set"),
+        Column.count("draws", "random subsets"),
+        Column.value("mean", "mean of their effect sizes", "standard deviations"),
+        Column.value("sd", "their standard deviation", "standard deviations", 0),
+        Column.value("low", "2.5 % of them lie below", "standard deviations"),
+        Column.value("high", "2.5 % of them lie above", "standard deviations"),
+        Column.share("p_low", "2.5 % of the one-sided p-values (larger effect sizes count) lie below"),
+        Column.share("p_high", "2.5 % of them lie above"),
+        Column.share("rejects", f"the share of them below {LEVEL}"),
     ),
-    inputs=lambda grid: {"cells": cell_files(grid, cells)} if (cells := _cells(grid)) else {},
+    reads=("cells",),
+    facts=("seed",),
     spec=_spec,
     make=make,
     cells=_cells,

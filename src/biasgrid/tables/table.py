@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,12 @@ from ..files import write_text
 from ..in_memory import File, InMemory
 from . import ends
 from .column import ANY, Column
+from .inputs import When, cell_files, facts_of, files_of, holds
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..planned import Cell, Planned
 
 __all__ = ["ANY", "Column", "Files", "Table"]
 
@@ -33,13 +37,17 @@ class Table:
     name     the table's; its file is results/<study>/<name>.csv
     meaning  what it says, in a sentence that begins with what a row is
     columns  those that `make` makes, in their order; `ends` follow by themselves
-    inputs   grid -> the files that it is made from, by role: a path, or a list of paths. Nothing: the study has no
-             such table
     make     (inputs, spec) -> the table, with its columns, sorted
-    spec     grid -> whatever else it depends on, as JSON has it
+    reads    what it is made from: names of tables, and of what `inputs.SOURCES` has. `make` gets the files by name
+    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or study -> whether it does
+    inputs   study -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
+             table
+    facts    what of `inputs.FACTS` it depends on
+    spec     study -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
-    cells    grid -> the cells that rows with a query are of, in the order of `inputs`
-    absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
+    cells    study -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
+             Nothing: the study has no such table
+    absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
     remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
     """
@@ -47,12 +55,15 @@ class Table:
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    inputs: Callable[[Any], Files]
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
-    spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
+    reads: tuple[str, ...] = ()
+    when: When = ""
+    inputs: Callable[[Planned], Files] | None = None
+    facts: tuple[str, ...] = ()
+    spec: Callable[[Planned], dict[str, Any]] = lambda study: {}
     key: tuple[str, ...] = ()
-    cells: Callable[[Any], Iterable[Any]] = lambda grid: grid.cells.values()
-    absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
+    cells: Callable[[Planned], Iterable[Cell]] | None = None
+    absent: Callable[[Planned], list[dict[str, str]]] = lambda study: []
     remedy: str = ""
 
     @property
@@ -65,14 +76,44 @@ class Table:
         """The columns that follow those that `make` makes: see `tables.ends`."""
         return ends.ends_of(self.columns)
 
-    def spec_of(self, grid: Any) -> dict[str, Any]:
-        """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        spec = self.spec(grid) | ends.spec_of(self.ends, grid, self.cells(grid))
-        return spec | self.absent_spec(grid)
+    @property
+    def lead(self) -> list[str]:
+        """The names of the texts that lead the table: what a row is of."""
+        return [column.name for column in takewhile(lambda column: column.dtype == "text", self.columns)]
 
-    def absent_spec(self, grid: Any) -> dict[str, Any]:
+    def finish(self, rows: Iterable[Any], first: bool = False) -> pd.DataFrame:
+        """The table of its rows, each a sequence or a mapping: sorted by the texts that lead it, with the types that
+        its columns declare. `first`: of rows in which these are equal, the first alone counts."""
+        # imported late: a plan makes no table
+        import pandas as pd
+
+        table = pd.DataFrame(rows, columns=self.names)
+        if first:
+            table = table.drop_duplicates(self.lead)
+        types = {"number": "float64", "count": "int64"}
+        types = {column.name: types[column.dtype] for column in self.columns if column.dtype in types}
+        return table.sort_values(self.lead, ignore_index=True).astype(types)
+
+    def inputs_of(self, study: Planned) -> dict[str, Any]:
+        """The files that it is made from, by role; nothing where the study has no such table."""
+        if not holds(study, self.when):
+            return {}
+        cells = list(self.cells(study)) if self.cells else None
+        own = self.inputs(study) if self.inputs else {}
+        if cells == [] or (self.inputs and not any(own.values())):
+            return {}
+        files = files_of(study, self.reads) | {**own}
+        return files | {"cells": cell_files(study, cells)} if "cells" in self.reads else files
+
+    def spec_of(self, study: Planned) -> dict[str, Any]:
+        """Whatever the table depends on besides its files: `write` and `frame` take it."""
+        cells = self.cells(study) if self.cells else study.grid.cells.values()
+        spec = facts_of(study, self.facts) | self.spec(study) | ends.spec_of(self.ends, study, cells)
+        return spec | self.absent_spec(study)
+
+    def absent_spec(self, study: Planned) -> dict[str, Any]:
         """The part of the spec that says which rows could not be downloaded."""
-        rows = self.absent(grid) if grid.absent else []
+        rows = self.absent(study) if study.absent else []
         return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:

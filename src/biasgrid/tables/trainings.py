@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,11 @@ import pandas as pd
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 SEED = "seed"  # the parameter whose models differ by chance
 LEVEL = 0.95  # of the interval in which another seed's value lies
@@ -70,41 +74,37 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
-def trainings(grid: Any) -> list[list[Any]]:
+def trainings(study: Planned) -> list[list[Any]]:
     """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
         [
             name,
             parameter,
-            [[key, _value(grid, key, parameter)] for key in (training.base, *keys) if key in grid.models],
+            [[key, _value(study, key, parameter)] for key in (training.base, *keys) if key in study.models],
         ]
-        for name, training in (grid.config.trainings or {}).items()
+        for name, training in (study.config.trainings or {}).items()
         for parameter, keys in training.vary.items()
     ]
 
 
-def _value(grid: Any, model: str, parameter: str) -> str:
-    source = grid.config.models[model].source
+def _value(study: Planned, model: str, parameter: str) -> str:
+    source = study.config.models[model].source
     if parameter == "algorithm":
         return str(source.algorithm)
     return str(source.params.get(parameter, "default"))
 
 
-def training_cells(grid: Any) -> Iterator[Any]:
+def training_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's trainings."""
-    models = {model for *_, entries in trainings(grid) for model, _ in entries}
-    return (cell for cell in grid.cells.values() if cell.model in models)
+    models = {model for *_, entries in trainings(study) for model, _ in entries}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return spreads.inputs(grid) if any(training_cells(grid)) else {}
-
-
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     entries = [
-        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
+        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(study)
     ]
-    return {"trainings": entries, "neutral": spreads.neutrals(grid)}
+    return {"trainings": entries}
 
 
 PLACE = ["criterion", "query", "metric", "debias"]
@@ -121,21 +121,19 @@ TRAININGS = Table(
             "parameter", "what the models differ in; the base is one of them. `seed`: they differ by chance"
         ),
         *spreads.columns("model", "models"),
-        Column("sd_seeds", "standard deviation over the seeds", range=(0, inf), **spreads.AS_VALUE),
+        Column.value("sd_seeds", "standard deviation over the seeds", least=0),
         Column(
             "ratio",
             "sd in standard deviations over the seeds; of few models and seeds it is far from exact",
             "number",
             range=(0, inf),
         ),
-        Column(
+        Column.value(
             "seeds_low",
             "where the value of one more seed lies in 95 of 100 cases (prediction interval of a normal "
             "distribution): the lower end",
-            range=ANY,
-            **spreads.AS_VALUE,
         ),
-        Column("seeds_high", "the upper end", range=ANY, **spreads.AS_VALUE),
+        Column.value("seeds_high", "the upper end"),
         Column(
             "beyond_seeds",
             "models whose value is outside of that: they differ from the base by more than a seed does; empty in "
@@ -143,10 +141,11 @@ TRAININGS = Table(
             "optional count",
         ),
     ),
-    inputs=_inputs,
+    reads=("scores", "inference"),
+    facts=("neutral",),
     spec=_spec,
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "parameter"),
-    cells=lambda grid: list(training_cells(grid)),
+    cells=training_cells,
 )
 TABLES = (TRAININGS,)

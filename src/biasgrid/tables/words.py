@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..results import results
-from .inputs import cell_files
+from .cells import word_cells
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -22,9 +25,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for word, values in by_word.items()
         for column, value in (values if isinstance(values, dict) else {"": values}).items()
     ]
-    keys = WORDS.names[:-1]
-    table = pd.DataFrame(rows, columns=WORDS.names).drop_duplicates(keys)
-    return table.sort_values(keys, ignore_index=True).astype({"value": "float64"})
+    return WORDS.finish(rows, first=True)
 
 
 def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
@@ -39,21 +40,17 @@ def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
 
 
-def place_of(grid: Any, cell: Any) -> dict[str, Any]:
+def place_of(study: Planned, cell: Cell) -> dict[str, Any]:
     """Which rows of the table are a cell's: its columns, with the names of all its (sub-)queries."""
-    metric = grid.metric(cell.criterion, cell.metric)
+    metric = study.metric(cell.criterion, cell.metric)
     return {
         "criterion": cell.criterion,
-        "queries": [query.name for query in grid.queries[cell.query].subqueries(metric.template)],
+        "queries": [query.name for query in study.queries[cell.query].subqueries(metric.template)],
         "metric": cell.metric,
         "model": cell.model,
         "debias": cell.debias,
         "detail": metric.word_bias,
     }
-
-
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"cells": cell_files(grid, grid.word_cells)} if grid.word_cells else {}
 
 
 WORDS = Table(
@@ -65,10 +62,10 @@ WORDS = Table(
         Column("word", "as the model has it"),
         Column("detail", "what the number is"),
         Column("column", "which of several numbers of that name; empty where there is one"),
-        Column("value", "the number", "number", "the metric's", ANY),
+        Column.value("value", "the number"),
     ),
-    inputs=_inputs,
+    reads=("cells",),
     make=make,
-    cells=lambda grid: grid.word_cells,
+    cells=word_cells,
 )
 TABLES = (WORDS,)

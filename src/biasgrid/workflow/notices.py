@@ -8,13 +8,14 @@ from typing import Any
 
 from ..api import study_caveats
 from ..config.shipped import shipped_models
+from ..debias import UNTOUCHED
 from ..embeddings.download import WRONG_HASH
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
-from ..folders import Folders
 from ..numbers import number
+from ..plan.paths import Folders
 from ..plan.steps import model_store
-from ..study import UNTOUCHED, Study
+from ..plan.study import Study
 from ..tables.scores import SCORES
 from ..validation import to_record
 from ..words import entries_of
@@ -109,11 +110,11 @@ def lost_by_case(study: Study) -> str | None:
     """How many words of the cells that are there models lack only as they are written, with capital letters, and have
     in lower case; None: none."""
     look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
-        if study.kind(cell.model).is_model and study.cell_file(cell).is_file():
+        if study.kind(cell.model).is_model and study.paths.cell_file(cell).is_file():
             *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
             query = study.queries[cell.query]
             for word_set in (*query.target_sets, *query.attribute_sets):
@@ -139,7 +140,7 @@ def lost_by_case(study: Study) -> str | None:
 
 def caveats(study: Study) -> list[str]:
     """What limits the study's scores, in lines for its warnings."""
-    scores = study.table_file("scores")
+    scores = study.paths.table_file("scores")
     lowest = {}
     if scores.is_file():
         for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():

@@ -451,7 +451,7 @@ def test_a_detail_that_a_metric_does_not_have_is_one_line(tmp_path, capsys, monk
     error = capsys.readouterr().err
     assert error.startswith("biasgrid: metrics: mac: words: it has no detail 'target_eval'; it has ")
     assert error.count("\n") == 1
-    assert not Factory.read(path).model_file(model).exists()
+    assert not Factory.read(path).paths.model_file(model).exists()
 
 
 def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
@@ -488,7 +488,7 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     }
     factory = Factory.of(committed)
     factory.steps["model ppmi/0.5/0.35/1"].run()
-    for measured in json.loads(factory.model_file("ppmi/0.5/0.35/1").read_text())["measured"].values():
+    for measured in json.loads(factory.paths.model_file("ppmi/0.5/0.35/1").read_text())["measured"].values():
         statuses = {name: found["status"] for name, found in measured["metrics"].items()}
         of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"]
         assert statuses == dict.fromkeys(of_vectors, "ok")
