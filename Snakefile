@@ -53,7 +53,7 @@ rule all:
     default_target: True
     input:
         # named one by one: a deleted cell is made again although the tables are there
-        [str(STUDY.cell_file(cell)) for cell in STUDY.cells.values()],
+        [str(STUDY.paths.cell_file(cell)) for cell in STUDY.grid.cells.values()],
         # all that a job writes: one that lacks a file, as an older version leaves it, is made again
         inference_files(STUDY),
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],
@@ -83,7 +83,7 @@ rule verify:
 # All models as stores.
 rule stores:
     input:
-        [str(STUDY.model_file(model)) for model in STUDY.models],
+        [str(STUDY.paths.model_file(model)) for model in STUDY.models],
 
 
 # The notebooks, executed (`make notebooks`): results/notebooks/*.html.

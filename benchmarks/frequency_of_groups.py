@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 MODELS = {"glove-6b-50d": 50_000, "glove-840b-300d-filtered": 33_000}  # rows that random words are drawn from
 QUERIES = {"Gender": "gender_1", "Ethnicity": "eth_1", "Religion": "rel_1"}
@@ -43,7 +43,7 @@ def main() -> None:
     for model, last in MODELS.items():
         store = EmbeddingStore.open(f"data/embeddings/{model}")
         for criterion, query in QUERIES.items():
-            of_criterion = study.config["criteria"][criterion]["queries"]
+            of_criterion = study.config.criteria[criterion].queries
             lists = {
                 word for key in of_criterion for s in study.queries[key].attribute_sets for word in s.words
             }

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from biasgrid.embeddings.corpus.corpus import Corpus
-from biasgrid.folders import PLACE
+from biasgrid.plan.paths import PLACE
 from biasgrid.resources import find_file
 
 SEED, STRATA, OF_STRATUM = 1, 10, 25

@@ -16,8 +16,8 @@ from pathlib import Path
 from biasgrid import comparison
 from biasgrid.comparison.queries import FILE, read_queries
 from biasgrid.configs import read_yaml
+from biasgrid.plan.study import Study
 from biasgrid.resources import find_file
-from biasgrid.study import Study
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in map(find_file, study.comparison_files):
+    for path in map(find_file, [*study.config["published"], *study.config["computed"]]):
         listed, changed = read_queries(path), False
         for criterion, queries in published_queries(study, path).items():
             if listed.get(criterion) != queries:
@@ -44,7 +44,8 @@ def published_queries(study: Study, path: Path) -> dict[str, dict[str, str]]:
     """Criterion -> query -> digest of its words, of the study's queries that a file has numbers of."""
     found: dict[str, dict[str, str]] = {}
     for row in comparison.read([path]).itertuples(index=False):
-        queries = study.config["criteria"].get(row.criterion, {"queries": []})["queries"]
+        criterion = study.config.criteria.get(row.criterion)
+        queries = criterion.queries if criterion else ()
         for key in queries if not row.query else {row.query}.intersection(queries):
             if row.metric:  # a measure of an evaluation has none
                 digest = comparison.words_digest(study.queries[key])

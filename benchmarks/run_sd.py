@@ -21,11 +21,13 @@ import numpy as np
 
 from biasgrid import comparison
 from biasgrid.configs import read_yaml
+from biasgrid.debias import UNTOUCHED
 from biasgrid.embeddings.building import store_of
 from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import UNTOUCHED, Study
+from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 
 
@@ -39,7 +41,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in study.comparison_files:
+    for path in [*study.config["published"], *study.config["computed"]]:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         changed = measured(study, rows, args.runs)
@@ -55,8 +57,8 @@ def measured(study: Study, rows: list[dict[str, str]], runs: int) -> int:
     of_cells = defaultdict(list)
     for row in rows:
         if row["runs"] and row["query"] and row["quantity"] != "value":
-            for cell in study.cells.values():
-                printed_for = (cell.model, study.published_as.get((cell.model, cell.debias)))
+            for cell in study.grid.cells.values():
+                printed_for = (cell.model, published_as(study).get((cell.model, cell.debias)))
                 same = (cell.metric, cell.query) == (row["metric"], row["query"])
                 if same and cell.debias == UNTOUCHED and row["model"] in printed_for:
                     of_cells[cell.name].append((cell, row))
@@ -77,7 +79,7 @@ def drawn(study: Study, cell, quantities: list[str], runs: int):
     model = store_of(study.embeddings, cell.model, study.models[cell.model]).open()
     query, metric = study.queries[cell.query], study.metric(cell.criterion, cell.metric)
     words = WordOptions(**study.word_options(cell.criterion, cell.metric, cell.model))
-    params = dict(study.metrics(cell.criterion)[cell.metric].get("params", {}))
+    params = dict(study.metrics(cell.criterion)[cell.metric].params or {})
     for run in range(runs):
         if set(quantities) <= set(comparison.HALVED):
             low, high = metric.range

@@ -29,14 +29,14 @@ def measure(models: list[str]) -> dict[str, float]:
     from threadpoolctl import threadpool_limits
 
     from biasgrid.plan import steps
+    from biasgrid.plan.study import Study
     from biasgrid.processes import RANDOM_GROUPS
-    from biasgrid.study import Study
 
     study = Study.read("config/embedded.yaml")
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         os.environ[RANDOM_GROUPS] = folder
-        for name, group in study.inference_groups.items():
+        for name, group in study.grid.inference_groups.items():
             if group[0].cell.model not in models:
                 continue
             made = {"inference": steps.inference_step(study, group)}

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from biasgrid import evaluation
 from biasgrid.config import common, criteria, figures, models, study
 from biasgrid.embeddings import sources
+from biasgrid.validation import to_record
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -167,7 +168,7 @@ def _default(info: FieldInfo) -> str:
     if default is None:
         return "optional"
     if isinstance(default, BaseModel):
-        return "its defaults"
+        return "its defaults" if to_record(default) else "`{}`"
     text = json.dumps(default, ensure_ascii=False).replace('"', "")
     return f"`{text}`" if text else "empty text"
 
@@ -195,9 +196,8 @@ def _kind(kind: Any) -> str:
 
 
 def _limited(kind: Any, metadata: tuple[Any, ...]) -> str:
-    for entry in metadata:
-        if isinstance(entry, study.Includes):
-            return f"{_kind(entry.kind)}; or a YAML file with it; or a list of these, which are merged"
+    if common.INCLUDES in metadata:
+        return f"{_kind(kind)}; or a YAML file with it; or a list of these, which are merged"
     limits = [
         f"{word} {getattr(e, name):,}"
         for e in metadata
@@ -221,8 +221,6 @@ def _models(kind: Any) -> Iterator[type[BaseModel]]:
     """The models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         yield kind
-    if isinstance(kind, study.Includes):
-        yield from _models(kind.kind)
     for inner in get_args(kind):
         yield from _models(inner)
 

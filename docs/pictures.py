@@ -35,8 +35,8 @@ from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
 from biasgrid.figures.layout import save, style
 from biasgrid.files import write_bytes
+from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
-from biasgrid.study import Study
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 

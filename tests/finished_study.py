@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from conftest import ROOT, Project
 
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")

@@ -8,8 +8,8 @@ from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
 from biasgrid.inference import significance
 from biasgrid.plan import plugins, steps
+from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
-from biasgrid.study import Study
 
 
 def make_inputs(study: Study) -> None:
@@ -18,36 +18,36 @@ def make_inputs(study: Study) -> None:
     if text := plugins.record_text(study):
         write_text(study.results / plugins.FILE, text)
     for key, query in study.queries.items():
-        write_text(study.query_file(key), query.to_json())
+        write_text(study.paths.query_file(key), query.to_json())
     for name, model in study.models.items():
         build_store(name, model, study.embeddings)
         record = study.embeddings / name / "model.json"
-        write_text(study.model_file(name), record.read_text(encoding="utf-8"))
+        write_text(study.paths.model_file(name), record.read_text(encoding="utf-8"))
 
 
 def make_cells(study: Study) -> None:
     """The cells and their inference."""
     for model, sentences in steps.cells_by_sentences(study):
         steps.sentence_scores_step(study, model, sentences).run()
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         steps.cell_step(study, cell).run()
-    if significance.needs_pool(study.config["inference"]):
+    if significance.needs_pool(study.config.inference.parts):
         for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
-    for group in study.inference_groups.values():
+    for group in study.grid.inference_groups.values():
         steps.inference_step(study, group).run()
-    for name in study.aggregate_criteria:
-        steps.aggregates_step(study, study.inference_groups[name]).run()
+    for name in study.grid.aggregate_criteria:
+        steps.aggregates_step(study, study.grid.inference_groups[name]).run()
 
 
 def make_tables(study: Study, *names: str) -> None:
     """Tables, and those that they are made from; all of the study where none is named."""
-    files = {study.table_file(name): steps.table_step(study, name) for name in study.tables}
-    if "bootstrap" in study.config["inference"]:
-        files[study.ranks_file] = steps.rank_samples_step(study)
+    files = {study.paths.table_file(name): steps.table_step(study, name) for name in study.tables}
+    if study.config.inference.bootstrap:
+        files[study.paths.ranks_file] = steps.rank_samples_step(study)
     files |= {
-        study.frequency_file(model): steps.frequency_step(study, model)
-        for model in study.models_with_frequencies
+        study.paths.frequency_file(model): steps.frequency_step(study, model)
+        for model in study.grid.models_with_frequencies
     }
     made: set[Path] = set()
 
@@ -59,7 +59,7 @@ def make_tables(study: Study, *names: str) -> None:
             made.add(file)
 
     for name in names or study.tables:
-        make(study.table_file(name))
+        make(study.paths.table_file(name))
 
 
 def make(study: Study) -> Study:
@@ -74,10 +74,10 @@ def make(study: Study) -> Study:
 def make_all(study):
     """A study with debias methods and evaluations, to its page."""
     make_inputs(study)
-    for model, key in study.fits:
+    for model, key in study.grid.fits:
         steps.fit_step(study, model, key).run()
     make_cells(study)
-    for evaluation in (study.evaluations | study.quality).values():
+    for evaluation in (study.grid.evaluations | study.grid.quality).values():
         steps.evaluation_step(study, evaluation).run()
     make_tables(study)
     report_step(study).run()

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from biasgrid import tables
 from biasgrid.plan import code
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow.plan import Plan
 
 # the tables that tests say of when they are made; a newer one has tests of its own
@@ -40,10 +40,12 @@ def plan_of(study: Study) -> dict[str, Node]:
     """
     nodes = {step.output: Node(frozenset(step.files), step.depends_on) for step in Plan(study).values()}
     nodes[study.results / "study.json"] = Node(frozenset(), study.digest)
-    nodes |= {study.query_file(key): Node(frozenset(), study.query_digest(key)) for key in study.queries}
+    nodes |= {
+        study.paths.query_file(key): Node(frozenset(), study.query_digest(key)) for key in study.queries
+    }
     for key, model in study.models.items():
         made_of = [model.get(name) for name in ("kind", "source", "format", "vocab_prefix", "licence")]
-        nodes[study.model_file(key)] = Node(frozenset(), repr(made_of))
+        nodes[study.paths.model_file(key)] = Node(frozenset(), repr(made_of))
     return {str(output.relative_to(study.results)): node for output, node in nodes.items()}
 
 

@@ -18,7 +18,7 @@ from biasgrid import comparison
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import build_store, building
 from biasgrid.embeddings.sources import fetch
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 FILES = {folder: sorted((ROOT / "data" / folder).glob("*.csv")) for folder in ("published", "computed")}
 ROWS = comparison.read(FILES["published"], FILES["computed"])

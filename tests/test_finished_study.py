@@ -13,7 +13,7 @@ from scipy.stats import false_discovery_control
 
 from biasgrid.inference.aggregates import write_aggregates
 from biasgrid.plan.steps import aggregates_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def aggregates_of(results, tmp_path, monkeypatch):
     study = Study.read("config/config.yaml")
 
     def made(aggregation, without=(), model="one"):
-        step = aggregates_step(study, study.inference_groups[f"{model}/none/weat"])
+        step = aggregates_step(study, study.grid.inference_groups[f"{model}/none/weat"])
         record = json.loads(Path(step.inputs["inference"]).read_text())
         for cell in record["cells"]:
             if cell["query"] in without:

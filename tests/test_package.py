@@ -24,7 +24,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, extras, metrics, resources
 from biasgrid.config.study import StudyConfig
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 SOURCE = ROOT / "src" / "biasgrid"
 HEAVY = ("pandas", "scipy", "sklearn", "pydantic", "gensim", "torch", "matplotlib", "snakemake", "numpy")
@@ -227,7 +227,7 @@ def test_init_writes_a_study_that_has_every_key(here):
     # what is behind a "# " may be taken in
     part = r"(?m)^# (?:debias|evaluation|quality|benchmarks|published|embeddings):.*\n(?:#   .*\n)*"
     taken = re.sub(part, lambda found: re.sub("(?m)^# ", "", found[0]), text)
-    assert Study.of(yaml.safe_load(taken)).fits
+    assert Study.of(yaml.safe_load(taken)).grid.fits
 
 
 def test_a_small_model_has_all_words_of_the_study_that_init_writes(here, word2vec):

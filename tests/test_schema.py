@@ -9,7 +9,7 @@ import pytest
 from biasgrid import BiasgridError, results, schema
 from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.record import read_evaluation
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow  # a study is run first
 
@@ -29,8 +29,8 @@ def rewritten(path, **changes):
 
 def kinds_of(study: Study):
     """A file of each kind that has a version, and what reads it."""
-    cell = study.cell_file(next(iter(study.cells.values())))
-    inference = study.inference_file(next(iter(study.inferences.values())))
+    cell = study.paths.cell_file(next(iter(study.grid.cells.values())))
+    inference = study.paths.inference_file(next(iter(study.grid.inferences.values())))
     return {
         cell: lambda: [value for _, _, value in results.results([cell])],
         inference: lambda: [value for _, _, value in results.results([inference])],

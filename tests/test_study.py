@@ -7,8 +7,9 @@ import yaml
 from conftest import ROOT, grid_config
 
 from biasgrid import BiasgridError
+from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of
-from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 
 
 def changed(path, value):
@@ -250,13 +251,13 @@ def test_the_resolved_config_reads_back(root):
     study = Study.of(grid_config(), root=root)
     again = Study.of(json.loads(study.to_json()), root=root)
     assert again.to_json() == study.to_json()
-    assert again.cells == study.cells
+    assert again.grid.cells == study.grid.cells
 
 
 def test_cells_are_the_whole_grid(root):
     study = Study.of(grid_config(), root=root)
-    assert len(study.cells) == 2 * 3 * 4
-    assert "one/none/rnd/q3" in study.cells
+    assert len(study.grid.cells) == 2 * 3 * 4
+    assert "one/none/rnd/q3" in study.grid.cells
 
 
 def test_word_options_are_laid_over_each_other(root):
@@ -266,13 +267,13 @@ def test_word_options_are_laid_over_each_other(root):
     config["metrics"]["weat"]["words"] = {"normalize": True}
     config["models"]["two"]["words"] = {"preprocessors": [{"lowercase": True}]}
     study = Study.of(config, root=root)
-    assert study.cells["two/none/weat/q1"].spec["words"] == {
+    assert study.grid.cells["two/none/weat/q1"].spec["words"] == {
         "strategy": "all",
         "normalize": True,
         "lost_vocabulary_threshold": 0.1,
         "preprocessors": [{"lowercase": True}],
     }
-    assert study.cells["one/none/weat/q3"].spec["words"]["strategy"] == "first"
+    assert study.grid.cells["one/none/weat/q3"].spec["words"]["strategy"] == "first"
 
 
 def test_a_cells_spec_depends_on_nothing_but_itself(root):
@@ -282,14 +283,14 @@ def test_a_cells_spec_depends_on_nothing_but_itself(root):
     config["metrics"]["rnd"] = {"params": {"distance": "cos"}}
     config["models"]["two"]["label"] = "Another label"
     other = Study.of(config, root=root)
-    differ = {name for name in study.cells if study.cells[name] != other.cells[name]}
-    assert differ == {name for name in study.cells if "/rnd/" in name}
+    differ = {name for name in study.grid.cells if study.grid.cells[name] != other.grid.cells[name]}
+    assert differ == {name for name in study.grid.cells if "/rnd/" in name}
 
 
 def test_seeds_differ_between_cells_and_follow_the_studys_seed(root):
     study = Study.of(grid_config(), root=root)
-    seeds = {cell.spec["seed"] for cell in study.cells.values()}
-    assert len(seeds) == len(study.cells)
+    seeds = {cell.spec["seed"] for cell in study.grid.cells.values()}
+    assert len(seeds) == len(study.grid.cells)
     assert seed_of(0, "a") != seed_of(1, "a")
 
 
@@ -297,7 +298,7 @@ def test_draws_of_words_are_one_studys_and_follow_its_seed(root):
     def draw_seeds(seed):
         config = grid_config() | {"seed": seed, "inference": {"bootstrap": {"draws": 10}}}
         study = Study.of(config, root=root)
-        return {inference.spec["inference"]["draw_seed"] for inference in study.inferences.values()}
+        return {inference.spec["inference"]["draw_seed"] for inference in study.grid.inferences.values()}
 
     assert len(draw_seeds(0) | draw_seeds(1)) == len(draw_seeds(0)) + len(draw_seeds(1)) == 2
 
@@ -307,16 +308,16 @@ def test_draws_of_words_are_one_studys_and_follow_its_seed(root):
 
 def test_the_case_study_is_the_published_one():
     study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
-    assert [len(c["queries"]) for c in study.config["criteria"].values()] == [7, 9, 9]
+    assert [len(c.queries) for c in study.config.criteria.values()] == [7, 9, 9]
     # the seventh of the published models is word2vec under our hard debias: no program can fetch the file
-    measured = {study.published_as[cell.model, cell.debias] for cell in study.cells.values()}
+    measured = {published_as(study)[cell.model, cell.debias] for cell in study.grid.cells.values()}
     with open(ROOT / "data" / "published" / "case_study_ranks.csv", encoding="utf-8") as file:
         assert measured == {row["model"] for row in csv.DictReader(file)}
     assert len(measured) == 7
-    assert len(study.cells) == 7 * 25 * 4
+    assert len(study.grid.cells) == 7 * 25 * 4
     # WEFE_rankings notebook: RND over sub-queries, 12, 18 and 18 of them
     for criterion, number in (("Gender", 12), ("Ethnicity", 18), ("Religion", 18)):
-        queries = study.config["criteria"][criterion]["queries"]
+        queries = study.config.criteria[criterion].queries
         assert len({s.name for q in queries for s in study.queries[q].subqueries((2, 1))}) == number
     names = {key: query.name for key, query in study.queries.items()}
     assert names["gender_4"] == "Male terms and Female terms wrt Intelligence and Appearence"
@@ -327,7 +328,7 @@ def test_the_case_study_is_the_published_one():
 
 
 def test_the_multilingual_study_is_valid():
-    assert Study.read(ROOT / "config" / "multilingual.yaml", root=ROOT).cells
+    assert Study.read(ROOT / "config" / "multilingual.yaml", root=ROOT).grid.cells
 
 
 @pytest.mark.parametrize(
@@ -339,12 +340,14 @@ def test_studies_with_npm_are_valid(name, criterion):
     config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
     update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
     study = Study.of(config, root=ROOT)
-    assert any(cell.model == "glove-6b-100d" and cell.criterion == criterion for cell in study.cells.values())
+    assert any(
+        cell.model == "glove-6b-100d" and cell.criterion == criterion for cell in study.grid.cells.values()
+    )
 
 
 def test_the_embedded_study_has_all_seven_metrics_on_25_queries():
     study = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
-    grid = study.cells.values()
+    grid = study.grid.cells.values()
     assert {c.criterion for c in grid} == {"Gender", "Ethnicity", "Religion"}
     assert sum(c.debias == "none" for c in grid) == len(study.models) * 25 * 7
     # the case study's hard-debiased model

@@ -12,9 +12,9 @@ from reruns import append, cells, made, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
 from biasgrid.numbers import p_number
+from biasgrid.plan.study import Study
 from biasgrid.properties.examine import examine_metric
 from biasgrid.registry import load_plugins
-from biasgrid.study import Study
 
 pytestmark = pytest.mark.slow
 TOYS = {

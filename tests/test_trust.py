@@ -18,7 +18,8 @@ from test_toys import CONFIG, TOYS
 import biasgrid as bg
 from biasgrid.cli import main
 from biasgrid.plan.steps import figure_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.tables.scales import ranking
 
 MARK = "ran.txt"  # written by each file of a plugin
 PAYLOAD = f"\nopen({MARK!r}, 'a').write(__name__)\n"
@@ -28,7 +29,7 @@ from matplotlib.figure import Figure as Page
 from biasgrid.figures import Drawing, Figure
 
 
-def drawings(grid):
+def drawings(study):
     return [Drawing("sizes")]
 
 
@@ -166,7 +167,7 @@ def test_two_open_studies_have_each_its_own_plugins(copy):
     studies = [bg.open_study(folder).study for folder in ("results/small", "results/other/small")]
     assert [study.labels["length"] for study in studies] == ["Length", "Length in cm"]
     assert [study.labels["halved"] for study in studies] == ["Halved", "Half"]
-    assert [study.neutral["length"] for study in studies] == [0, 1]
+    assert [ranking(study)["neutral"]["length"] for study in studies] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -283,9 +284,9 @@ def test_a_link_within_the_folder_is_a_plugin(project):
 
 def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
-    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.study import Study\n"
+    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').cells))"],
+        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').grid.cells))"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},

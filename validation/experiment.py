@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
-from biasgrid.folders import Folders
+from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
 
@@ -101,9 +101,7 @@ class Experiment(Folders):
         """
 
         def resolve() -> Self:
-            complete = load.complete(cls.CONFIG, config, where, root)
-            cls.check(complete, where)
-            return cls(complete)
+            return cls(cls.check(load.complete(cls.CONFIG, config, where, root), where))
 
         return load.with_plugins(resolve, config, where, root)
 
@@ -113,8 +111,9 @@ class Experiment(Folders):
         return cls.of(load.read(path), str(path))
 
     @classmethod
-    def check(cls, config: dict[str, Any], where: str) -> None:
-        """Check what keys say together, and fill in what follows from other keys. Raises BiasgridError."""
+    def check(cls, config: Any, where: str) -> Any:
+        """A config with what follows from other keys filled in. Raises BiasgridError for what keys say together."""
+        return config
 
     def check_files(self) -> None:
         """Read the files that the config names, before anything is computed. Raises BiasgridError."""

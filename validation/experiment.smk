@@ -34,7 +34,7 @@ PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
     STUDY.results,
-    STUDY.config.get("plugins", ()),
+    STUDY.config.plugins or (),
     engine.cores(workflow),
     progress=PROGRESS,
     warning_log=WARNING_LOG,

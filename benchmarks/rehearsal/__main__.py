@@ -38,7 +38,7 @@ from scores import check
 from server import serving
 
 from biasgrid import EmbeddingStore
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBSET = "word2vec-google-news-300-subset"
@@ -100,9 +100,9 @@ def main() -> int:
         run = Run(
             ["--cores", str(args.cores), "--configfile", "config/config.yaml", "overlay.yaml", *more], tree
         )
-    print_phases(tree, study.config["study"], run, server.ended)
+    print_phases(tree, study.config.study, run, server.ended)
     print_run(folder, tree, run)
-    wrong = print_scores(tree / "results" / study.config["study"], study, written)
+    wrong = print_scores(tree / "results" / study.config.study, study, written)
     print(f"\n{folder} has it all; remove it when you have looked")
     return int(run.status != int(bool(args.missing)) or wrong)
 

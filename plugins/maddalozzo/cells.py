@@ -1,16 +1,30 @@
-"""The cells of a study that tables and figures are made from."""
+"""The cells and queries of a study that tables and figures are made from."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from biasgrid.planned import phenomenon_id
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
 
 
-def interval_agreement_cells(grid: Any) -> list[Any]:
+def interval_agreement_cells(study: Planned) -> list[Any]:
     """The cells of agreement by an interval."""
     cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        is_agreement = grid.metric(cell.criterion, cell.metric).name == "agreement"
-        if is_agreement and entry.get("params", {}).get("rule", "interval") == "interval":
+    for cell in study.grid.cells.values():
+        entry = study.metrics(cell.criterion)[cell.metric]
+        is_agreement = study.metric(cell.criterion, cell.metric).name == "agreement"
+        if is_agreement and (entry.params or {}).get("rule", "interval") == "interval":
             cells.append(cell)
     return cells
+
+
+def phenomena_of(study: Planned) -> dict[str, dict[str, str]]:
+    """Of the criteria with phenomena: query id -> the phenomenon's name."""
+    return {
+        criterion: {phenomenon_id(criterion, name): name for name in entry.phenomena.sets}
+        for criterion, entry in study.config.criteria.items()
+        if entry.phenomena
+    }

@@ -40,14 +40,14 @@ def reasons_in(path: Any) -> dict[str, str]:
 
 def models_of(study: Any) -> dict[str, str]:
     """The models of a study that could not be downloaded -> why."""
-    reasons = {key: reasons_in(study.model_file(key)) for key in study.config["models"]}
+    reasons = {key: reasons_in(study.paths.model_file(key)) for key in study.config.models}
     return {key: "; ".join(of_model.values()) for key, of_model in reasons.items() if of_model}
 
 
 def benchmarks_of(study: Any) -> dict[str, str]:
     """The archives of benchmarks of a study that could not be downloaded -> why."""
     raw = study.embeddings / "raw"
-    reasons = {name: reasons_in(raw / name / "manifest.json") for name in study.config["benchmarks"]}
+    reasons = {name: reasons_in(raw / name / "manifest.json") for name in study.config.benchmarks}
     return {name: "; ".join(of_archive.values()) for name, of_archive in reasons.items() if of_archive}
 
 

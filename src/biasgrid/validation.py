@@ -91,6 +91,17 @@ def validate(model: type[M], values: Any, where: str = "", context: Any = None) 
         raise BiasgridError(f"{where}: {text}" if where else text) from None
 
 
+def to_record(value: Any) -> Any:
+    """What models, and mappings and lists of them, were made from, with the defaults; not what was left out and has
+    none."""
+    if isinstance(value, BaseModel):
+        given = value.model_fields_set
+        return {name: to_record(inner) for name, inner in value if inner is not None or name in given}
+    if isinstance(value, dict):
+        return {key: to_record(inner) for key, inner in value.items()}
+    return [to_record(inner) for inner in value] if isinstance(value, list) else value
+
+
 def check_path(text: str) -> str:
     """The path of a file or folder. Raises BiasgridError for one that no file system takes."""
     if any(len(os.fsencode(part)) > NAME_BYTES for part in text.split("/")):

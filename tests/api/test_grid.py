@@ -18,10 +18,13 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
+from biasgrid.api import grid_config
 from biasgrid.api.grid import Grid, measure_grid
+from biasgrid.config.study import StudyConfig
 from biasgrid.debias import Transform
 from biasgrid.inference.null import Null
 from biasgrid.tables import REGISTRY
+from biasgrid.validation import field
 
 TABLES = [
     "scores",
@@ -85,7 +88,7 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
         with pytest.raises(BiasgridError, match=f"no table {table}"):
             grid.frame(table)
         return
-    header, *lines = study.table_file(table).read_text().splitlines(keepends=True)
+    header, *lines = study.paths.table_file(table).read_text().splitlines(keepends=True)
     made = grid.frame(table)
     if "model" in made:
         # in memory, a model is called by its name
@@ -93,7 +96,7 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
         made["model_label"] = (
             made["model"].map({key: study.labels[key] for key in study.models}).astype("str")
         )
-    expected = of_ranked(REGISTRY[table].read(study.table_file(table)))
+    expected = of_ranked(REGISTRY[table].read(study.paths.table_file(table)))
     pd.testing.assert_frame_equal(made, expected, check_exact=True)
     if table == "scores":
         text = "".join([header, *(line for line in lines if line.startswith(RANKED))])
@@ -106,8 +109,8 @@ def test_tables_are_the_workflows_to_the_last_bit(study, grid, table):
 
 def test_null_distributions_are_the_workflows(study, grid):
     ours, theirs = (
-        Null.load(grid.study.null_file(grid.study.cells[NULL])),
-        Null.load(study.null_file(study.cells[NULL])),
+        Null.load(grid.study.paths.null_file(grid.study.grid.cells[NULL])),
+        Null.load(study.paths.null_file(study.grid.cells[NULL])),
     )
     assert ours.results == theirs.results
     assert np.array_equal(ours.samples, theirs.samples)
@@ -370,6 +373,26 @@ def test_wrong_use_is_answered_with_a_sentence(tiny, place):
 def test_a_wrong_option_is_answered_with_a_sentence(tiny, option, sentence):
     with pytest.raises(BiasgridError, match=sentence):
         measured_tiny(tiny, **option)
+
+
+def test_a_key_of_a_config_is_one_place(tiny, monkeypatch):
+    """What a study's config has and `measure_grid` no argument for has its default in a grid."""
+
+    class WithToy(StudyConfig):
+        toy: int = field("a key that was added", 3)
+
+    monkeypatch.setattr(grid_config, "StudyConfig", WithToy)
+    config = measured_tiny(tiny).study.config
+    assert config.toy == 3
+    defaults = {
+        name: info.get_default(call_default_factory=True)
+        for name, info in StudyConfig.model_fields.items()
+        if name not in config.model_fields_set
+    }
+    assert {name: getattr(config, name) for name in defaults} == defaults
+    assert {"results", "figures", "quality", "published", "trainings"} <= defaults.keys()
+    (model, *_) = config.models.values()
+    assert (model.vocab_prefix, model.words) == ("", None)
 
 
 def test_a_grid_is_short_to_see_and_can_be_pickled(tiny, grid):

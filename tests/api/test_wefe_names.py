@@ -7,7 +7,7 @@ from conftest import ROOT
 import biasgrid as bg
 from biasgrid import wefe_names
 from biasgrid.errors import BiasgridError, InputError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PAIRS = [["he", "she"], ["man", "woman"]]
 WORDS = ["he", "she", "man", "woman", "cook", "boss", "home", "work"]

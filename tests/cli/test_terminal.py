@@ -19,7 +19,7 @@ from snippets import pages
 import biasgrid as bg
 from biasgrid import Query, extras, metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 
@@ -165,13 +165,13 @@ def refusal(*arguments):
 def test_init_has_metrics_of_the_kind_of_its_models(here, model, metrics):
     assert biasgrid("init", "mine", "--models", model).returncode == 0
     study = Study.read("mine.yaml")
-    assert {cell.metric for cell in study.cells.values()} == {*metrics}
-    assert {cell.model for cell in study.cells.values()} == {model}
+    assert {cell.metric for cell in study.grid.cells.values()} == {*metrics}
+    assert {cell.model for cell in study.grid.cells.values()} == {model}
 
 
 def test_init_of_several_kinds_has_the_metrics_of_all(here):
     biasgrid("init", "mine", "--models", "glove-6b-50d", "smollm2-135m")
-    pairs = {(cell.model, cell.metric) for cell in Study.read("mine.yaml").cells.values()}
+    pairs = {(cell.model, cell.metric) for cell in Study.read("mine.yaml").grid.cells.values()}
     assert pairs >= {("glove-6b-50d", "weat"), ("smollm2-135m", "lpbs")}
     assert ("glove-6b-50d", "lpbs") not in pairs
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from biasgrid import Query, comparison, tables
 from biasgrid.comparison.study_values import run_deviations
 from biasgrid.errors import BiasgridError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 FOLDER = ROOT / "data" / "published"
 NAN = math.nan
@@ -654,16 +654,16 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
     study = Study.of(config, root=ROOT)
     digests = {key: comparison.words_digest(query) for key, query in study.queries.items()}
     compared = 0
-    for row in comparison.read(study.config["published"], study.config["computed"]).itertuples():
-        criterion = study.config["criteria"].get(row.criterion)
+    for row in comparison.read(study.config.published, study.config.computed).itertuples():
+        criterion = study.config.criteria.get(row.criterion)
         if criterion is None or not row.metric:
             continue
-        keys = [row.query] if row.query else criterion["queries"]
+        keys = [row.query] if row.query else criterion.queries
         assert row.queries == {key: digests[key] for key in keys}
         compared += 1
     assert compared >= 6
     # effect sizes of one word per set are defined, as they are in print
-    of_one_word = [c for c in study.cells.values() if study.metric(c.criterion, c.metric).one_word]
+    of_one_word = [c for c in study.grid.cells.values() if study.metric(c.criterion, c.metric).one_word]
     assert {cell.spec["params"].get("one_word") for cell in of_one_word} <= {"keep"}
 
 

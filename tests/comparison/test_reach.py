@@ -10,7 +10,8 @@ from conftest import ROOT
 
 from biasgrid import comparison
 from biasgrid.comparison.study_values import unit
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.tables.comparison import published_as
 
 FILES = sorted((ROOT / "data" / "published").glob("*.csv"))
 STUDIES = (
@@ -33,25 +34,25 @@ def reached_by(name):
     for part in name.split("+"):
         config |= yaml.safe_load((ROOT / f"config/{part}.yaml").read_text(encoding="utf-8"))
     study = Study.of(config, root=ROOT)
-    models = Counter(study.published_as.values())
-    for path in study.config["published"]:
+    models = Counter(published_as(study).values())
+    for path in study.config.published:
         for place, row in enumerate(comparison.read([path]).itertuples(index=False)):
-            states = [s for s, other in study.published_as.items() if row.model in (other, unit(*s))]
+            states = [s for s, other in published_as(study).items() if row.model in (other, unit(*s))]
             if row.quantity in ("rank", "correlation"):  # of all models at once
                 if models.keys() == set(comparison.read([path]).query("quantity == 'rank'")["model"]):
                     yield path.rpartition("/")[2], place, row
             elif row.query:
                 cells = [f"{model}/{debias}/{row.metric}/{row.query}" for model, debias in states]
-                known = study.inferences if row.quantity in comparison.TESTED else study.cells
+                known = study.grid.inferences if row.quantity in comparison.TESTED else study.grid.cells
                 if any(cell in known for cell in cells):
                     yield path.rpartition("/")[2], place, row
             elif row.metric:
-                cells = {(c.model, c.debias) for c in study.cells.values() if c.metric == row.metric}
-                if cells.intersection(states) and row.criterion in (*study.config["criteria"], "Overall"):
+                cells = {(c.model, c.debias) for c in study.grid.cells.values() if c.metric == row.metric}
+                if cells.intersection(states) and row.criterion in (*study.config.criteria, "Overall"):
                     yield path.rpartition("/")[2], place, row
             elif any(
                 (e.criterion, e.model, e.debias) == (row.criterion, *state)
-                for e in study.evaluations.values()
+                for e in study.grid.evaluations.values()
                 for state in states
             ):
                 yield path.rpartition("/")[2], place, row

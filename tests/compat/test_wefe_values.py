@@ -12,7 +12,7 @@ import biasgrid as bg
 from biasgrid import wefe_names
 from biasgrid.compat import wefe
 from biasgrid.errors import BiasgridError, InputError
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 VALUES = json.loads((DATA / "wefe_1.0.1_metrics.json").read_text())
 DEBIAS = {

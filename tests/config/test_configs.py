@@ -24,7 +24,7 @@ from biasgrid.configs import (
     read_json,
     read_yaml,
 )
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import engine
 from validation.calibration import Simulation
 from validation.planted_bias import Factory

@@ -11,21 +11,21 @@ from loopback import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config.load import WordSets
+from biasgrid.config.metrics import Words
 from biasgrid.config.shipped import shipped_models
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import notices
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
 
 
-def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):
+def test_a_written_config_has_the_defaults_and_not_what_was_left_out(root):
     config = grid_config()
-    resolved = Study.of(config, root=root).config
-    assert list(resolved)[: len(config)] == list(config)
-    assert list(resolved)[len(config) :] == [
-        "seed", "results", "word_sets", "words", "aggregation", "ranking", "correlations", "query_ranks", "debias",
-        "benchmarks", "corpora", "quality", "evaluation", "frequencies", "inference", "null_distributions",
-        "published", "computed", "beside",
+    resolved = json.loads(Study.of(config, root=root).to_json())
+    assert list(resolved) == [
+        "schema", "seed", "results", "study", "word_sets", "models", "words", "criteria", "metrics", "aggregation",
+        "ranking", "correlations", "query_ranks", "debias", "benchmarks", "corpora", "quality", "evaluation",
+        "frequencies", "inference", "figures", "null_distributions", "published", "computed", "beside",
     ]  # fmt: skip
     assert resolved["ranking"] == {"by": "distance", "ties": "average", "coverage": 2 / 3}
     assert resolved["inference"] == {"interval": "jackknife", "adjust": "holm"}
@@ -36,7 +36,7 @@ def test_keys_are_as_they_are_given_and_defaults_come_after_them(root):
 def test_numbers_stay_as_they_are_written(root):
     config = grid_config() | {"seed": 2020.0, "inference": {"bootstrap": {"draws": 50.0, "level": 0.9}}}
     config["metrics"]["rnsb"]["params"] = {"test_size": 0.25, "n_iterations": 5}
-    resolved = Study.of(config, root=root).config
+    resolved = json.loads(Study.of(config, root=root).to_json())
     assert json.dumps([resolved["seed"], resolved["inference"]["bootstrap"]]) == (
         '[2020, {"draws": 50, "level": 0.9}]'
     )
@@ -56,20 +56,20 @@ def toy(root, plugins):  # noqa: F811
 def test_a_studys_plugins_are_loaded_before_its_names_are_checked(root, toy):
     first = Study.of(toy, root=root)
     assert first.metric("First", "toy").label == "Toy"
-    assert first.config["plugins"] == ["mine"]
+    assert first.config.plugins == ["mine"]
     assert json.loads(first.to_json())["plugins"] == ["mine"]
     with refused("x.yaml: plugins: ", "absent: no such file or folder"):
         Study.of(toy | {"plugins": ["absent"]}, "x.yaml", root)
     with refused("x.yaml: plugins: 'mine' is not a list"):
         Study.of(toy | {"plugins": "mine"}, "x.yaml", root)
-    assert "plugins" not in Study.of(grid_config() | {"plugins": []}, root=root).config
+    assert Study.of(grid_config() | {"plugins": []}, root=root).config.plugins is None
 
 
 def test_simulations_and_benchmarks_have_plugins_too(root, toy):
     config = {"simulation": "s", "metrics": {"toy": {}}, "words": [8], "bias": [0], "plugins": ["mine"]}
     assert list(Simulation.of(config, root=root).cells) == ["toy/8/0"]
     config = {"factory": "f", "mu": [0.5], "sigma": [0.1], "trainers": {"ppmi": {}}, "plugins": ["mine"]}
-    assert "toy" in Factory.of(config, root=root).config["metrics"]
+    assert "toy" in Factory.of(config, root=root).config.metrics
 
 
 def test_parts_may_be_in_files(root):
@@ -81,7 +81,7 @@ def test_parts_may_be_in_files(root):
     config["criteria"] = "criteria.yaml"
     assert Study.of(config, root=root).to_json() == whole.to_json()
     with refused("config: models: 'one' is defined twice"):
-        Study.of(config | {"models": ["models.yaml", {"one": whole.config["models"]["one"]}]}, root=root)
+        Study.of(config | {"models": ["models.yaml", {"one": grid_config()["models"]["one"]}]}, root=root)
     (root / "models.yaml").write_text("one: {lable: x}\n")
     with refused("models.yaml: one: unknown key 'lable'; did you mean 'label'?"):
         Study.of(config, root=root)
@@ -100,18 +100,18 @@ def test_criteria_of_several_files_are_put_together(root):
         return Study.of(config | {"criteria": ["one.yaml", "mine.yaml"]}, root=root)
 
     resolved = study_with(own)
-    assert list(resolved.config["criteria"]) == ["First", "Second"]
-    assert list(resolved.config["criteria"]["First"]["queries"]) == ["q1", "q2", "mine"]
-    assert "one/none/weat/mine" in resolved.cells
+    assert list(resolved.config.criteria) == ["First", "Second"]
+    assert list(resolved.config.criteria["First"].queries) == ["q1", "q2", "mine"]
+    assert "one/none/weat/mine" in resolved.grid.cells
     assert Study.of(json.loads(resolved.to_json()), root=root).to_json() == resolved.to_json()
     # any other key is in one of the files, or the same in all
-    assert resolved.config["criteria"]["First"]["ranked"] is True
-    unranked = study_with(own | {"ranked": False}).config["criteria"]
-    assert [unranked["First"]["ranked"], unranked["Second"]["ranked"]] == [False, True]
+    assert resolved.config.criteria["First"].ranked is True
+    unranked = study_with(own | {"ranked": False}).config.criteria
+    assert [unranked["First"].ranked, unranked["Second"].ranked] == [False, True]
     first["words"] = {"strategy": "all"}
     (root / "one.yaml").write_text(yaml.safe_dump(config["criteria"], sort_keys=False))
-    same = study_with(own | {"words": {"strategy": "all"}}).config["criteria"]["First"]
-    assert same["words"] == study_with(own).config["criteria"]["First"]["words"] == {"strategy": "all"}
+    same = study_with(own | {"words": {"strategy": "all"}}).config.criteria["First"]
+    assert same.words == study_with(own).config.criteria["First"].words == Words(strategy="all")
     with refused("mine.yaml: First: words: has another value in one.yaml; give it once"):
         study_with(own | {"words": {"strategy": "first"}})
     # one id is one query
@@ -144,10 +144,6 @@ def test_models_may_be_listed_by_name_and_by_path(root):
         models_of("glove-6b-50d", "glove-6b-50d")
 
 
-def entries(config):
-    return (config.get("models", {}) | config.get("benchmarks", {}) | config.get("corpora", {})).values()
-
-
 def test_what_is_downloaded_is_spelt_in_one_file():
     """A config names a shipped model, or includes the file that has it."""
     files = {}
@@ -169,20 +165,17 @@ def test_what_is_downloaded_is_spelt_in_one_file():
 
 def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
     embedded = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
-    assert sum(entry["download_mb"] for entry in entries(embedded.config)) == 189
+    assert sum(entry["download_mb"] for entry in embedded.sources.values()) == 189
     assert "190 MB" in notices.SMALL_STUDY
     assert "download_mb" not in embedded.to_json()
     configs = {path: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config").glob("*.yaml"))}
     studies = [path for path, config in configs.items() if {"study", "models", "metrics"} <= config.keys()]
     assert len(studies) > 8
     for path in studies:
-        for entry in entries(Study.of(configs[path], root=ROOT).config):
-            assert (
-                entry["source"]["type"] in ("trained", "shuffled", "encoded", "file")
-                or entry["download_mb"] > 0
-            ), path
+        for entry in Study.of(configs[path], root=ROOT).sources.values():
+            assert entry["source"]["type"] == "file" or entry["download_mb"] > 0, path
     simulated = Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
-    for entry in (*shipped_models().values(), *entries(simulated.config)):
+    for entry in (*shipped_models().values(), *simulated.models.values()):
         assert entry["download_mb"] > 0
     config = grid_config()
     config["models"]["one"]["download_mb"] = "5"
@@ -245,7 +238,7 @@ def test_word_sets_by_name(root):
 def test_a_config_is_read_without_a_drawing_library():
     import subprocess
 
-    code = "import sys; from biasgrid.study import Study; Study.read('config/embedded.yaml'); "
+    code = "import sys; from biasgrid.plan.study import Study; Study.read('config/embedded.yaml'); "
     code += "assert not {'matplotlib', 'jsonschema', 'torch', 'sklearn'} & set(sys.modules)"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True

@@ -8,7 +8,7 @@ from conftest import ROOT, grid_config
 
 from biasgrid import BiasgridError, word_sets
 from biasgrid.config.load import read
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 GENDER = {"Male terms": "weat.male_terms", "Female terms": "weat.female_terms"}
 RELIGION = {"Christianity": "eds.words_christianity", "Islam": "eds.words_islam"}

@@ -10,7 +10,7 @@ from conftest import Project
 from reruns import cells, planned
 
 import biasgrid as bg
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 GROUPS = {"He": ["he", "him"], "She": ["she", "her"]}
 CONFIG = {

@@ -15,7 +15,7 @@ from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.corpus.shuffled import Shuffled
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.embeddings.making import make_vectors
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PPMI = {"vector_size": 3, "window": 2, "min_count": 1}
 

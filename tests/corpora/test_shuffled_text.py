@@ -14,8 +14,8 @@ from test_corpus_study import GROUPS, write_letters
 
 from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw
+from biasgrid.plan.study import Study
 from biasgrid.statistics.means import mean_interval, ratio_interval
-from biasgrid.study import Study
 from biasgrid.tables.shuffled import SHUFFLED
 
 ORDERS = (1, 2, 3)
@@ -80,13 +80,13 @@ def study(tmp_path_factory):
 
 
 def values_of(study, row, models):
-    scores = tables.read(study.table_file("scores"))
+    scores = tables.read(study.paths.table_file("scores"))
     mine = scores[(scores["metric"] == row.metric) & (scores["query"] == row.query)]
     return mine.set_index("model")["value"][models].to_numpy()
 
 
 def test_the_table_by_arithmetic(study):
-    table = tables.read(study.table_file("shuffled"))
+    table = tables.read(study.paths.table_file("shuffled"))
     assert set(table["corpus"]) == {"letters"}
     # RND and PMI have a sub-query per attribute set: 3; MAC has the query, SC-WEAT too
     assert table.groupby("training").size().to_dict() == {
@@ -114,7 +114,7 @@ def test_the_table_by_arithmetic(study):
 
 
 def test_real_text_without_a_seed_has_no_variance_and_one_order_has_no_interval(study):
-    table = tables.read(study.table_file("shuffled"))
+    table = tables.read(study.paths.table_file("shuffled"))
     for row in table[table["training"] == "PPMI"].itertuples():
         (real,), other = values_of(study, row, ["ppmi"]), values_of(study, row, [f"ppmi-{k}" for k in ORDERS])
         assert math.isnan(row.real_mean_low)
@@ -136,9 +136,9 @@ def test_real_text_without_a_seed_has_no_variance_and_one_order_has_no_interval(
 
 def test_models_without_a_value_are_counted(study, tmp_path):
     path = tmp_path / "scores.csv"
-    lines = study.table_file("scores").read_text().splitlines(keepends=True)
+    lines = study.paths.table_file("scores").read_text().splitlines(keepends=True)
     header = lines[0].split(",")
-    scores = tables.read(study.table_file("scores"))
+    scores = tables.read(study.paths.table_file("scores"))
     scores.loc[scores["model"].isin(ORDERED[1:]), "value"] = np.nan
     scores[[name.strip() for name in header]].to_csv(path, index=False, lineterminator="\n")
     made = SHUFFLED.frame({"scores": path}, SHUFFLED.spec_of(study))
@@ -149,15 +149,15 @@ def test_models_without_a_value_are_counted(study, tmp_path):
 
 
 def test_words_by_arithmetic(study):
-    table = tables.read(study.table_file("shuffled_words"))
+    table = tables.read(study.paths.table_file("shuffled_words"))
     table = table[(table["metric"] == "sc_weat") & (table["query_id"] == "words")]
-    words = tables.read(study.table_file("words"))
+    words = tables.read(study.paths.table_file("words"))
     words = words[(words["detail"] == "effect_size") & (words["query"] == table["query"].iloc[0])]
     for text, models in (("real", REAL), ("shuffled", ORDERED)):
         (row,) = table[(table["training"] == "word2vec") & (table["text"] == text)].itertuples()
         found, rare = [], []
         for model in models:
-            counts = json.loads(study.frequency_file(model).read_text())["words"]
+            counts = json.loads(study.paths.frequency_file(model).read_text())["words"]
             mine = words[words["model"] == model].set_index("word")["value"]
             frequency = [counts[word]["count"] for word in mine.index]
             assert frequency == [counts[word]["count"] for word in mine.index]
@@ -172,7 +172,7 @@ def test_words_by_arithmetic(study):
     (row,) = table[(table["training"] == "PPMI") & (table["text"] == "real")].itertuples()
     assert (row.models, row.ci_of) == (1, "words")
     # MAC and RND say of no word which group it is nearer to
-    assert set(tables.read(study.table_file("shuffled_words"))["metric"]) == {"sc_weat", "pmi"}
+    assert set(tables.read(study.paths.table_file("shuffled_words"))["metric"]) == {"sc_weat", "pmi"}
 
 
 def test_the_figure_has_every_training(study):
@@ -183,7 +183,7 @@ def test_the_figure_has_every_training(study):
         texts(figure)
     )
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "word2vec")
-    table = tables.read(study.table_file("shuffled"))
+    table = tables.read(study.paths.table_file("shuffled"))
     mine = table[(table["training"] == "word2vec") & (table["query_id"] == "work")]
     marks = [line.get_xdata()[0] for line in panel.lines if len(line.get_xdata()) == 1]
     assert sorted(marks) == pytest.approx(sorted(mine["share"].clip(0.03, 30)))
@@ -247,14 +247,17 @@ def test_the_shipped_study_has_five_orders_of_brown_and_one_of_text8():
     study = Study.read(ROOT / "config" / "frequency.yaml", ROOT)
     assert {"shuffled", "shuffled_words"} <= set(study.tables)
     assert list(study.sources) == ["brown", "text8"]
-    entries = study.config["shuffled"]
+    entries = study.config.shuffled
     assert set(entries) == {"skip-gram", "CBOW", "fastText", "GloVe", "PPMI", "counts"}
-    named = {key for entry in entries.values() for part in ("real", "shuffled") for key in entry[part]}
+    named = {
+        key for entry in entries.values() for part in ("real", "shuffled") for key in getattr(entry, part)
+    }
     assert named == set(study.models)
     for name, entry in entries.items():
         seeds = 1 if name in ("PPMI", "counts") else 5
         for corpus, real, orders in (("brown", seeds, 5), ("text8", 1, 1)):
             of_corpus = {
-                part: [k for k in entry[part] if k.startswith(corpus)] for part in ("real", "shuffled")
+                part: [k for k in getattr(entry, part) if k.startswith(corpus)]
+                for part in ("real", "shuffled")
             }
             assert [len(keys) for keys in of_corpus.values()] == [real, orders]

@@ -13,8 +13,8 @@ from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.debias.transform import Transform
 from biasgrid.measure import measure
 from biasgrid.plan.code import closure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request, split_options
-from biasgrid.study import Study
 
 REFERENCE = json.loads((DATA / "wefe_1.0.1_debias.json").read_text())
 ENTRIES = {entry["name"]: entry for entry in REFERENCE["entries"]}

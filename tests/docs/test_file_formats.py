@@ -16,7 +16,7 @@ from biasgrid import load
 from biasgrid.debias import hard
 from biasgrid.debias.transform import ARRAYS
 from biasgrid.plan.steps import evaluation_step, frequency_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -73,22 +73,22 @@ def small_study(folder, **changes):
 
 
 def test_queries_cells_and_inference(study):
-    check("A query", *read(map(study.query_file, study.queries)))
-    check("A cell", *read(map(study.cell_file, study.cells.values())))
-    check("Inference", *read({study.inference_file(i) for i in study.inferences.values()}))
-    groups = [study.inference_groups[name][0] for name in study.aggregate_criteria]
-    check("Tests of aggregates", *read(map(study.aggregates_file, groups)))
+    check("A query", *read(map(study.paths.query_file, study.queries)))
+    check("A cell", *read(map(study.paths.cell_file, study.grid.cells.values())))
+    check("Inference", *read({study.paths.inference_file(i) for i in study.grid.inferences.values()}))
+    groups = [study.grid.inference_groups[name][0] for name in study.grid.aggregate_criteria]
+    check("Tests of aggregates", *read(map(study.paths.aggregates_file, groups)))
 
 
 def test_arrays_have_the_shapes_that_the_page_says(study):
-    draws = study.config["inference"]["bootstrap"]["draws"]
-    file = study.inference_file(next(iter(study.inferences.values())))
+    draws = study.config.inference.bootstrap.draws
+    file = study.paths.inference_file(next(iter(study.grid.inferences.values())))
     parts = [result for cell in json.loads(file.read_text())["cells"] for result in cell["results"]]
     assert np.load(file.with_suffix(".npy")).shape == (len(parts), draws)
     rows = len((study.results / "rankings.csv").read_text().splitlines()) - 1
-    assert np.load(study.ranks_file).shape == (2, 3, rows, draws)
-    group = next(study.inference_groups[name][0] for name in study.aggregate_criteria)
-    arrays = np.load(study.aggregates_file(group).with_suffix(".npz"))
+    assert np.load(study.paths.ranks_file).shape == (2, 3, rows, draws)
+    group = next(study.grid.inference_groups[name][0] for name in study.grid.aggregate_criteria)
+    arrays = np.load(study.paths.aggregates_file(group).with_suffix(".npz"))
     known = documented("Values of random groups")
     axes = {"scores": len(arrays["counts"]), "32": 32, "draws": arrays["counts"].sum()}
     for name in (*arrays, *known):
@@ -98,12 +98,12 @@ def test_arrays_have_the_shapes_that_the_page_says(study):
 
 
 def test_null_distributions_and_pools(study):
-    arrays = np.load(study.null_file(study.cells[finished_study.NULL]))
+    arrays = np.load(study.paths.null_file(study.grid.cells[finished_study.NULL]))
     assert {re.sub(r"_\d+_", "_<i>_", name) for name in arrays} == documented("Null distributions").keys()
     (result,) = json.loads(arrays["results"].tobytes())
     parts = {"permutation", "random_groups", "frequency_bands", "bootstrap"}
     assert result.keys() == {"query", "status", "value", *parts}
-    assert set(np.load(study.pool_file("one"))) == documented("A pool").keys()
+    assert set(np.load(study.paths.pool_file("one"))) == documented("A pool").keys()
 
 
 def test_frequencies(tmp_path, monkeypatch):
@@ -111,7 +111,7 @@ def test_frequencies(tmp_path, monkeypatch):
     study = small_study(tmp_path)
     make_inputs(study)
     frequency_step(study, "one").run()
-    check("Frequencies", *read([study.frequency_file("one")]))
+    check("Frequencies", *read([study.paths.frequency_file("one")]))
 
 
 def test_a_store_and_a_download(study):
@@ -141,9 +141,9 @@ def test_evaluations(tmp_path, monkeypatch):
     quality = {"similarity": {"toy": "pairs.tsv"}, "analogies": {"asked": "questions.txt"}}
     study = small_study(tmp_path, quality=quality)
     make_inputs(study)
-    (evaluation,) = study.quality.values()
+    (evaluation,) = study.grid.quality.values()
     evaluation_step(study, evaluation).run()
-    (record,) = read([study.evaluation_file(evaluation)])
+    (record,) = read([study.paths.evaluation_file(evaluation)])
     check("An evaluation", record)
     # it has the optional ones, too
     assert set(paths(record, documented("An evaluation"))) == documented("An evaluation").keys()

@@ -11,7 +11,7 @@ from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import Query, figures, tables
 from biasgrid.plan.steps import figure_step, fit_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PAGES = ROOT / "docs" / "how-to"
 LACKING = "a3"
@@ -53,14 +53,14 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     fit_step(study, "one", "pair").run()
     make_cells(study)
     make_tables(study, "scores", "lost_shares")
-    scores = tables.read(study.table_file("scores"))
+    scores = tables.read(study.paths.table_file("scores"))
     assert set(scores["metric"]) == {"weat", "spread"}
     assert set(scores["debias"]) == {"none", "pair"}
     assert scores["value"].notna().all()
     # without the direction of the groups' difference their means are nearer to each other
     spread = scores[scores["metric"] == "spread"].set_index("debias")["value"]
     assert spread["pair"] < spread["none"]
-    lost = tables.read(study.table_file("lost_shares"))
+    lost = tables.read(study.paths.table_file("lost_shares"))
     # one of the set's six words
     assert lost.loc[lost["set"] == "A", "share"].unique().tolist() == [1 / 6]
     assert not lost.loc[lost["set"] != "A", "share"].any()

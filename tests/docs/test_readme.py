@@ -9,7 +9,7 @@ import readme
 from conftest import ROOT
 
 from biasgrid import debias, metrics
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow.notices import SMALL_STUDY
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_it_counts_metrics_methods_and_published_numbers_as_they_are():
 
 def test_it_says_what_make_study_runs():
     study = Study.read(ROOT / "config" / "embedded.yaml")
-    counts = len(study.queries), word(len(study.config["metrics"])), word(len(study.config["models"]))
+    counts = len(study.queries), word(len(study.config.metrics)), word(len(study.config.models))
     assert "# {} queries, {} metrics, {} models".format(*counts) in README
     install, faq = ((ROOT / "docs" / name).read_text() for name in ("install.md", "faq.md"))
     (packages,) = re.findall(r"^\| `make study` \| \d+ \| (\d+ MB) \|", install, re.M)

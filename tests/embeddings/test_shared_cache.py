@@ -14,7 +14,7 @@ from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of
 from biasgrid.evaluation.evaluate import check_archives
 from biasgrid.plan.steps import evaluation_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_a_cache_that_holds_everything_may_be_read_only(read_only_folder):
 
 
 def evaluated(study):
-    (evaluation,) = (e for e in study.quality.values() if e.model == "one")
+    (evaluation,) = (e for e in study.grid.quality.values() if e.model == "one")
     return evaluation_step(study, evaluation).inputs
 
 

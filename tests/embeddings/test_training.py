@@ -19,7 +19,7 @@ from reruns import append, cells, jobs_of, planned
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.building import store_of
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 SMALL = {"vector_size": 8, "window": 3, "min_count": 2, "epochs": 2, "seed": 3}
 
@@ -282,7 +282,7 @@ def test_the_study_of_text8_says_what_its_models_are():
     assert "text8" in study.sources
     assert set(study.trained_models).isdisjoint(study.sources)
     assert len(study.queries) == 25
-    assert len(study.cells) == len(study.models) * 25 * 4
+    assert len(study.grid.cells) == len(study.models) * 25 * 4
 
 
 # what trains again

@@ -36,7 +36,7 @@ from biasgrid.evaluation import (
     similarity,
 )
 from biasgrid.evaluation.record import read_evaluation, word_maps
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.mitigation import MITIGATION
 from biasgrid.tables.scores import SCORES
 from biasgrid.validation import Strict
@@ -799,7 +799,7 @@ def models_in(kind):
 
 @pytest.mark.slow
 def test_planning_imports_no_library_that_measures():
-    code = "import sys, biasgrid.study; from biasgrid.evaluation import Spec; Spec.of({})\n"
+    code = "import sys, biasgrid.plan.study; from biasgrid.evaluation import Spec; Spec.of({})\n"
     code += "print([m for m in ('sklearn', 'scipy.stats', 'gensim', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -18,7 +18,7 @@ from biasgrid.evaluation import Spec
 from biasgrid.evaluation.answers import answers
 from biasgrid.evaluation.pairs_alike import pairs_alike
 from biasgrid.figures import draw
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 # Bolukbasi et al. 2016, the figure of analogies for she-he, stereotypes and appropriate ones, as it is known by heart
 PUBLISHED = {
@@ -153,13 +153,17 @@ def test_a_study_has_generated_pairs(project, monkeypatch):
     config["evaluation"] = {"First": {"questions": {"matched": matched, "alike": alike}}}
     config["figures"] = ["analogies"]
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("analogies"))
+    table = tables.read(study.paths.table_file("analogies"))
     generated = table[table["method"] == "generated"]
     # two pairs, with and without their words, the four best
     assert len(generated) == 2 * 2 * 2 * 4
     assert set(generated["word"]) == {""}
     assert generated["answer"].str.fullmatch(r"\w+:\w+").all()
-    assert tables.read(study.table_file("analogy_summary"))["measure"].isin(["own_a", "own_b", "own_c"]).all()
+    assert (
+        tables.read(study.paths.table_file("analogy_summary"))["measure"]
+        .isin(["own_a", "own_b", "own_c"])
+        .all()
+    )
     # the figure has the questions about words, by the methods that were asked
     drawn = draw(study.figures["analogies-first-one"])
     assert_readable(drawn)

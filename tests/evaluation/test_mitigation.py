@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import BiasgridError, registry, tables
 from biasgrid.debias.transform import Transform
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.mitigation import MITIGATION
+from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 
 # the table, by hand
@@ -115,15 +116,15 @@ def config_with(criterion="First", key="hard", **entry):
 
 def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untouched_ones_do(root):
     study = Study.of(config_with(models=["one"]), root=root)
-    debiased = {name: cell for name, cell in study.cells.items() if cell.debias == "hard"}
+    debiased = {name: cell for name, cell in study.grid.cells.items() if cell.debias == "hard"}
     assert set(debiased) == {
         f"one/hard/{m}/{q}" for m in ("weat", "weat_es", "rnd", "rnsb") for q in ("q1", "q2")
     }
     for name, cell in debiased.items():
-        assert {**cell.spec, "debias": "none"} == study.cells[name.replace("/hard/", "/none/")].spec
+        assert {**cell.spec, "debias": "none"} == study.grid.cells[name.replace("/hard/", "/none/")].spec
     everywhere = Study.of(config_with(models=["one"], criteria=["First", "Second"]), root=root)
-    assert "one/hard/weat/q3" in everywhere.cells
-    assert list(study.fits) == [("one", "hard")]
+    assert "one/hard/weat/q3" in everywhere.grid.cells
+    assert list(study.grid.fits) == [("one", "hard")]
     assert study.labels["hard"] == "Hard debias"
 
 
@@ -170,13 +171,13 @@ def test_the_study_of_all_methods_is_valid():
     from biasgrid import debias
 
     study = Study.read(ROOT / "config" / "debias.yaml", root=ROOT)
-    methods = {debias.method(entry["method"]).name for _, entry in study.debias.values()}
+    methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
     # without a projection that knows no groups: config/with_glpp.yaml
     measured = {"hard", "multiclass_hard", "double_hard", "ran", "hsr", "linear_projection", "inlp", "leace"}
     assert measured <= methods <= set(debias.REGISTRY) - {"glpp"}
     for key, (criterion, entry) in study.debias.items():
-        assert "models" not in entry, key
-        if debias.method(entry["method"]).name in ("multiclass_hard", "inlp", "leace"):
+        assert entry.models is None, key
+        if debias.method(entry.method).name in ("multiclass_hard", "inlp", "leace"):
             assert f"{criterion.lower()}-" in key
     assert {c for c, _ in study.debias.values()} == {"Gender", "Ethnicity", "Religion"}
 
@@ -185,8 +186,9 @@ def test_distances_are_from_the_neutral_value_of_the_criterions_own_metric(root)
     """A criterion that is not ranked may have another metric under the same key."""
     config = config_with()
     config["criteria"]["First"] |= {"ranked": False, "metrics": {"weat": {"metric": "mac"}}}
-    assert Study.of(config, root=root).neutrals["First", "weat"] == 1.0
-    assert Study.of(config, root=root).neutrals["Second", "weat"] == 0.0
+    study = Study.of(config, root=root)
+    assert neutrals(study)["First", "weat"] == 1.0
+    assert neutrals(study)["Second", "weat"] == 0.0
 
 
 def test_there_is_no_trade_off_without_a_measure_of_quality(root):
@@ -338,10 +340,10 @@ def test_a_file_is_a_new_evaluation(folder):
     config = debias_config()
     config["evaluation"]["First"]["length"] = {"rows": 7}
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("scores"))
+    table = tables.read(study.paths.table_file("scores"))
     assert set(table["debias"]) == {"none", "hard", "hsr", "projection"}
     assert set(table.loc[table["debias"] != "none", "criterion"]) == {"First"}
-    mitigated = tables.read(study.table_file("mitigation"))
+    mitigated = tables.read(study.paths.table_file("mitigation"))
     assert set(zip(mitigated["model"], mitigated["debias"], strict=True)) == set(ALL)
     assert set(mitigated["group"]) == {"direct", "displacement", "metric", "similarity", "length"}
     direct = mitigated[(mitigated["measure"] == "direct_bias") & (mitigated["debias"] == "hard")]
@@ -353,7 +355,7 @@ def test_a_file_is_a_new_evaluation(folder):
     # hard debias works on vectors of unit length
     after = lengths.set_index(["model", "debias"])["after"]
     assert after["one", "hard"] < 1.001 < lengths["before"].min()
-    assert Transform.load(study.transform_file("one", "hard")).fitted_on["model"] == "one"
+    assert Transform.load(study.paths.transform_file("one", "hard")).fitted_on["model"] == "one"
 
 
 def engine_config():

@@ -17,7 +17,7 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures import draw
 from biasgrid.figures.quality_ranks import quality_ranks
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.quality import QUALITY
 
 pytestmark = pytest.mark.slow
@@ -326,17 +326,17 @@ def quality_config():
 
 def test_what_ranks_beside_the_models_is_evaluated(root):
     study = Study.of(quality_config(), root=root)
-    assert set(study.quality) == {"one/none/quality", "one/everywhere/quality", "two/none/quality"}
+    assert set(study.grid.quality) == {"one/none/quality", "one/everywhere/quality", "two/none/quality"}
     assert "quality" in study.tables
     assert "quality-ranks" in study.figures
-    assert study.evaluations == {}
+    assert study.grid.evaluations == {}
     # no criterion but the first has ranks: a method that is measured there ranks
     config = quality_config()
     config["criteria"]["Second"]["ranked"] = False
-    assert "two/here/quality" in Study.of(config, root=root).quality
+    assert "two/here/quality" in Study.of(config, root=root).grid.quality
     del config["quality"]
     without = Study.of(config, root=root)
-    assert without.quality == {}
+    assert without.grid.quality == {}
     assert "quality" not in without.tables
     assert "quality-ranks" not in without.figures
 
@@ -350,16 +350,16 @@ def test_the_figure_is_drawn_where_it_is_wanted_and_there_are_ranks(root):
         criterion["ranked"] = False
     study = Study.of(config, root=root)
     assert study.figures == {}
-    assert set(study.quality) == {"one/none/quality", "two/none/quality"}
+    assert set(study.grid.quality) == {"one/none/quality", "two/none/quality"}
 
 
 def test_what_is_evaluated_depends_on_nothing_else_in_the_config(root):
     study = Study.of(quality_config(), root=root)
     config = quality_config() | {"seed": 7, "aggregation": "avg", "words": {"normalize": True}}
     config["criteria"]["First"]["queries"]["q1"]["targets"]["A"] = ["a0", "a1"]
-    assert Study.of(config, root=root).quality == study.quality
+    assert Study.of(config, root=root).grid.quality == study.grid.quality
     config["quality"]["analogies"] = {"more": "questions.txt"}
-    assert Study.of(config, root=root).quality != study.quality
+    assert Study.of(config, root=root).grid.quality != study.grid.quality
 
 
 def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
@@ -368,11 +368,11 @@ def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
     before = Study.of(config, root=root)
     config["models"]["two"]["sorted"] = False
     after = Study.of(config, root=root)
-    changed = {e.name for e in after.quality.values() if e != before.quality[e.name]}
+    changed = {e.name for e in after.grid.quality.values() if e != before.grid.quality[e.name]}
     assert changed == {"two/none/quality"}
-    changed = {e.name for e in after.evaluations.values() if e != before.evaluations[e.name]}
+    changed = {e.name for e in after.grid.evaluations.values() if e != before.grid.evaluations[e.name]}
     assert changed == {"two/none/first", "two/here/first"}
-    assert (after.cells, after.fits) == (before.cells, before.fits)
+    assert (after.grid.cells, after.grid.fits) == (before.grid.cells, before.grid.fits)
     config["models"]["two"]["sorted"] = "no"
     with pytest.raises(BiasgridError, match=r"models: two: sorted: 'no' is not true or false"):
         Study.of(config, root=root)
@@ -411,18 +411,18 @@ def test_a_criterion_called_quality_would_share_its_file(root):
     ):
         Study.of(config, root=root)
     del config["quality"]
-    assert "one/here/quality" in Study.of(config, root=root).evaluations
+    assert "one/here/quality" in Study.of(config, root=root).grid.evaluations
 
 
 @pytest.mark.parametrize("name", ["config", "embedded"])
 def test_the_studies_have_seven_benchmarks(name):
     study = Study.read(ROOT / "config" / f"{name}.yaml", root=ROOT)
-    entry = study.config["quality"]
-    assert len(entry["similarity"]) + len(entry["analogies"]) == 7
-    assert {model for model in study.models} == {e.model for e in study.quality.values()}
+    entry = study.config.quality
+    assert len(entry.similarity) + len(entry.analogies) == 7
+    assert {model for model in study.models} == {e.model for e in study.grid.quality.values()}
     assert all(
-        path.startswith("gensim:") or path.partition(":")[0] in study.config["benchmarks"]
-        for path in entry["similarity"].values()
+        path.startswith("gensim:") or path.partition(":")[0] in study.config.benchmarks
+        for path in entry.similarity.values()
     )
 
 
@@ -441,7 +441,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_study_with_quality_is_made_to_its_table(folder):
     study = make_all(Study.of(quality_config()))
-    table = tables.read(study.table_file("quality"))
+    table = tables.read(study.paths.table_file("quality"))
     assert list(zip(table["model"], table["debias"], strict=True)) == [
         ("one", "everywhere"), ("one", "none"), ("two", "none"),
     ]  # fmt: skip
@@ -450,7 +450,7 @@ def test_a_study_with_quality_is_made_to_its_table(folder):
     assert sorted(table["rank"]) == [1, 2, 3]
     drawing = study.figures["quality-ranks"]
     assert set(map(str, drawing.inputs.values())) >= {
-        str(study.table_file(n)) for n in ("quality", "rankings")
+        str(study.paths.table_file(n)) for n in ("quality", "rankings")
     }
     assert_readable(draw(drawing))
 

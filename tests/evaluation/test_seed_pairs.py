@@ -17,7 +17,7 @@ from biasgrid.evaluation import evaluate
 from biasgrid.evaluation.seed_pairs import representative
 from biasgrid.figures import draw
 from biasgrid.figures.seed_pairs import seed_pairs
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 
 def about(axis, *differences):
@@ -117,9 +117,9 @@ def test_a_study_has_the_table_and_its_figure(project, monkeypatch):
     config["evaluation"] = {"First": {"seed_pairs": {"mine": pairs, "fewer": pairs[:2]}}}
     config["figures"] = ["seed-pairs"]
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("seed_pairs"))
+    table = tables.read(study.paths.table_file("seed_pairs"))
     assert len(table) == 2 * (4 + 2)
-    (path,) = [study.evaluation_file(e) for e in study.evaluations.values() if e.model == "one"]
+    (path,) = [study.paths.evaluation_file(e) for e in study.grid.evaluations.values() if e.model == "one"]
     record = json.loads(path.read_text())["seed_pairs"]["mine"]
     mine = table[(table["model"] == "one") & (table["list"] == "mine")]
     assert mine["cosine_others"].tolist() == [row["cosine_others"] for row in record]

@@ -32,10 +32,11 @@ from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.figures.layout import PAGE
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
+from biasgrid.plan.study import Study
 from biasgrid.query import Query
 from biasgrid.request import Request
-from biasgrid.study import Study
 from biasgrid.tables.analogies import ANALOGIES, ANALOGY_SUMMARY, KEYS
+from biasgrid.validation import to_record
 
 MODEL = "bolukbasi-w2v-gnews-small"
 CONFIG = read_yaml(ROOT / "config" / "thesis.yaml")
@@ -257,7 +258,7 @@ def test_neighbours_in_the_model_are_neighbours_on_the_map(tmp_path):
 @pytest.fixture(scope="module")
 def records(google, tmp_path_factory):
     """The evaluation of gender of the shipped study, in a file, with fewer pairs and words."""
-    spec = copy.deepcopy(Study.of(CONFIG, root=ROOT).config["evaluation"]["Gender"])
+    spec = copy.deepcopy(Study.of(CONFIG, root=ROOT).config.evaluation["Gender"])
     del spec["questions"]["family"]["pairs"][6:]
     spec["map"]["ranks"] = [200, 400]
     record = {"criterion": "Gender", "model": MODEL, "debias": "none", **evaluate(google, None, spec, 42)}
@@ -338,7 +339,7 @@ def test_the_map_names_words_that_do_not_lie_on_each_other(records):
 
 def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     study = Study.of(CONFIG, root=ROOT)
-    assert set(study.evaluations) == {
+    assert set(study.grid.evaluations) == {
         f"{MODEL}/none/gender",
         "word2vec-google-news-300-subset/none/religion",
     }
@@ -374,11 +375,11 @@ def test_a_study_asks_and_maps(project, monkeypatch):
     }
     config["figures"] = ["analogies", "word-set-map"]
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("analogies"))
+    table = tables.read(study.paths.table_file("analogies"))
     # two words' pairs for two methods, both pairs for the others, with and without, the two best
     assert len(table) == 2 * (len(words) * (2 * 2 + 2) * 2 * 2)
     assert set(table["model"]) == {"one", "two"}
-    assert len(tables.read(study.table_file("analogy_summary"))) == 2 * 4 * 2 * 3
+    assert len(tables.read(study.paths.table_file("analogy_summary"))) == 2 * 4 * 2 * 3
     maps = {f"word-set-map-first-{model}" for model in ("one", "two")}
     assert set(study.figures) == {f"analogies-first-{model}" for model in ("one", "two")} | maps
     for name in ("analogies-first-one", "word-set-map-first-two"):
@@ -463,7 +464,7 @@ def test_the_command_line_asks(random_model, capsys):
 def test_occupations_lie_where_figure_3_2_has_them(word2vec):
     entry = CONFIG["criteria"]["Race direction"]["queries"]["names_and_occupations"]
     study = Study.of(CONFIG, root=ROOT)
-    assert study.config["criteria"]["Race direction"]["queries"]["names_and_occupations"] == entry
+    assert to_record(study.config.criteria["Race direction"].queries["names_and_occupations"]) == entry
     query = study.queries["names_and_occupations"]
     result = metrics.direct_bias(query, word2vec, direction="all_pairs", lost_vocabulary_threshold=0.4)
     bias = result.detail["bias"]["Occupations"]

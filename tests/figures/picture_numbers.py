@@ -219,7 +219,7 @@ def planted_shown(study, truth=""):
 
     def numbers(found):
         (table,) = found.values()
-        names = factory.study(study).config["metrics"] if not truth else metrics_of(study, truth)
+        names = factory.study(study).config.metrics if not truth else metrics_of(study, truth)
         values = []
         for metric in table.columns.intersection(list(names)):
             rows = table[table[metric].notna()]

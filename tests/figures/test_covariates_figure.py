@@ -9,7 +9,7 @@ from artists import assert_readable, texts, unwrapped
 
 from biasgrid.figures.covariates import FIGURES, HEADS, covariates
 from biasgrid.figures.layout import PAGE
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.covariates import COVARIATES
 
 LABELS = {
@@ -121,7 +121,7 @@ def test_a_study_has_one_per_criterion_whose_frequencies_are_known():
     (kind,) = FIGURES
     study = Study.of(config)
     (drawing,) = kind.drawings_of(study)
-    assert drawing.inputs == {"covariates": study.table_file("covariates")}
+    assert drawing.inputs == {"covariates": study.paths.table_file("covariates")}
     assert drawing.spec["criterion"] == "Enough"
     assert drawing.spec["rows"] == [["rnd", [["one", "none"]]], ["ect", [["one", "none"]]]]
     del config["models"]["one"]

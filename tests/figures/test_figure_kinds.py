@@ -20,7 +20,7 @@ from biasgrid import registry as registries
 from biasgrid.figures import Drawing
 from biasgrid.figures.layout import EXTENSIONS, save
 from biasgrid.plan.code import closure
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 sys.path.insert(0, str(ROOT / "docs"))
 import pictures
@@ -82,7 +82,7 @@ def plugin(tmp_path, monkeypatch):
 def test_a_plan_imports_no_matplotlib_and_no_pandas():
     script = """if True:
         import sys
-        from biasgrid.study import Study
+        from biasgrid.plan.study import Study
         study = Study.read("config/embedded.yaml")
         assert study.figures
         print(*{name.partition(".")[0] for name in sys.modules})
@@ -99,10 +99,11 @@ def test_what_figures_are_drawn_from_are_files_and_json():
     for config in CONFIGS:
         study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
         files = {
-            *study.comparison_files,
-            *(entry["ratings"]["file"] for entry in study.config["criteria"].values() if "ratings" in entry),
+            *study.config.published,
+            *study.config.computed,
+            *(entry.ratings.file for entry in study.config.criteria.values() if entry.ratings),
         }
-        kinds |= {"null"} if study.config["null_distributions"] else set()
+        kinds |= {"null"} if study.config.null_distributions else set()
         for name, drawing in study.figures.items():
             assert drawing.name == name
             kinds.add(drawing.kind)
@@ -132,7 +133,7 @@ def test_every_kind_says_what_it_shows():
     assert "biasgrid.tables.words" in drawn_by["projections"]
     assert "biasgrid.figures.palette" in drawn_by["rankings"]
     # but not who plans it, and no other kind
-    assert not any("biasgrid.study" in code for code in drawn_by.values())
+    assert not any("biasgrid.plan.study" in code for code in drawn_by.values())
     assert "biasgrid.figures.scores" not in drawn_by["rankings"]
 
 

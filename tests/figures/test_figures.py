@@ -32,7 +32,7 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.layout import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -575,7 +575,7 @@ def test_every_metric_says_what_its_sign_says():
 def test_scores_of_a_study_are_pages_that_have_every_score_once(config):
     study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
     for criterion in study.ranked_criteria:
-        cells = [cell for cell in study.cells.values() if cell.criterion == criterion]
+        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
         expected = {
             (part.name, cell.metric)
             for cell in cells

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgrid.figures.figure import count_range, group_by_size
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 
 @given(st.lists(st.floats(0.1, 5), max_size=30), st.floats(5, 9))

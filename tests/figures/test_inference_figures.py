@@ -28,8 +28,8 @@ from biasgrid.inference.null import Null, write_null
 from biasgrid.inference.significance import REGISTRY
 from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
+from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
-from biasgrid.study import Study
 from biasgrid.tables.order import ORDER
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rank_intervals import RANK_INTERVALS
@@ -476,7 +476,7 @@ def write_lengths(study, *lengths):
     """scalars.csv of a metric on models whose vectors are so long."""
     place = {"criterion": "First", "metric": "rnd", "debias": "none", "quantity": LENGTH}
     rows = [place | {"model": model, "value": length} for model, length in zip("ab", lengths, strict=True)]
-    pd.DataFrame(rows, columns=SCALARS.names).to_csv(study.table_file("scalars"), index=False)
+    pd.DataFrame(rows, columns=SCALARS.names).to_csv(study.paths.table_file("scalars"), index=False)
 
 
 def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
@@ -487,7 +487,7 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     study.results.mkdir(parents=True)
     names = ("rank_intervals", "order", "rankings", "pairs")
     for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", {"ab": 0.96}, p=0.08), strict=True):
-        table.to_csv(study.table_file(name), index=False)
+        table.to_csv(study.paths.table_file(name), index=False)
     write_lengths(study, 1, 2)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # p of .08 is decided at this level
@@ -497,7 +497,7 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     ]
     # lengths that differ by more than a tenth are no basis of ranks by distances
     for name, table in zip(names, rank_tables([1, 2], 0.5, metric="rnd"), strict=True):
-        table.to_csv(study.table_file(name), index=False)
+        table.to_csv(study.paths.table_file(name), index=False)
     for lengths, mark in (((1, 2), "\N{DOUBLE DAGGER}"), ((1, 1.05), "")):
         write_lengths(study, *lengths)
         (axes,) = draw(study.figures["rank-intervals"]).axes
@@ -545,8 +545,8 @@ def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_
 
 def of_cell(study, name):
     """The figure of a cell's null distributions, and the results that it shows."""
-    cell = study.cells[name]
-    write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+    cell = study.grid.cells[name]
+    write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
     null = null_step(study, cell).run()
     return draw(drawing(study, cell)), null.results
 

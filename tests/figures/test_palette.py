@@ -21,7 +21,7 @@ from biasgrid.figures.palette import (
     unit_areas,
     unit_looks,
 )
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 MODELS = Path(__file__).parents[2] / "config" / "models"
 FILES = {path.stem: list(yaml.safe_load(path.read_text())) for path in sorted(MODELS.glob("*.yaml"))}

@@ -14,9 +14,9 @@ from PIL import Image
 
 from biasgrid import figures, metrics
 from biasgrid.figures.layout import style
+from biasgrid.plan.study import Study
 from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.study import Study
 from biasgrid.tables import read
 
 pytestmark = pytest.mark.slow
@@ -163,10 +163,10 @@ def test_a_table_beside_a_picture_has_what_the_library_measures(word2vec):
     row = table[(table["criterion"] == OVERALL) & (table["metric"] == key) & (table["model"] == SUBSET)]
     (row,) = row[row["debias"] == "none"].to_dict("records")
     scores = {}
-    for criterion in study.config["criteria"]:
+    for criterion in study.config.criteria:
         metric, options = study.metric(criterion, key), study.word_options(criterion, key, SUBSET)
-        params = study.metrics(criterion)[key].get("params", {})
-        for name in study.config["criteria"][criterion]["queries"]:
+        params = study.metrics(criterion)[key].params or {}
+        for name in study.config.criteria[criterion].queries:
             for part in study.queries[name].subqueries(metric.template):
                 assert isinstance(part, Query)
                 scores[criterion, part.name] = metrics.metric(key)(part, word2vec, **params, **options).value

@@ -13,7 +13,7 @@ from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.query_ranks import MOST_COLUMNS, query_ranks
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 LABELS = {
     "weat_es": "WEAT-ES",

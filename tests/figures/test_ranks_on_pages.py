@@ -14,7 +14,7 @@ from biasgrid.figures.layout import PAGE
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.rankings import rankings_by_criterion
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ def study(request):
 @pytest.fixture(scope="module")
 def tables(study):
     """Tables of the study's size: ranks by place, intervals of one rank to either side."""
-    cells = [cell for cell in study.cells.values() if cell.criterion in study.ranked_criteria]
+    cells = [cell for cell in study.grid.cells.values() if cell.criterion in study.ranked_criteria]
     units = sorted({(cell.model, cell.debias) for cell in cells})
     metrics = sorted({cell.metric for cell in cells})
     criteria = [*study.ranked_criteria, "Overall"]

@@ -11,7 +11,7 @@ from biasgrid import comparison
 from biasgrid.figures import draw
 from biasgrid.figures.layout import PAGE
 from biasgrid.figures.weat_table import weat_table
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY
 
 QUERIES = [

@@ -30,8 +30,8 @@ from biasgrid.inference.permutation import permutation_test, share_as_extreme
 from biasgrid.inference.significance.random_groups import excess_of
 from biasgrid.options import BIAS, Alternative
 from biasgrid.plan.steps import cell_step, inference_step
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import Study
 from biasgrid.tables import scores
 from biasgrid.words import WordOptions
 from biasgrid.workers import Workers
@@ -434,9 +434,9 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
     config = grid_config() | {"inference": {"permutation": {}}}
     config["models"]["two"]["words"] = {"strategy": "all"}
     study = Study.of(config, root=root)
-    assert set(study.inferences) == set(study.cells)
+    assert set(study.grid.inferences) == set(study.grid.cells)
     del config["inference"]
-    assert not Study.of(config, root=root).inferences
+    assert not Study.of(config, root=root).grid.inferences
 
 
 def weat_query(*names):
@@ -473,24 +473,24 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     }
     study = Study.of(config, root=root)
     build_store("one", study.models["one"], study.embeddings)
-    cell = study.cells["one/none/mine/q1"]
-    write_text(study.query_file("q1"), study.queries["q1"].to_json())
+    cell = study.grid.cells["one/none/mine/q1"]
+    write_text(study.paths.query_file("q1"), study.queries["q1"].to_json())
     cell_step(study, cell).run()
-    inference = study.inferences[cell.name]
+    inference = study.grid.inferences[cell.name]
     inference_step(study, [inference]).run()
     inputs = {
-        "cells": [study.cell_file(cell)],
-        "inferences": [study.inference_file(inference)],
-        "queries": [study.query_file("q1")],
+        "cells": [study.paths.cell_file(cell)],
+        "inferences": [study.paths.inference_file(inference)],
+        "queries": [study.paths.query_file("q1")],
     }
     spec = {"interval": "jackknife", "adjust": "holm", "level": 0.95, "tests": [[cell.criterion, "mine", 2]]}
     (row,) = scores.make(inputs, spec).to_dict("records")
     assert row["metric"] == "mine"
     assert 0 < row["p_value"] <= 1
     # the samples lie beside it
-    samples = np.load(study.samples_file(inference))
+    samples = np.load(study.paths.samples_file(inference))
     assert (samples.dtype, samples.shape) == (np.float64, (1, 30))
-    (made,) = json.loads(study.inference_file(inference).read_text())["cells"]
+    (made,) = json.loads(study.paths.inference_file(inference).read_text())["cells"]
     made = made["results"][0]["bootstrap"]
     assert made["percentile"] == pytest.approx(np.quantile(samples[0], [0.025, 0.975]))
     assert (row["ci_low"], row["ci_high"]) == tuple(made["jackknife"])
@@ -507,19 +507,19 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
     study = Study.of(config, root=root)
     build_store("one", study.models["one"], study.embeddings)
     for key in ("q1", "q2", "q3"):
-        write_text(study.query_file(key), study.queries[key].to_json())
+        write_text(study.paths.query_file(key), study.queries[key].to_json())
     names = [f"one/none/{metric}/q1" for metric in ("weat", "weat_es", "rnd")]
 
     def samples():
-        return [np.load(study.samples_file(study.inferences[name])) for name in names]
+        return [np.load(study.paths.samples_file(study.grid.inferences[name])) for name in names]
 
     for name in names:
-        cell_step(study, study.cells[name]).run()
-        inference_step(study, [study.inferences[name]]).run()
+        cell_step(study, study.grid.cells[name]).run()
+        inference_step(study, [study.grid.inferences[name]]).run()
     forward = samples()
     for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
-        cell_step(study, study.cells[name]).run()
-        inference_step(study, [study.inferences[name]]).run()
+        cell_step(study, study.grid.cells[name]).run()
+        inference_step(study, [study.grid.inferences[name]]).run()
     assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
     # the effect size has the statistic's sign, sample by sample
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
@@ -545,7 +545,7 @@ def test_a_study_is_tested(project, monkeypatch):
     code = made_with(tested, "inference.permutation")
     assert names <= code
     assert not {path for path in code if path.startswith("cells/")}
-    scores = pd.read_csv(tested.table_file("scores"))
+    scores = pd.read_csv(tested.paths.table_file("scores"))
     assert scores["p_value"].between(0, 1, inclusive="right").all()
     made = json.loads((tested.results / "inference/one/none/weat.json").read_text())["cells"][0]
     # C(16, 8) is more than 10,000
@@ -591,14 +591,14 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
     def run(config, metric):
         study = Study.of(config, root=root)
         build_store("one", study.models["one"], study.embeddings)
-        group = study.inference_groups[f"one/none/{metric}"]
+        group = study.grid.inference_groups[f"one/none/{metric}"]
         for chosen in group:
             query = chosen.cell.query
-            write_text(study.query_file(query), study.queries[query].to_json())
+            write_text(study.paths.query_file(query), study.queries[query].to_json())
             cell_step(study, chosen.cell).run()
         measured.clear()
         inference_step(study, group).run()
-        files = study.inference_file(group[0]), study.samples_file(group[0])
+        files = study.paths.inference_file(group[0]), study.paths.samples_file(group[0])
         return len(group), len(measured), files, [file.read_bytes() for file in files]
 
     for metric in ("weat", "rnsb"):
@@ -632,17 +632,17 @@ def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
     config = grid_config() | {"inference": {"permutation": {"draws": 20, "exact": 0}}}
     study = Study.of(config, root=root)
     build_store("one", study.models["one"], study.embeddings)
-    for chosen in study.inference_groups["one/none/weat"]:
+    for chosen in study.grid.inference_groups["one/none/weat"]:
         query = chosen.cell.query
-        write_text(study.query_file(query), study.queries[query].to_json())
+        write_text(study.paths.query_file(query), study.queries[query].to_json())
         cell_step(study, chosen.cell).run()
     workers = Workers()
-    first = inference_step(study, study.inference_groups["one/none/weat"])
+    first = inference_step(study, study.grid.inference_groups["one/none/weat"])
     workers.run(first)
     assert first.output.is_file()
     # the second model's store was never made
     with pytest.raises(BiasgridError, match="two"):
-        workers.run(inference_step(study, study.inference_groups["two/none/rnsb"]))
+        workers.run(inference_step(study, study.grid.inference_groups["two/none/rnsb"]))
     # and the process is there for the next
     workers.run(first)
     # joblib would take these processes for its own in later tests

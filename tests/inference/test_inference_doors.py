@@ -18,8 +18,9 @@ from biasgrid.errors import BiasgridError
 from biasgrid.inference import resampler
 from biasgrid.inference.significance import complete_options
 from biasgrid.metrics import Metric, Score
+from biasgrid.plan.study import Study
 from biasgrid.result import as_json
-from biasgrid.study import Study
+from biasgrid.validation import to_record
 
 WORDS = [f"w{i}" for i in range(40)]
 QUERY = Query([WORDS[:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])
@@ -165,10 +166,10 @@ def test_options_are_those_of_a_study(root):
         "metrics": {"rnd": {}},
         "inference": {"permutation": {}, "bootstrap": {"level": 0.9}, "sensitivity": {}},
     }
-    settings = Study.of(config, root=root).config["inference"]
+    settings = Study.of(config, root=root).config.inference
     for part, given in config["inference"].items():
-        assert complete_options(part, given) == settings[part]
-    assert inspect.signature(metrics.rnd).parameters["interval"].default == settings["interval"]
+        assert complete_options(part, given) == to_record(settings.parts[part])
+    assert inspect.signature(metrics.rnd).parameters["interval"].default == settings.interval
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from conftest import write_text_model
 from in_process import make_cells, make_inputs
 
 from biasgrid.inference import aggregates
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 
 def words(letter: str) -> list[str]:

@@ -18,7 +18,7 @@ from biasgrid.embeddings.language import bert_training
 from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
 

@@ -16,7 +16,7 @@ from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
 from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.templates import Templates
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
 TEMPLATES = ["a {} b.", "{} c."]
@@ -349,7 +349,7 @@ def test_a_vector_per_context(root, encoder):
 
 def test_the_shipped_study_of_seat():
     study = Study.read(ROOT / "config" / "seat.yaml", root=ROOT)
-    assert len(study.cells) == 3 * 10 + 10 + 10 + 3
+    assert len(study.grid.cells) == 3 * 10 + 10 + 10 + 3
     entry = yaml.safe_load((ROOT / "config" / "encoders.yaml").read_text())["all-minilm-l6-v2"]
     assert study.sources["all-minilm-l6-v2"]["source"] == entry["source"]
     # flowers: 25 nouns in 14 sentences each; names: 8 in 8 sentences

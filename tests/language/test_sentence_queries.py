@@ -13,10 +13,11 @@ from in_process import make, make_inputs
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, metrics, sentence_scores
+from biasgrid.config.criteria import Query as Entry
 from biasgrid.config.sentence_files import sentences
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.plan import steps
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PAIRS = """id,stereo,anti,bias_type
 0,a man is strong,a woman is strong,gender
@@ -96,7 +97,7 @@ def test_a_query_of_sentences_has_target_sets_alone():
 
 
 def test_sentences_of_a_file(folder):
-    found = sentences({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "gender"}}, "here")
+    found = sentences(Entry(file="pairs.csv", sets=SETS, where={"bias_type": "gender"}), "here")
     assert list(found["Stereotypical"]) == ["a man is strong", "a woman cooks", "he codes"]
     for given, said in (
         ({"file": "none.csv", "sets": SETS}, "cannot read"),
@@ -104,7 +105,7 @@ def test_sentences_of_a_file(folder):
         ({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "age"}}, "no such row has 'age'"),
     ):
         with pytest.raises(BiasgridError, match=said) as error:
-            sentences(given, "here")
+            sentences(Entry(**given), "here")
         assert str(error.value).startswith("here: ")
 
 
@@ -112,7 +113,7 @@ def test_a_sentence_that_a_file_repeats_is_not_warned_of(folder):
     (folder / "twice.csv").write_text("stereo,anti\nx y,z y\nx y,v y\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = sentences({"file": "twice.csv", "sets": SETS}, "here")
+        found = sentences(Entry(file="twice.csv", sets=SETS), "here")
     assert len(found["Stereotypical"]) == 2
 
 
@@ -133,7 +134,7 @@ def test_stereosets_file(folder):
     ]
     (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": items}}))
     sets = {"S": "stereotype", "A": "anti-stereotype", "U": "unrelated"}
-    found = sentences({"file": "dev.json", "sets": sets, "where": {"bias_type": "gender"}}, "here")
+    found = sentences(Entry(file="dev.json", sets=sets, where={"bias_type": "gender"}), "here")
     assert {name: list(texts) for name, texts in found.items()} == {
         "S": ["stereotype 1"],
         "A": ["anti-stereotype 1"],
@@ -141,7 +142,7 @@ def test_stereosets_file(folder):
     }
     (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": [{"id": "0"}]}}))
     with pytest.raises(BiasgridError, match="not StereoSet's file"):
-        sentences({"file": "dev.json", "sets": sets}, "here")
+        sentences(Entry(file="dev.json", sets=sets), "here")
 
 
 def test_cells_say_which_torch_scored_their_sentences(folder):
@@ -150,25 +151,25 @@ def test_cells_say_which_torch_scored_their_sentences(folder):
     of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
     made = make(study(models=models, figures=[]))
-    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     assert record["versions"]["torch"] == metadata.version("torch")
 
 
 def test_preference_in_a_study(folder):
     made = make(study())
-    record = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())
+    record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     # what was measured elsewhere needs no torch here
     assert "torch" not in record["versions"]
     (cell,) = record["results"]
     # 2 of 4 are preferred, one is a tie
     assert cell["value"] == 0.5
     assert cell["scalars"]["ties"] == 1
-    gender = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/gender"]).read_text())["results"][
-        0
-    ]
+    gender = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/gender"]).read_text())[
+        "results"
+    ][0]
     assert gender["value"] == pytest.approx(2 / 3)
     assert gender["scalars"]["p_binomial"] == pytest.approx(stats.binomtest(2, 3).pvalue)
-    scores = made.table_file("scores").read_text()
+    scores = made.paths.table_file("scores").read_text()
     assert "Gender,pll_preference,tiny,none,0.66" in scores
     assert (made.results / "report.html").stat().st_size > 10_000
 
@@ -183,13 +184,13 @@ def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     # the model is another one now: nothing of the former is kept
     second = study()
     make(second)
-    record = json.loads(second.sentence_scores_file("tiny", "file.pairs").read_text())
+    record = json.loads(second.paths.sentence_scores_file("tiny", "file.pairs").read_text())
     assert len(record["scores"]) == 10
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he codes,gender\n")
     third = study(metrics={"pll_preference": {}, "again": {"metric": "pll_preference", "label": "Again"}})
     step = steps.sentence_scores_step(third, "tiny", "file.pairs")
     for key, query in third.queries.items():
-        third.query_file(key).write_text(query.to_json())
+        third.paths.query_file(key).write_text(query.to_json())
     assert step.run() == {"sentences": 9, "scored": 0}
     assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
 
@@ -220,7 +221,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
     made = make(study())
-    cell = json.loads(made.cell_file(made.cells["tiny/none/pll_preference/all"]).read_text())["results"][0]
+    cell = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())[
+        "results"
+    ][0]
     assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
     # the pair is lost, and the others are measured
     assert cell["value"] == pytest.approx(1 / 3)
@@ -308,12 +311,12 @@ def test_a_sentence_of_a_pair_has_one_form(tmp_path):
 def test_damaged_files_of_sentences(folder, content, said):
     (folder / "bad.csv").write_text(content)
     with pytest.raises(BiasgridError, match=said):
-        sentences({"file": "bad.csv", "sets": {"A": "a", "B": "b"}}, "here")
+        sentences(Entry(file="bad.csv", sets={"A": "a", "B": "b"}), "here")
 
 
 def test_a_byte_order_mark_is_no_part_of_a_column(folder):
     (folder / "marked.csv").write_text("a,b\nx,y\n", encoding="utf-8-sig")
-    assert list(sentences({"file": "marked.csv", "sets": {"A": "a", "B": "b"}}, "here")["A"]) == ["x"]
+    assert list(sentences(Entry(file="marked.csv", sets={"A": "a", "B": "b"}), "here")["A"]) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -328,7 +331,7 @@ def test_damaged_items_of_stereoset(folder, wrong):
     item = {"id": "0", "bias_type": "g", "target": "t", "context": "c", "sentences": items}
     (folder / "dev.json").write_text(json.dumps({"data": {"intrasentence": [item]}}))
     with pytest.raises(BiasgridError, match="not StereoSet's file"):
-        sentences({"file": "dev.json", "sets": {"S": "stereotype", "U": "unrelated"}}, "here")
+        sentences(Entry(file="dev.json", sets={"S": "stereotype", "U": "unrelated"}), "here")
 
 
 @pytest.mark.parametrize("wrong", [None, "one text", [1], ["half a pair \ud800"], [b"bytes"]])
@@ -340,8 +343,8 @@ def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
 
 def test_scores_in_another_models_place_are_not_taken(folder):
     made = make(study())
-    step = steps.cell_step(made, made.cells["tiny/none/pll_preference/all"])
-    path = made.sentence_scores_file("tiny", "file.pairs")
+    step = steps.cell_step(made, made.grid.cells["tiny/none/pll_preference/all"])
+    path = made.paths.sentence_scores_file("tiny", "file.pairs")
     path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))
     with pytest.raises(BiasgridError, match="made from a different source"):
         step.run()

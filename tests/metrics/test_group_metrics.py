@@ -18,7 +18,7 @@ from biasgrid.cli import main
 from biasgrid.embeddings import build_store
 from biasgrid.metrics.direct_bias import expected_noise
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
 SEEDS = st.integers(0, 2**32 - 1)

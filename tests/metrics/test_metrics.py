@@ -15,8 +15,8 @@ from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
 from biasgrid.measure import measure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request, split_options
-from biasgrid.study import Study
 
 
 def random_sets(seed):

@@ -20,8 +20,8 @@ from biasgrid.embeddings import build_store
 from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
 from biasgrid.metrics.registry import one_by_one
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import Study
 from biasgrid.words import WordOptions, find
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -561,14 +561,14 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     config["debias"] = {"First": {"hard": {"method": "hard", "words": {"definitional_pairs": pairs}}}}
     config["inference"] = {"permutation": {"draws": 99}, "bootstrap": {"draws": 40}, "sensitivity": {}}
     study = make_all(Study.of(config))
-    table = tables.read(study.table_file("scores")).set_index(["metric", "debias", "query"])
+    table = tables.read(study.paths.table_file("scores")).set_index(["metric", "debias", "query"])
     assert set(table["status"]) == {"ok"}
     assert table["value"].notna().all()
     # words are exchanged where no direction of theirs is looked along
     assert table["p_value"].notna().tolist() == [key[0] in ("sc_weat", "semaxis") for key in table.index]
     # the numbers are those of Python's door
     store = EmbeddingStore.open(study.embeddings / "one")
-    state = store.under(debias.Transform.load(study.transform_file("one", "hard")))
+    state = store.under(debias.Transform.load(study.paths.transform_file("one", "hard")))
     for name in AROUND:
         for key, model in (("none", store), ("hard", state)):
             query = study.queries["q1"]

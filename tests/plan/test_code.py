@@ -481,7 +481,7 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
 
 
 # what plans, checks a config, fetches, converts, trains and prints
-OTHERS = ("study", "config", "plan", "api", "cli", "workflow", "workers", "validation")
+OTHERS = ("config", "plan", "api", "cli", "workflow", "workers", "validation")
 OTHERS += ("embeddings.sources", "embeddings.readers", "embeddings.training")
 # an evaluation reads the manifests of archives that hold benchmarks
 READS_ARCHIVES = ("embeddings.sources",)

@@ -14,7 +14,7 @@ from scipy import stats
 import biasgrid
 from biasgrid import tables
 from biasgrid.in_memory import InMemory
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.corpus_correlations import CORPUS_CORRELATIONS
 
 D, N = 20, 10
@@ -69,8 +69,8 @@ def row(table, **keys):
 
 
 def test_the_mean_over_phenomena_is_tested(study):
-    table = tables.read(study.table_file("phenomena"))
-    scores = tables.read(study.table_file("scores"))
+    table = tables.read(study.paths.table_file("phenomena"))
+    scores = tables.read(study.paths.table_file("scores"))
     assert len(table) == 4
     for metric in ("rnd", "direct_bias"):
         for model in ("one", "two"):
@@ -85,7 +85,7 @@ def test_the_mean_over_phenomena_is_tested(study):
 
 
 def test_a_lean_is_found_by_both_tests_and_its_lack_by_the_valid_one_alone(study):
-    table = tables.read(study.table_file("phenomena"))
+    table = tables.read(study.paths.table_file("phenomena"))
     decisions = table.set_index(KEYS)[["rejects_z", "rejects_valid"]].apply(tuple, axis=1).to_dict()
     assert decisions == {
         ("rnd", "one"): ("yes", "yes"),

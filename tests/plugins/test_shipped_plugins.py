@@ -15,7 +15,7 @@ from biasgrid import debias, evaluation, figures, metrics, registry, tables
 from biasgrid.config.load import read
 from biasgrid.embeddings import kinds, readers, sources
 from biasgrid.plan import code
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]
@@ -60,15 +60,13 @@ def needed(study):
     """The plugins that the parts of a study are in."""
     config = study.config
     fetched = study.sources.values()
-    metric_names = {
-        entry.get("metric", key) for c in config["criteria"] for key, entry in study.metrics(c).items()
-    }
+    metric_names = {entry.metric or key for c in config.criteria for key, entry in study.metrics(c).items()}
     names = [
         (sources, {entry["source"]["type"] for entry in fetched}),
         (readers, {entry.get("format") for entry in fetched}),
         (metrics, metric_names),
-        (debias, {entry["method"] for _, entry in study.debias.values()}),
-        (figures, config["figures"]),
+        (debias, {entry.method for _, entry in study.debias.values()}),
+        (figures, config.figures),
         (tables, study.tables),
     ]
     return sorted({package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind} - {""})
@@ -82,7 +80,7 @@ def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):
     for name in config:
         update_config(record, read(ROOT / "config" / f"{name}.yaml"))
     study = Study.of(record, root=ROOT)
-    assert needed(study) == sorted(study.config.get("plugins") or ())
+    assert needed(study) == sorted(study.config.plugins or ())
 
 
 OUT = """

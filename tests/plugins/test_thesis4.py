@@ -16,8 +16,8 @@ from biasgrid.configs import read_yaml
 from biasgrid.embeddings.language.scores import read_table
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.figures import draw
+from biasgrid.plan.study import Study
 from biasgrid.results import results
-from biasgrid.study import Study
 
 MEASURED = ROOT / "data" / "measured"
 
@@ -68,13 +68,13 @@ def thesis(tmp_path_factory):
 @pytest.fixture(scope="module")
 def scalars(thesis):
     """(metric, query) -> the cell's value and scalars."""
-    found = results(map(thesis.cell_file, thesis.cells.values()))
+    found = results(map(thesis.paths.cell_file, thesis.grid.cells.values()))
     return {(key[2], query): {"value": r["value"]} | r["scalars"] for key, query, r in found}
 
 
 @pytest.mark.slow
 def test_every_printed_number_is_reproduced_or_explained(thesis):
-    table = tables.read(thesis.table_file("comparison"))
+    table = tables.read(thesis.paths.table_file("comparison"))
     printed = pd.read_csv(ROOT / "data" / "published" / "maddalozzo.csv")
     assert len(table) == len(printed) == 53
     # .00004, which was cut off
@@ -123,7 +123,7 @@ def test_decisions_of_the_thesis_that_hang_on_the_test(scalars):
 
 @pytest.mark.slow
 def test_fits_widths_and_means(thesis):
-    fits = tables.read(thesis.table_file("score_fits"))
+    fits = tables.read(thesis.paths.table_file("score_fits"))
     best = fits[fits["rank"] == 1].set_index(["metric", "set"])
     assert set(best["distribution"]) == {"genextreme"}
     for place, expected in {
@@ -135,13 +135,13 @@ def test_fits_widths_and_means(thesis):
         found = best.loc[place, ["shape_1", "loc", "scale"]].to_numpy(dtype=float)
         assert found == pytest.approx(expected, abs=5e-4)
     assert len(fits) == 4 * 7
-    widths = tables.read(thesis.table_file("agreement_widths"))
+    widths = tables.read(thesis.paths.table_file("agreement_widths"))
     of_cp = widths[(widths["metric"] == "interval_cp") & (widths["query_id"] == "es_with_paraphrase")]
     swept = of_cp.set_index("width")["agreement"]
     for width, share in {0.25: 0.594, 1: 0.518, 3.5: 0.782, 5: 0.871}.items():
         assert swept[width] == pytest.approx(share, abs=5e-4)
     # weighted by pairs, a share over bias types is that of all their pairs
-    means = tables.read(thesis.table_file("pair_means")).set_index(["criterion", "metric"])
+    means = tables.read(thesis.paths.table_file("pair_means")).set_index(["criterion", "metric"])
     table = pd.read_csv(MEASURED / "maddalozzo_pll.csv", keep_default_na=False)
     typed = table[(table["version"] == "original") & (table["bias_type"] != "") & (table["measure"] == "sz")]
     found = means.loc[("Bias types", "prop_sz")]

@@ -13,8 +13,8 @@ from in_process import make, make_cells, make_inputs, make_tables
 
 from biasgrid import comparison
 from biasgrid.plan import steps
+from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
-from biasgrid.study import Study
 
 
 def words(letter: str) -> list[str]:
@@ -95,7 +95,7 @@ def measured(folder: Path, lean: Mapping[str, float] | None = None, draws: int =
     (folder / "small.yaml").write_text(yaml.safe_dump(CONFIG | {"inference": inference}, sort_keys=False))
     study = Study.read("small.yaml")
     make_inputs(study)
-    for model, key in study.fits:
+    for model, key in study.grid.fits:
         steps.fit_step(study, model, key).run()
     make_cells(study)
     make_tables(study)

@@ -37,7 +37,7 @@ def study(tmp_path_factory):
 def expected(study):
     """(criterion, metric) -> the ranked models in their order, pairs that are decided (the less biased first), and
     the model that is decided to be the least biased, or "": from rankings.csv and pairs.csv."""
-    rankings, pairs = (pd.read_csv(study.table_file(name)) for name in ("rankings", "pairs"))
+    rankings, pairs = (pd.read_csv(study.paths.table_file(name)) for name in ("rankings", "pairs"))
     rankings, pairs = rankings[rankings["debias"] == "none"], pairs[pairs["family"] == "models"]
     verdicts = {}
     for place, rows in rankings.groupby(["criterion", "metric"]):
@@ -222,7 +222,7 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
 
 
 def test_the_pages_correlations_leave_debiased_models_out(study):
-    rankings = pd.read_csv(study.table_file("rankings"))
+    rankings = pd.read_csv(study.paths.table_file("rankings"))
     both = {}
     for is_of_all in (False, True):
         rows = rankings[(rankings["criterion"] == "First") & (is_of_all | (rankings["debias"] == "none"))]

@@ -13,9 +13,10 @@ from conftest import ROOT
 
 from biasgrid import tables
 from biasgrid.numbers import typeset
+from biasgrid.plan.study import Study
 from biasgrid.report.step import TEMPLATES
 from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.study import Study
+from biasgrid.tables.scales import ranking
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 UNIT = ["metric", "model", "debias"]
@@ -48,11 +49,11 @@ def study(tmp_path_factory, _chromium):
 
 @pytest.fixture(scope="session")
 def page(study) -> Path:
-    return study[0] / study[1].report_file
+    return study[0] / study[1].paths.report_file
 
 
 def table(study, name):
-    return tables.read(study[0] / study[1].table_file(name))
+    return tables.read(study[0] / study[1].paths.table_file(name))
 
 
 # the ranking: what the study's tables say, of which filters hide a part
@@ -398,7 +399,7 @@ def test_without_javascript_all_of_the_page_is_there(study, page, browser):
         assert not browser.one("#ranking-filters").is_displayed()
         assert browser.one("#ranking-tables table").is_displayed()
         summaries = [summary.text for summary in browser.all("#ranking-tables summary")]
-        assert summaries == [OVERALL, *study[1].ranking["ranked"]]
+        assert summaries == [OVERALL, *ranking(study[1])["ranked"]]
         assert len(browser.all("#comparison tbody tr")) == len(table(study, "comparison"))
     finally:
         browser.command("Emulation.setScriptExecutionDisabled", value=False)
@@ -512,7 +513,7 @@ def test_a_study_that_ranks_nothing(browser, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         study = small_page.plain(tmp_path)
-    browser.open(study.report_file)
+    browser.open(study.paths.report_file)
     assert "ranks no models" in browser.one("#ranking").text
     assert not browser.all("#ranking form")
     browser.one("#heatmap .heat td a").click()
@@ -527,7 +528,7 @@ def embedded(_chromium):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         study = Study.read("config/embedded.yaml")
-    page = ROOT / study.report_file
+    page = ROOT / study.paths.report_file
     if not page.exists() or (TEMPLATES / "report.js").read_text() not in page.read_text(encoding="utf-8"):
         pytest.skip("no page of the embedded study, or not of this version: make study")
     return ROOT, study, page

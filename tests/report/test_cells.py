@@ -45,11 +45,13 @@ def key(read, record):
 def cell_results(study, result_of):
     """Key of a score -> its result in the files of cells, or of inference."""
     found = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if result_of == "cells":
-            results = json.loads(study.cell_file(cell).read_text())["results"]
+            results = json.loads(study.paths.cell_file(cell).read_text())["results"]
         else:
-            records = json.loads(study.inference_file(study.inferences[cell.name]).read_text())["cells"]
+            records = json.loads(study.paths.inference_file(study.grid.inferences[cell.name]).read_text())[
+                "cells"
+            ]
             (results,) = (
                 r["results"] for r in records if (r["query"], r["criterion"]) == (cell.query, cell.criterion)
             )
@@ -63,7 +65,7 @@ def same(number, other):
 
 
 def test_every_score_has_a_record_with_its_numbers(study, read):
-    scores = pd.read_csv(study.table_file("scores"))
+    scores = pd.read_csv(study.paths.table_file("scores"))
     assert [key(read, r) for r in read.records] == list(scores[KEYS].itertuples(index=False, name=None))
     assert [r.number for r in read.records] == list(range(len(scores)))
     assert scores["value"].isna().any()

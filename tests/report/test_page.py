@@ -63,7 +63,7 @@ class Page(HTMLParser):
 
 
 def text_of(study):
-    return study.report_file.read_text(encoding="utf-8")
+    return study.paths.report_file.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +121,9 @@ def test_words_of_queries_are_text(page, page_study):
 
 
 def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_path):
-    first = page_study.report_file.read_bytes()
+    first = page_study.paths.report_file.read_bytes()
     report_step(page_study).run()
-    assert page_study.report_file.read_bytes() == first
+    assert page_study.paths.report_file.read_bytes() == first
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(page_study.results, elsewhere)
     step = report_step(open_study(elsewhere).study)
@@ -133,7 +133,7 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
 
 
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
-    scores = tables.read(page_study.table_file("scores"))
+    scores = tables.read(page_study.paths.table_file("scores"))
     shown = [cell.replace("\N{NO-BREAK SPACE}", " ").strip() for row in page.rows for cell in row]
     for row in scores[scores["metric"] == "weat"].itertuples():
         mark = {
@@ -168,7 +168,7 @@ def shades(text, metric):
 def test_shades_are_proportional_to_the_distance_from_no_bias(page_study, metric, neutral, is_signed):
     rows, full = shades(text_of(page_study), metric)
     cells = [cell for of_query in rows.values() for cell in of_query]
-    scores = tables.read(page_study.table_file("scores")).query("metric == @metric")
+    scores = tables.read(page_study.paths.table_file("scores")).query("metric == @metric")
     distances = (scores["value"] - neutral).abs().dropna().sort_values()
     low, high = distances.quantile([0.25, 0.75])
     assert full == pytest.approx(distances[distances <= high + 1.5 * (high - low)].max(), rel=0.01)
@@ -210,7 +210,7 @@ def test_the_agreement_of_metrics_leaves_debiased_models_out(page_study, page):
 
 
 def test_the_ranking_has_each_rank_and_value(page_study, page):
-    rankings = tables.read(page_study.table_file("rankings"))
+    rankings = tables.read(page_study.paths.table_file("rankings"))
     by_model = [row for row in page.rows if row and row[0].startswith("Model <")]
     for row in rankings[rankings["criterion"] == "First"].itertuples():
         wanted = f"{row.rank:g}", typeset(row.value)

@@ -12,7 +12,7 @@ from odd_texts import odd
 from test_page import Page
 
 import biasgrid as bg
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
 CONTROLS = ["\x1b[31m", "\x07", "\x9b", "\n", "\t", "\u2028", "\u200e", "\u200f", "\ufeff"]
@@ -46,7 +46,7 @@ def odd_config():
 @pytest.mark.slow
 def test_the_page_of_odd_texts_is_whole(folder):
     study = make(Study.of(odd_config()))
-    text = study.report_file.read_text(encoding="utf-8")
+    text = study.paths.report_file.read_text(encoding="utf-8")
     page = Page(text)
     assert not page.wrong
     assert not page.open
@@ -111,7 +111,7 @@ def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
         Study.of(grid_config())
     Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}')
     study = make(Study.of(grid_config() | {"figures": [], "metrics": {"weat": {}}}))
-    scores = study.table_file("scores")
+    scores = study.paths.table_file("scores")
     text = scores.read_text()
     scores.write_text(text.replace("Model one", "Model \x1b[31mone"))
     with refused("scores.csv: ", "has the character U+001B"):
@@ -121,7 +121,7 @@ def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
     path.write_text(path.read_text().replace("Model one", "Model \u202eone"))
     with refused("study.json: models: one: label: ", "U+202E"):
         bg.open_study(study.results)
-    query = study.query_file("q1")
+    query = study.paths.query_file("q1")
     path.write_text(path.read_text().replace("Model \u202eone", "Model one"))
     query.write_text(query.read_text().replace('"A"', f'"{"A" * 201}"'))
     with refused("q1.json: ", "at most 200 characters"):

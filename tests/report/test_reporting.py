@@ -67,10 +67,10 @@ def test_a_report_is_the_page_of_the_workflow(results):
 
 def test_a_study_is_named_by_its_config_too(tmp_path):
     with finished_study.copied(tmp_path) as study:
-        before = study.report_file.read_bytes()
-        study.report_file.unlink()
-        assert printed("report", "config/config.yaml")["report"] == str(study.report_file.resolve())
-        assert study.report_file.read_bytes() == before
+        before = study.paths.report_file.read_bytes()
+        study.paths.report_file.unlink()
+        assert printed("report", "config/config.yaml")["report"] == str(study.paths.report_file.resolve())
+        assert study.paths.report_file.read_bytes() == before
 
 
 def test_tables_that_older_code_did_not_make_are_made_in_memory(results):
@@ -164,7 +164,7 @@ def test_a_page_without_queries(part, results):
     record = printed("report", "one", "--without", name, "q3", "--output", "w.html")
     assert record["report"] == "w.html"
     text = (results.parent / "w.html").read_text()
-    page, same = Page(text), Page((part.report_file).read_text())
+    page, same = Page(text), Page((part.paths.report_file).read_text())
     assert (page.open, page.wrong) == ([], [])
     assert "Without some queries" in text
     assert f"<li>First: {html.escape(name)}</li>" in text

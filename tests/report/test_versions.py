@@ -31,7 +31,7 @@ def study(tmp_path):
 
 def text_of_page(study):
     report_step(study).run()
-    text = study.report_file.read_text(encoding="utf-8")
+    text = study.paths.report_file.read_text(encoding="utf-8")
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text[text.index('id="cite"') :]))
 
 
@@ -42,17 +42,17 @@ def upgrade(monkeypatch, number):
 
 
 def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_computed_again(study, monkeypatch):
-    cells, group = list(study.cells.values()), next(iter(study.inference_groups.values()))
+    cells, group = list(study.grid.cells.values()), next(iter(study.grid.inference_groups.values()))
     for cell in cells:
-        assert json.loads(study.cell_file(cell).read_text())["versions"] == HERE
-    file = study.inference_file(group[0])
+        assert json.loads(study.paths.cell_file(cell).read_text())["versions"] == HERE
+    file = study.paths.inference_file(group[0])
     assert [cell["versions"] for cell in json.loads(file.read_text())["cells"]] == [HERE] * len(group)
     text = text_of_page(study)
     assert f"All cells and their inference were computed by: biasgrid {__version__} python" in text
     assert f"numpy {np.__version__} scipy" in text
 
     dependence = [cell_step(study, cell).depends_on for cell in cells]
-    before = study.cell_file(cells[0]).read_bytes()
+    before = study.paths.cell_file(cells[0]).read_bytes()
     inferred = file.read_bytes()
     upgrade(monkeypatch, "7.7.7")
     try:
@@ -63,7 +63,7 @@ def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_comput
         assert text_of_page(study) == text
         # one cell is computed again: the same numbers, and the page says which versions are mixed
         cell_step(study, cells[0]).run()
-        after = json.loads(study.cell_file(cells[0]).read_text())
+        after = json.loads(study.paths.cell_file(cells[0]).read_text())
         assert after["versions"] == {"biasgrid": __version__, "python": "9.9.9"} | dict.fromkeys(
             ("numpy", "scipy", "scikit-learn"), "7.7.7"
         )
@@ -79,10 +79,10 @@ def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_comput
 
 
 def test_cells_of_an_earlier_version_do_not_say_it(study):
-    for cell in study.cells.values():
-        record = json.loads(study.cell_file(cell).read_text())
+    for cell in study.grid.cells.values():
+        record = json.loads(study.paths.cell_file(cell).read_text())
         del record["versions"]
-        study.cell_file(cell).write_text(json.dumps(record))
+        study.paths.cell_file(cell).write_text(json.dumps(record))
     assert re.search(
         r"biasgrid not recorded \([\d,]+ results\) and 0\.1\.0 \([\d,]+ results\)", text_of_page(study)
     )

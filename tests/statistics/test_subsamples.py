@@ -8,9 +8,9 @@ from conftest import grid_config
 from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import tables
+from biasgrid.plan.study import Study
 from biasgrid.results import results
 from biasgrid.statistics.subsamples import subsample_effect_size
-from biasgrid.study import Study
 
 
 def exact(first, second):
@@ -98,10 +98,10 @@ def test_a_study_has_the_table_where_a_criterion_asks_for_it(tmp_path, monkeypat
     make_inputs(study)
     make_cells(study)
     make_tables(study, "subsamples")
-    table = tables.read(study.table_file("subsamples"))
+    table = tables.read(study.paths.table_file("subsamples"))
     assert list(table["metric"]) == ["weat_es", "weat_es"]
     assert set(table["words"]) == {4}
-    files = [study.cell_file(cell) for cell in study.cells.values() if cell.metric == "weat_es"]
+    files = [study.paths.cell_file(cell) for cell in study.grid.cells.values() if cell.metric == "weat_es"]
     values = {key[3]: result["value"] for key, _, result in results(files)}
     assert dict(zip(table["model"], table["value"], strict=True)) == pytest.approx(values)
     assert (table["low"] <= table["mean"]).all()

@@ -9,7 +9,7 @@ from loopback import refused
 from snakemake.utils import update_config
 
 from biasgrid.config.shipped import shipped_models
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 ENGLISH = {"Gender", "Ethnicity", "Religion"}
 # all static models of gensim-data, from its list.json
@@ -42,7 +42,7 @@ def datasets(models) -> set[str]:
 def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays):
     study = atlas(*overlays)
     found = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         found.setdefault(cell.model, {}).setdefault(cell.criterion, set()).add(cell.query)
     assert set(found) == set(study.models)
     other = {"spacy-fr-core-news-md-3.8.0": "Gender, French", "ginza-ja-5.3.0": "Gender, Japanese"}
@@ -52,17 +52,17 @@ def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays)
     assert sum(len(queries) for queries in english.values()) == 25
     # a rank is among models that were asked the same, and MEN is a list of English words
     assert set(study.ranked_criteria) == ENGLISH
-    assert {evaluation.model for evaluation in study.quality.values()} == set(found) - set(other)
+    assert {evaluation.model for evaluation in study.grid.quality.values()} == set(found) - set(other)
 
 
 @pytest.mark.parametrize("overlays", [(), ("atlas_npm",), ("atlas_open",)], ids=str)
 def test_every_model_has_its_licence_language_and_size(overlays):
-    models = atlas(*overlays).config["models"]
+    models = atlas(*overlays).config.models
     for key, model in models.items():
         # of Google's vectors no licence is known
-        assert (model["licence"] == "not stated") == (key == "word2vec-google-news-300"), key
-        assert "language" in model, key
-        assert model["source"]["type"] == "trained" or model["download_mb"] > 0, key
+        assert (model.licence == "not stated") == (key == "word2vec-google-news-300"), key
+        assert model.language, key
+        assert model.is_made_here or model.download_mb > 0, key
 
 
 def test_the_atlas_has_every_model_that_a_registry_has():
@@ -73,8 +73,8 @@ def test_the_atlas_has_every_model_that_a_registry_has():
     }
     # words of Google's vectors, which another package has, at unit length
     of_registries.remove("bolukbasi-w2v-gnews-small")
-    with_npm = atlas("atlas_npm").config["models"]
-    trained = {key for key, model in with_npm.items() if model["source"]["type"] == "trained"}
+    with_npm = atlas("atlas_npm").config.models
+    trained = {key for key, model in with_npm.items() if model.is_made_here}
     assert set(with_npm) == of_registries | trained
     assert len(trained) == 3
     # without npm, and without an open network, nothing is asked of either
@@ -84,7 +84,7 @@ def test_the_atlas_has_every_model_that_a_registry_has():
 
 def test_the_open_atlas_has_every_model_of_gensim_data_once():
     assert datasets(shipped_models()) == GENSIM_DATA
-    models = atlas("atlas_open").config["models"]
+    models = atlas("atlas_open").models
     assert datasets(models) == GENSIM_DATA - {"word2vec-ruscorpora-300"}
     assert shipped_models()["word2vec-ruscorpora-300"]["language"] == "ru"
     # what gensim-data has whole is not there a second time
@@ -96,13 +96,13 @@ def test_it_is_the_embedded_study_on_more_models():
     """Scores of a model that both have are the same cells."""
     embedded = Study.read(ROOT / "config" / "embedded.yaml", ROOT)
     ours = atlas()
-    shared = [name for name, cell in embedded.cells.items() if cell.debias == "none"]
+    shared = [name for name, cell in embedded.grid.cells.items() if cell.debias == "none"]
     assert len(shared) == 4 * 25 * 7
-    assert {name: ours.cells[name].spec for name in shared} == {
-        name: embedded.cells[name].spec for name in shared
+    assert {name: ours.grid.cells[name].spec for name in shared} == {
+        name: embedded.grid.cells[name].spec for name in shared
     }
-    assert {name: ours.inferences[name].spec for name in shared} == {
-        name: embedded.inferences[name].spec for name in shared
+    assert {name: ours.grid.inferences[name].spec for name in shared} == {
+        name: embedded.grid.inferences[name].spec for name in shared
     }
 
 
@@ -112,8 +112,10 @@ def test_the_file_of_the_docs_adds_one_model_of_ones_own():
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     mine, ours = atlas(yaml.safe_load(block)), atlas()
     (added,) = set(mine.models) - set(ours.models)
-    assert set(mine.cells) - {c for c in mine.cells if c.startswith(f"{added}/")} == set(ours.cells)
-    assert {cell.criterion for cell in mine.cells.values() if cell.model == added} == ENGLISH
+    assert set(mine.grid.cells) - {c for c in mine.grid.cells if c.startswith(f"{added}/")} == set(
+        ours.grid.cells
+    )
+    assert {cell.criterion for cell in mine.grid.cells.values() if cell.model == added} == ENGLISH
 
 
 # what a language does
@@ -129,7 +131,7 @@ def spoken(**languages) -> dict:
 
 
 def measured(config, root) -> set[tuple[str, str]]:
-    return {(cell.model, cell.criterion) for cell in Study.of(config, root=root).cells.values()}
+    return {(cell.model, cell.criterion) for cell in Study.of(config, root=root).grid.cells.values()}
 
 
 def test_a_model_is_measured_on_what_is_in_no_other_language(root):
@@ -147,7 +149,7 @@ def test_what_debiases_is_fitted_on_models_of_the_criterions_language(root):
     config["debias"] = {
         "First": {"lp": {"method": "linear_projection", "words": {"definitional_pairs": [["a0", "b0"]]}}}
     }
-    assert set(Study.of(config, root=root).fits) == {("two", "lp")}
+    assert set(Study.of(config, root=root).grid.fits) == {("two", "lp")}
 
 
 @pytest.mark.parametrize(

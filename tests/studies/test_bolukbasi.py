@@ -19,7 +19,8 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.tables.comparison import published_as
 
 pytestmark = pytest.mark.slow
 
@@ -40,17 +41,19 @@ def study(tmp_path_factory):
     config["published"] = [str(ROOT / path) for path in config["published"]]
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
-    for model, debias in study.fits:
+    for model, debias in study.grid.fits:
         steps.fit_step(study, model, debias).run()
-    for evaluation in study.evaluations.values():
+    for evaluation in study.grid.evaluations.values():
         steps.evaluation_step(study, evaluation).run()
     return study
 
 
 @pytest.fixture(scope="module")
 def records(study):
-    assert sorted(study.evaluations) == sorted(STATES)
-    return [json.loads(study.evaluation_file(study.evaluations[name]).read_text()) for name in STATES]
+    assert sorted(study.grid.evaluations) == sorted(STATES)
+    return [
+        json.loads(study.paths.evaluation_file(study.grid.evaluations[name]).read_text()) for name in STATES
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +101,7 @@ def test_projections_and_extremes_are_numpys(study, records, vectors):
         assert dict(projections[end]) == pytest.approx({w: sign * x for w, x in neutral.items()}, abs=1e-6)
         words = sorted(neutral, key=lambda w, sign=sign: -sign * neutral[w])
         assert [w for w, _ in projections[end]] == words
-        printed = study.config["evaluation"]["Professions"]["direct"]["extremes"][end]
+        printed = study.config.evaluation["Professions"]["direct"]["extremes"][end]
         among = len(set(printed) & set(words[:10])) / 10
         assert value(records[0], f"extreme_{end}") == among == 0.8
         own = [-sign * vectors[w] @ she_he for w in printed]
@@ -115,13 +118,13 @@ def test_what_is_printed_is_reproduced(study):
         "rankings": pd.DataFrame(columns=["criterion", "metric", "model", "debias", "rank"]),
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
-    files = map(study.evaluation_file, study.evaluations.values())
-    published = comparison.read(study.config["published"])
+    files = map(study.paths.evaluation_file, study.grid.evaluations.values())
+    published = comparison.read(study.config.published)
     table = comparison.compare(
         published,
         **empty,
         cells=files_in(study.results / "cells"),
-        published_as=study.published_as,
+        published_as=published_as(study),
         evaluations=files,
     )
     assert len(table) == len(published)

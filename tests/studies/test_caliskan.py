@@ -12,7 +12,7 @@ from biasgrid.errors import BiasgridError
 from biasgrid.figures import draw
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, inference_step, table_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -40,10 +40,10 @@ def study(word2vec, tmp_path_factory):
     config["inference"]["permutation"]["draws"] = 100_000
     made = Study.of(config, root=ROOT)
     for key, query in made.queries.items():
-        write_text(made.query_file(key), query.to_json())
-    for cell in made.cells.values():
+        write_text(made.paths.query_file(key), query.to_json())
+    for cell in made.grid.cells.values():
         cell_step(made, cell).run()
-    for group in made.inference_groups.values():
+    for group in made.grid.inference_groups.values():
         inference_step(made, group).run()
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
         table_step(made, name).run()

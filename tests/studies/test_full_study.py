@@ -26,7 +26,7 @@ from loopback import acting, answer, hang_up, largest_file, md5, refused, reset,
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.download import Limits
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificates with openssl"),
@@ -40,8 +40,8 @@ MODELS = {
 WORDS = sorted(
     {
         word
-        for criterion in STUDY.config["criteria"].values()
-        for query in [STUDY.queries[next(iter(criterion["queries"]))]]
+        for criterion in STUDY.config.criteria.values()
+        for query in [STUDY.queries[next(iter(criterion.queries))]]
         for words in (*query.target_sets, *query.attribute_sets)
         for word in words.words
     }
@@ -315,7 +315,7 @@ def case_study(tmp_path_factory):
     (name,) = config["criteria"]
     criteria = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
     for criterion in criteria.values():
-        criterion["queries"] = dict(list(criterion["queries"].items())[:1])
+        criterion.queries = dict(list(criterion.queries.items())[:1])
     config["criteria"] = criteria
     project.configure(config)
     return project
@@ -339,7 +339,7 @@ def test_from_nothing_to_scores_of_all_models(hosts, case_study):
     per_model = scores[scores["value"].notna()].groupby("model").size()
     assert set(per_model.index) == set(MODELS)
     assert per_model.nunique() == 1
-    assert set(scores["metric"]) == set(STUDY.config["metrics"])
+    assert set(scores["metric"]) == set(STUDY.config.metrics)
     assert scores["criterion"].nunique() == 3
 
 

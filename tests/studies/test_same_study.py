@@ -21,8 +21,9 @@ from biasgrid.figures.projections import projections
 from biasgrid.figures.ratings import ratings as draw_ratings
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, table_step
+from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import with_interval
-from biasgrid.study import Study
+from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 
 pytestmark = pytest.mark.slow
@@ -53,8 +54,8 @@ def study(tmp_path_factory):
     for name, model in made.models.items():
         fetch(name, model["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
         build_store(name, model, made.embeddings)
-    for cell in made.cells.values():
-        write_text(made.query_file(cell.query), made.queries[cell.query].to_json())
+    for cell in made.grid.cells.values():
+        write_text(made.paths.query_file(cell.query), made.queries[cell.query].to_json())
         cell_step(made, cell).run()
     for name in (
         "scores",
@@ -161,7 +162,9 @@ def test_directions_need_two_groups_of_pairs():
 def test_correlations_with_ratings(study):
     """As scipy has them; .684, as printed, where the occupation that nobody rated counts as 0."""
     found = table(study, "ratings").set_index(["metric", "method"])
-    biases = cell_words(table(study, "words"), place_of(study, study.cells[SAME])).set_index("word")["value"]
+    biases = cell_words(table(study, "words"), place_of(study, study.grid.cells[SAME])).set_index("word")[
+        "value"
+    ]
     known = professions()
     both = [word for word in biases.index if word in known]
     pair = biases[both].to_numpy(), [known[word] for word in both]
@@ -240,8 +243,8 @@ def test_figures_are_of_what_lies_between_two_groups(study):
     drawn = [name for name in study.figures if name.startswith("projections/")]
     keys = ["same", *(f"direct_bias_{d}" for d in ("pca", "mean", "sum", "pair"))]
     assert drawn == [f"projections/{MODEL}/none/{key}/occupations" for key in keys]
-    assert study.poles(study.cells[SAME]) == ("Male terms", "Female terms")
-    assert study.poles(study.cells[f"{MODEL}/none/mac/occupations"]) is None
+    assert poles(study, study.grid.cells[SAME]) == ("Male terms", "Female terms")
+    assert poles(study, study.grid.cells[f"{MODEL}/none/mac/occupations"]) is None
 
 
 def test_no_poles_of_components_and_three_groups():
@@ -251,11 +254,11 @@ def test_no_poles_of_components_and_three_groups():
     targets = criterion["queries"]["occupations"]["targets"]
     config |= {"figures": [], "null_distributions": [], "published": []}
     two = Study.of(config, root=ROOT)
-    assert [cell.metric for cell in two.two_group_cells] == ["same"]
+    assert [cell.metric for cell in two_group_cells(two)] == ["same"]
     criterion["queries"]["occupations"]["targets"] = targets | {
         "Other terms": [f"person{i}" for i in range(10)]
     }
-    assert Study.of(config, root=ROOT).two_group_cells == []
+    assert two_group_cells(Study.of(config, root=ROOT)) == []
 
 
 # figures

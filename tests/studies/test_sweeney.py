@@ -18,7 +18,8 @@ from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
 PAPER, CAPITALISED = "Sweeney and Najafian 2019", "Sweeney and Najafian 2019, capitalised"
@@ -36,8 +37,8 @@ def computed(folder, model, npm=False):
     fetch(model, study.models[model]["source"], study.embeddings / "raw", progress=False)
     build_store(model, study.models[model], study.embeddings)
     for key, query in study.queries.items():
-        write_text(study.query_file(key), query.to_json())
-    for cell in study.cells.values():
+        write_text(study.paths.query_file(key), query.to_json())
+    for cell in study.grid.cells.values():
         if cell.model == model:
             cell_step(study, cell).run()
     return study
@@ -57,9 +58,9 @@ def compared(study, model):
         "rankings": pd.DataFrame(columns=["criterion", "metric", "model", "debias", "rank"]),
         "correlations": pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"]),
     }
-    published = comparison.read(study.config["published"])
+    published = comparison.read(study.config.published)
     table = comparison.compare(
-        published, **empty, cells=files_in(study.results / "cells"), published_as=study.published_as
+        published, **empty, cells=files_in(study.results / "cells"), published_as=published_as(study)
     )
     return table[table["model"] == model]
 
@@ -90,13 +91,13 @@ def test_what_is_printed_for_word2vec(subset):
 
 @pytest.mark.slow
 def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
-    (cell,) = [c for c in subset.cells.values() if c.criterion == CAPITALISED]
-    (result,) = json.loads(subset.cell_file(cell).read_text())["results"]
+    (cell,) = [c for c in subset.grid.cells.values() if c.criterion == CAPITALISED]
+    (result,) = json.loads(subset.paths.cell_file(cell).read_text())["results"]
     sides = [LEXICON["positive_words"], LEXICON["negative_words"]]
     rows = [word2vec.rows(words) for words in sides]
     x = np.concatenate([word2vec.array[found[found >= 0]] for found in rows]).astype(float)
     y = np.repeat([1, -1], [(found >= 0).sum() for found in rows])
-    names = [w for (w,) in subset.config["criteria"][CAPITALISED]["queries"][cell.query]["targets"].values()]
+    names = [w for (w,) in subset.config.criteria[CAPITALISED].queries[cell.query].targets.values()]
     targets = word2vec.array[word2vec.rows(names)].astype(float)
     accuracy, negative = [], []
     for seed in range(9):

@@ -17,8 +17,9 @@ from biasgrid import comparison, figures, tables
 from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
+from biasgrid.plan.study import Study
 from biasgrid.request import Request
-from biasgrid.study import Study
+from biasgrid.tables.comparison import published_as
 from biasgrid.words import WordOptions
 
 LANGUAGES = {
@@ -69,7 +70,7 @@ def of_the_subset(config: str, folder: Path) -> pd.DataFrame:
         entries["beside"] = {SUBSET: entries["beside"][SUBSET]}
     study = make_all(Study.of(entries, root=ROOT))
     assert_readable(figures.draw(next(iter(study.figures.values()))))
-    return tables.read(study.table_file("comparison"))
+    return tables.read(study.paths.table_file("comparison"))
 
 
 @pytest.mark.slow
@@ -105,10 +106,10 @@ def test_a_language_has_its_words_its_queries_and_its_published_numbers(language
     assert source["type"] == "file"
     assert "https://dl.fbaipublicfiles.com/fasttext/" in source["instructions"]
     # 3 queries under 4 metrics, and the 6 that ECT's printed numbers are of
-    assert len(study.cells) == 3 * 4 + 6
+    assert len(study.grid.cells) == 3 * 4 + 6
     mine = printed()[lambda t: t["model"] == model]
     assert len(mine) == 4 + 4 + 4 + 7
-    cells = {(c.criterion, c.query, c.metric) for c in study.cells.values()}
+    cells = {(c.criterion, c.query, c.metric) for c in study.grid.cells.values()}
     of_cells = mine[mine["query"] != ""]
     assert set(of_cells[["criterion", "query", "metric"]].itertuples(index=False, name=None)) <= cells
     assert all(len(s.words) == 8 for q in study.queries.values() for s in (*q.target_sets, *q.attribute_sets))
@@ -119,7 +120,7 @@ def test_a_language_runs_on_made_vectors_of_its_words_in_lower_case(language, tm
     study = study_of(language)
     (model,) = study.models
     store = make_store(tmp_path, *vectors_of(study))
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         options = study.word_options(cell.criterion, cell.metric, model)
         metric = study.metric(cell.criterion, cell.metric)
         for result in measure(
@@ -248,7 +249,7 @@ def test_the_documentation_on_an_open_network_is_a_valid_study():
     more = yaml.safe_load((ROOT / "config/wefe_documentation_open.yaml").read_text(encoding="utf-8"))
     update_config(config, more)
     study = Study.of(config, root=ROOT)
-    units = {(c.model, c.debias) for c in study.cells.values() if "GloVe" in c.criterion}
+    units = {(c.model, c.debias) for c in study.grid.cells.values() if "GloVe" in c.criterion}
     assert units == {("glove-twitter-25", "none"), ("glove-twitter-25", "gender-hard-no-equalize")}
     table = comparison.read([ROOT / "data/published/wefe_documentation_glove.csv"])
-    assert set(table["model"]) <= {study.published_as.get(unit) for unit in units}
+    assert set(table["model"]) <= {published_as(study).get(unit) for unit in units}

@@ -16,8 +16,8 @@ from scipy import stats
 
 from biasgrid import metrics, tables
 from biasgrid.in_memory import InMemory
+from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import METHODS, over_units, with_interval
-from biasgrid.study import Study
 from biasgrid.tables.covariate_points import Frequencies, Points
 from biasgrid.tables.covariates import COVARIATES
 
@@ -89,7 +89,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table(study):
-    return tables.read(study.table_file("covariates"))
+    return tables.read(study.paths.table_file("covariates"))
 
 
 def row(table, **of):
@@ -106,9 +106,9 @@ def ranks(name):
 def details(study, metric, model, detail):
     """(pair of groups, word) -> what a metric's cells say of the word."""
     found = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if (cell.metric, cell.model) == (metric, model):
-            (result,) = json.loads(study.cell_file(cell).read_text())["results"]
+            (result,) = json.loads(study.paths.cell_file(cell).read_text())["results"]
             for by_word in result["detail"][detail].values():
                 found |= {(cell.query[0], word): value for word, value in by_word.items()}
     return found
@@ -158,9 +158,9 @@ def test_macs_words_are_of_the_groups_that_its_attribute_sets_are(study, table):
     """It has no direction, and one group of words for each attribute set: distances as they are, within each."""
     found = row(table, metric="mac", model="one", of="words", covariate="log_frequency", method="pearson")
     logs, scores, of = ranks("one"), [], []
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if (cell.metric, cell.model) == ("mac", "one"):
-            (result,) = json.loads(study.cell_file(cell).read_text())["results"]
+            (result,) = json.loads(study.paths.cell_file(cell).read_text())["results"]
             for by_word in result["detail"]["targets_eval"].values():
                 scores += [(np.mean(list(value.values())), logs[word]) for word, value in by_word.items()]
                 of += [(cell.query[1:], word) for word in by_word]
@@ -208,7 +208,7 @@ def test_a_corpus_is_correlated_with_its_own_counts(study, table):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("metric", ["rnd", "direct_bias"])
 def test_set_scores_are_correlated_with_their_words_frequency_and_with_pmi(study, table, metric, method):
-    scores = tables.read(study.table_file("scores")).query("criterion == 'Plain'")
+    scores = tables.read(study.paths.table_file("scores")).query("criterion == 'Plain'")
     values = {m: scores[scores["metric"] == m].query("debias == 'none'") for m in (metric, "pmi")}
     mine = values[metric].query("model == 'one'").set_index("query")["value"]
     logs = ranks("one")
@@ -250,7 +250,7 @@ def test_the_spread_over_two_sets_is_that_of_all_their_words():
 
 def test_of_two_sets_the_difference_counts(study, table):
     """van Loon et al. (2022): WEAT and the frequency of the names of its target sets."""
-    scores = tables.read(study.table_file("scores")).query("metric == 'weat' and model == 'one'")
+    scores = tables.read(study.paths.table_file("scores")).query("metric == 'weat' and model == 'one'")
     logs = ranks("one")
     means = {name: np.mean([logs[word] for word in words]) for name, words in SETS.items()}
     differences = [means[f"S{i}"] - means[f"S{i + 1}"] for i in range(6)]
@@ -298,7 +298,9 @@ def test_lost_words_and_what_they_leave_are_no_points(study):
     make_inputs(lacking)
     make_cells(lacking)
     make_tables(lacking, "covariates")
-    found = row(tables.read(lacking.table_file("covariates")), model="one", of="words", method="pearson")
+    found = row(
+        tables.read(lacking.paths.table_file("covariates")), model="one", of="words", method="pearson"
+    )
     assert (found["n"], found["units"], found["reason"]) == (4, 4, "fewer than 5 different words or sets")
 
 

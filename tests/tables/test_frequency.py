@@ -13,7 +13,8 @@ from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import BiasgridError, extras, tables
 from biasgrid.plan.steps import frequency_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.validation import to_record
 
 PLAIN = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end"
 TEXT = PLAIN.split()
@@ -59,7 +60,7 @@ def study(tmp_path, monkeypatch):
 
 
 def rows(study):
-    table = tables.read(study.table_file("frequency"))
+    table = tables.read(study.paths.table_file("frequency"))
     return table.set_index(["model", "set"])
 
 
@@ -94,8 +95,8 @@ def test_of_a_sorted_model_ranks_are_known(study, of_set):
 def test_of_other_models_nothing_is_known(study):
     assert set(rows(study).index.get_level_values("model")) == {"trained", "ordered"}
     unknown = Study.of(config(models(other={}, ordered={"sorted": False})) | {"study": "unknown"})
-    assert unknown.models_with_frequencies == ["trained"]
-    left = {key: entry for key, entry in unknown.config["models"].items() if key != "trained"}
+    assert unknown.grid.models_with_frequencies == ["trained"]
+    left = {key: to_record(entry) for key, entry in unknown.config.models.items() if key != "trained"}
     assert "frequency" not in Study.of(config(left)).tables
 
 
@@ -131,7 +132,7 @@ def test_of_models_without_counts_wordfreq_is_a_proxy(study):
     assert (row["source"], row["words"], row["known"]) == ("wordfreq", 2, 1)  # it does not know qzxv
     assert row[["mean", "variance", "mean_rank", "median_rank", "share"]].isna().all()
     assert row["mean_log"] == pytest.approx(math.log(wordfreq.word_frequency("end", "en") * 1e6))
-    record = json.loads(proxy.frequency_file("other").read_text())["words"]["/c/en/qzxv"]
+    record = json.loads(proxy.paths.frequency_file("other").read_text())["words"]["/c/en/qzxv"]
     assert record == {"count": None, "rank": None, "log_frequency": None}
 
 
@@ -178,7 +179,7 @@ def test_a_models_own_counts_come_before_the_proxy():
 
 
 def test_a_models_file_has_each_word(study):
-    record = json.loads(study.frequency_file("trained").read_text())
+    record = json.loads(study.paths.frequency_file("trained").read_text())
     assert record["tokens"] == len(TEXT)
     entries = {word.lower() for words in SETS.values() for word in words} - {"horse"}
     assert {word: entry["count"] for word, entry in record["words"].items()} == {
@@ -254,6 +255,6 @@ def test_counts_of_other_kinds_of_models(study, monkeypatch):
     monkeypatch.setattr(frequency, "model_of", lambda store: Corpus())
     made = rows(study).loc["trained"]
     frequency_step(study, "trained").run()
-    assert json.loads(study.frequency_file("trained").read_text())["source"] == "counts"
-    tables.write(study.tables["frequency"], {"table": "frequency"}, study.table_file("frequency"))
+    assert json.loads(study.paths.frequency_file("trained").read_text())["source"] == "counts"
+    tables.write(study.tables["frequency"], {"table": "frequency"}, study.paths.table_file("frequency"))
     assert rows(study).loc["trained"].drop(columns="model_label").equals(made.drop(columns="model_label"))

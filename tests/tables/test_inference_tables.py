@@ -16,10 +16,11 @@ from test_rank_samples import UNIT, one_by_one
 from biasgrid import BiasgridError, Query, tables
 from biasgrid.cli import main
 from biasgrid.plan import steps
+from biasgrid.plan.study import Study
 from biasgrid.results import KEYS
-from biasgrid.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
+from biasgrid.tables.scales import ranking
 
 
 def inference_file(path, results, metric="weat"):
@@ -161,7 +162,7 @@ def study(project, tmp_path, monkeypatch):
 
 
 def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
-    found = {name: tables.read(study.table_file(name)) for name in study.tables}
+    found = {name: tables.read(study.paths.table_file(name)) for name in study.tables}
     assert {"tests", "intervals", "sensitivity", "influence", "rank_intervals", "order"} <= set(found)
     scores, tests, rankings = found["scores"], found["tests"], found["rankings"]
     assert set(tests["test"]) == {"permutation"}
@@ -184,15 +185,15 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
     assert most.tolist() == found["sensitivity"]["influence"].abs().tolist()
 
     # the ranks are those of scores with the samples in place of their values, a sub-query being its first query's
-    ranks = np.load(study.ranks_file)
+    ranks = np.load(study.paths.ranks_file)
     assert ranks.shape == (2, 3, len(rankings), 25)
     step = steps.rank_samples_step(study)
     samples, counts = value_samples(scores, step.inputs, step.spec)
     values, first = {}, {}
-    for group in study.inference_groups.values():
-        cells = json.loads(study.inference_file(group[0]).read_text())["cells"]
+    for group in study.grid.inference_groups.values():
+        cells = json.loads(study.paths.inference_file(group[0]).read_text())["cells"]
         names = [(cell, result["query"]) for cell in cells for result in cell["results"]]
-        for (cell, name), sample in zip(names, np.load(study.samples_file(group[0])), strict=True):
+        for (cell, name), sample in zip(names, np.load(study.paths.samples_file(group[0])), strict=True):
             key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
             values.setdefault(key, sample)
             first.setdefault(key, cell["query"])
@@ -204,7 +205,7 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
         assert (drawn.setdefault((key[0], first[key]), count) == count).all()
     assert set(drawn) == {("First", "q1"), ("First", "q2"), ("First", "q4"), ("Second", "q3")}
     assert (drawn["First", "q1"] + drawn["First", "q2"] + drawn["First", "q4"] == 3).all()
-    options = {name: value for name, value in study.ranking.items() if name not in ("coverage", "parts")}
+    options = {name: value for name, value in ranking(study).items() if name not in ("coverage", "parts")}
     naive = one_by_one(scores, samples, counts, **options)
     for kind, expected in enumerate(naive.values()):
         of_kind = expected.loc[rankings.set_index(UNIT).index].to_numpy(dtype=np.float32)
@@ -231,7 +232,7 @@ def test_through_the_engine_the_files_are_the_same(project, tmp_path):
 
 def test_damaged_samples_are_one_line(study, capsys):
     command = ["table", "--study", "config/config.yaml", "--table"]
-    ranks, good = study.ranks_file, study.ranks_file.read_bytes()
+    ranks, good = study.paths.ranks_file, study.paths.ranks_file.read_bytes()
     # empty, an archive, other rankings' - not a traceback
     np.save("others.npy", np.zeros((3, 1, 25)))
     with open("others.npy", "rb") as file:
@@ -246,8 +247,8 @@ def test_damaged_samples_are_one_line(study, capsys):
     # rankings are what they are made with
     assert main([*command, "rankings"]) == 0
     assert ranks.read_bytes() == good
-    scores, step = tables.read(study.table_file("scores")), steps.rank_samples_step(study)
-    samples = study.samples_file(next(iter(study.inferences.values())))
+    scores, step = tables.read(study.paths.table_file("scores")), steps.rank_samples_step(study)
+    samples = study.paths.samples_file(next(iter(study.grid.inferences.values())))
     np.save(samples, np.zeros((1, 3)))
     with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
         value_samples(scores, step.inputs, step.spec)
@@ -259,11 +260,13 @@ def test_damaged_samples_are_one_line(study, capsys):
 def test_tables_made_again_one_by_one_are_the_same(project, study):
     before = project.results()
     for name in study.tables:
-        study.table_file(name).unlink()
+        study.paths.table_file(name).unlink()
     for name in study.tables:
-        if not study.table_file(name).is_file():
+        if not study.paths.table_file(name).is_file():
             make_tables(study, name)
-    assert all(before[f"small/{name}.csv"] == study.table_file(name).read_bytes() for name in study.tables)
+    assert all(
+        before[f"small/{name}.csv"] == study.paths.table_file(name).read_bytes() for name in study.tables
+    )
 
 
 RANKED = {"rankings", "correlations", "rank_intervals", "order", "pairs"}
@@ -278,7 +281,7 @@ def test_a_study_without_ranked_criteria_has_empty_rankings(study):
     for name in unranked.tables:
         # the models lack no word
         empty = name in {*RANKED, "lost_words"}
-        assert tables.read(unranked.table_file(name)).empty == empty, name
+        assert tables.read(unranked.paths.table_file(name)).empty == empty, name
 
 
 IN_FULL = {"tests.csv", "intervals.csv", "sensitivity.csv", "influence.csv"}
@@ -302,7 +305,7 @@ def test_what_an_edit_of_inference_makes_again(study, parts, again):
     config["inference"] |= parts
     files = stale(study, Study.of(config))
     assert {file.split("/")[0] for file in files} - {"study.json"} == again
-    groups = {f"inference/{group}.json" for group in study.inference_groups}
+    groups = {f"inference/{group}.json" for group in study.grid.inference_groups}
     assert {file for file in files if "/" in file} == (groups if "inference" in again else set())
 
 

@@ -15,6 +15,7 @@ from scipy import stats
 
 from biasgrid import BiasgridError, tables
 from biasgrid.in_memory import InMemory
+from biasgrid.plan.study import Study
 from biasgrid.results import KEYS
 from biasgrid.statistics.concordance import (
     chance_of_correlation,
@@ -23,7 +24,6 @@ from biasgrid.statistics.concordance import (
     kendalls_w,
     kendalls_w_over_units,
 )
-from biasgrid.study import Study
 from biasgrid.tables.query_correlations import QUERY_AGREEMENT, QUERY_CORRELATIONS
 from biasgrid.tables.query_ranks import QUERY_RANKS
 
@@ -80,8 +80,8 @@ def resamples(study, metric, model):
 
 
 def test_ranks_and_their_intervals_are_those_of_the_values_turned_to_one_direction(study):
-    found = tables.read(study.table_file("query_ranks"))
-    scores = tables.read(study.table_file("scores")).set_index(KEYS)
+    found = tables.read(study.paths.table_file("query_ranks"))
+    scores = tables.read(study.paths.table_file("scores")).set_index(KEYS)
     assert set(found["metric"]) == {"rnd", "rnd_cos"}
     assert len(found) == 4 * 4
     for (metric, model), part in found.groupby(["metric", "model"]):
@@ -108,16 +108,16 @@ def test_ranks_and_their_intervals_are_those_of_the_values_turned_to_one_directi
 
 def test_both_distances_of_rnd_have_one_direction(study):
     """Of vectors of about one length, what is nearer by one is nearer by the other."""
-    table = tables.read(study.table_file("query_correlations"))
+    table = tables.read(study.paths.table_file("query_correlations"))
     same = table[(table["model_a"] == table["model_b"]) & (table["method"] == "pearson")]
     assert len(same) == 2
     assert (same["correlation"] > 0.5).all()
 
 
 def test_correlations_are_scipys_and_their_chance_is_counted(study):
-    ranks = tables.read(study.table_file("query_ranks"))
+    ranks = tables.read(study.paths.table_file("query_ranks"))
     wide = ranks.pivot(index="query", columns=UNIT, values="value")
-    table = tables.read(study.table_file("query_correlations"))
+    table = tables.read(study.paths.table_file("query_correlations"))
     assert len(table) == 2 * 6
     known = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
     for row in table.itertuples():
@@ -131,7 +131,7 @@ def test_correlations_are_scipys_and_their_chance_is_counted(study):
         assert row.words_low <= row.correlation + 1e-3
         assert row.words_high >= row.correlation - 1e-3
     # of two queries in the config, each drawn with its sub-queries, half of the resamples are of one alone
-    (agreement,) = tables.read(study.table_file("query_agreement")).itertuples()
+    (agreement,) = tables.read(study.paths.table_file("query_agreement")).itertuples()
     friedman = stats.friedmanchisquare(*wide.to_numpy()).statistic
     assert (agreement.columns, agreement.n) == (4, 4)
     assert agreement.kendalls_w == pytest.approx(friedman / (4 * 3))

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from conftest import grid_config
 
+from biasgrid.plan.study import Study
 from biasgrid.results import KEYS
 from biasgrid.statistics.aggregation import groups
 from biasgrid.statistics.correlation import correlate_columns
 from biasgrid.statistics.ranks import RESAMPLED
-from biasgrid.study import Study
 from biasgrid.tables.correlations import METHODS, intervals
 from biasgrid.tables.order import order
 from biasgrid.tables.rank_intervals import rank_intervals

@@ -27,7 +27,7 @@ TOY = Table(
         Column("draws", "a count that may be missing", "optional count"),
         Column("note", "more text"),
     ),
-    inputs=lambda grid: {},
+    inputs=lambda study: {},
     make=lambda inputs, spec: pd.DataFrame(spec["rows"], columns=TOY.names),
 )
 ROWS = [

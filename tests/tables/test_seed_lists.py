@@ -10,7 +10,7 @@ from in_process import make_all
 from biasgrid import BiasgridError, tables
 from biasgrid.configs import read_yaml
 from biasgrid.figures import draw
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.seed_lists import SEED_LISTS
 
 LISTS = {"first": "one", "second": "two", "third": "three"}
@@ -39,9 +39,9 @@ def study(project, monkeypatch):
 
 
 def test_the_table_by_arithmetic(study):
-    table = tables.read(study.table_file("seed_lists"))
-    scores = tables.read(study.table_file("scores"))
-    intervals = tables.read(study.table_file("intervals")).query("kind == 'bca'")
+    table = tables.read(study.paths.table_file("seed_lists"))
+    scores = tables.read(study.paths.table_file("scores"))
+    intervals = tables.read(study.paths.table_file("intervals")).query("kind == 'bca'")
     errors = intervals.set_index(["metric", "query", "model"])["standard_error"]
     # of two models: WEAT and MAC take a query as it is, RND has one sub-query per attribute set
     assert len(table) == 2 * (1 + 1 + 2)
@@ -65,7 +65,7 @@ def test_the_table_by_arithmetic(study):
 
 def test_lists_that_are_lost_and_studies_without_a_bootstrap(study, tmp_path):
     path = tmp_path / "scores.csv"
-    scores = pd.read_csv(study.table_file("scores"), keep_default_na=False, dtype="str")
+    scores = pd.read_csv(study.paths.table_file("scores"), keep_default_na=False, dtype="str")
     scores.loc[scores["query"].str.startswith("A2 "), "value"] = ""
     scores.loc[scores["query"].str.startswith("A3 "), "value"] = ""
     scores.to_csv(path, index=False, lineterminator="\n")
@@ -122,5 +122,5 @@ def test_the_shipped_lists_are_a_criterion():
     criteria = [thesis["criteria"], "config/thesis_seed_lists.yaml"]
     study = Study.of(thesis | {"criteria": criteria, "figures": ["seed-lists"]}, root=ROOT)
     assert "seed_lists" in study.tables
-    lists = study.config["criteria"]["Seed lists"]["seed_lists"]
+    lists = study.config.criteria["Seed lists"].seed_lists
     assert [len(queries) for queries in lists.values()] == [7, 7]

@@ -16,7 +16,8 @@ from biasgrid.embeddings.building import store_of
 from biasgrid.embeddings.sources import fetch
 from biasgrid.files import write_text
 from biasgrid.plan.steps import cell_step, inference_step
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
+from biasgrid.tables.comparison import published_as
 
 MODEL = "bolukbasi-w2v-gnews-small"
 MAC, WEAT = f"{MODEL}/none/mac/occupations", f"{MODEL}/none/weat_es/rated_occupations"
@@ -39,15 +40,15 @@ def study(tmp_path_factory):
     study = Study.of(config, root=ROOT)
     build_store(MODEL, study.models[MODEL], study.embeddings)
     for name in (MAC, WEAT):
-        cell = study.cells[name]
-        write_text(study.query_file(cell.query), study.queries[cell.query].to_json())
+        cell = study.grid.cells[name]
+        write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
         cell_step(study, cell).run()
-        inference_step(study, [study.inferences[name]]).run()
+        inference_step(study, [study.grid.inferences[name]]).run()
     return study
 
 
 def halves_of(study, name):
-    record = json.loads(study.inference_file(study.inferences[name]).read_text())
+    record = json.loads(study.paths.inference_file(study.grid.inferences[name]).read_text())
     return record["cells"][0]["results"][0]["halves"]
 
 
@@ -94,14 +95,14 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
     compared = comparison.compare(
-        comparison.read(study.config["published"], study.config["computed"]),
+        comparison.read(study.config.published, study.config.computed),
         nothing,
         nothing,
         correlations,
         files_in(study.results / "cells"),
-        study.published_as,
+        published_as(study),
         inference=files_in(study.results / "inference"),
-        beside=study.config["beside"],
+        beside=study.config.beside,
     )
     compared = compared[
         compared["quantity"].str.contains("robustness") & compared["metric"].isin(["mac", "weat_es"])
@@ -121,7 +122,7 @@ def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupatio
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
     (found,) = comparison.compare(
         comparison.read([path]), nothing, nothing, correlations,
-        files_in(study.results / "cells"), study.published_as,
+        files_in(study.results / "cells"), published_as(study),
         inference=files_in(study.results / "inference"),
     ).to_dict("records")  # fmt: skip
     return found

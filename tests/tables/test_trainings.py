@@ -12,7 +12,7 @@ from in_process import make_all
 
 from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables.trainings import TRAININGS
 
 PARAMS = {"vector_size": 4, "window": 3, "min_count": 1, "epochs": 1, "seed": 1, "sg": 1}
@@ -66,11 +66,13 @@ def study(project, monkeypatch):
 
 
 def test_the_table_by_arithmetic(study):
-    table = tables.read(study.table_file("trainings"))
+    table = tables.read(study.paths.table_file("trainings"))
     scores = (
-        tables.read(study.table_file("scores")).set_index(["metric", "query", "model"])["value"].sort_index()
+        tables.read(study.paths.table_file("scores"))
+        .set_index(["metric", "query", "model"])["value"]
+        .sort_index()
     )
-    intervals = tables.read(study.table_file("intervals")).query("kind == 'bca'")
+    intervals = tables.read(study.paths.table_file("intervals")).query("kind == 'bca'")
     errors = intervals.set_index(["metric", "query", "model"])
     # WEAT takes the query as it is, RND has a sub-query per attribute set
     assert len(table) == 3 * (1 + 2)
@@ -103,7 +105,7 @@ def test_the_table_by_arithmetic(study):
 
 def test_models_without_a_value_and_trainings_without_seeds(study, tmp_path):
     path = tmp_path / "scores.csv"
-    scores = pd.read_csv(study.table_file("scores"), keep_default_na=False, dtype="str")
+    scores = pd.read_csv(study.paths.table_file("scores"), keep_default_na=False, dtype="str")
     scores.loc[scores["model"].isin(["near", "seed-2", "seed-3", "seed-4"]), "value"] = ""
     scores.to_csv(path, index=False, lineterminator="\n")
     made = TRAININGS.frame({"scores": path}, TRAININGS.spec_of(study)).set_index("parameter")
@@ -117,7 +119,7 @@ def test_models_without_a_value_and_trainings_without_seeds(study, tmp_path):
     del without["trainings"]["word2vec"]["vary"]["seed"], without["inference"]
     plain = Study.of(without)
     assert set(plain.tables["trainings"]) == {"scores"}
-    made = TRAININGS.frame({"scores": study.table_file("scores")}, TRAININGS.spec_of(plain))
+    made = TRAININGS.frame({"scores": study.paths.table_file("scores")}, TRAININGS.spec_of(plain))
     assert set(made["parameter"]) == {"window", "algorithm"}
     assert made[["sd_seeds", "ratio", "seeds_low", "beyond_seeds"]].isna().all(axis=None)
 
@@ -130,7 +132,9 @@ def test_the_figure_has_every_model(study):
     assert {"seeds", "window 1", "window 9", "GloVe", "WEAT", "RND: C", "RND: D"} <= set(texts(figure))
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT")
     marks = [tuple(line.get_xydata()[0]) for line in panel.lines if len(line.get_xydata()) == 1]
-    scores = tables.read(study.table_file("scores")).query("metric == 'weat'").set_index("model")["value"]
+    scores = (
+        tables.read(study.paths.table_file("scores")).query("metric == 'weat'").set_index("model")["value"]
+    )
     rows = dict.fromkeys(SEEDS, 0) | {"near": 1, "far": 2, "glove": 3}
     assert sorted(marks) == sorted((scores[model], row) for model, row in rows.items())
 
@@ -143,7 +147,7 @@ def test_a_study_without_trainings_has_neither(project, monkeypatch):
         Study.of(plain)
     study = Study.of(plain | {"figures": []})
     assert "trainings" not in study.tables
-    assert "trainings" not in study.config
+    assert study.config.trainings is None
 
 
 def change(**keys):
@@ -197,11 +201,11 @@ def test_an_algorithm_without_a_seed_may_be_compared(project, monkeypatch):
 def test_the_shipped_study_varies_one_parameter_at_a_time():
     study = Study.read(ROOT / "config" / "trainings.yaml", ROOT)
     assert "trainings" in study.tables
-    for training in study.config["trainings"].values():
-        assert len(training["vary"]["seed"]) >= 4
-        assert {"vector_size", "window", "epochs", "min_count"} <= training["vary"].keys()
-    named = {key for t in study.config["trainings"].values() for keys in t["vary"].values() for key in keys}
-    bases = {training["base"] for training in study.config["trainings"].values()}
+    for training in study.config.trainings.values():
+        assert len(training.vary["seed"]) >= 4
+        assert {"vector_size", "window", "epochs", "min_count"} <= training.vary.keys()
+    named = {key for t in study.config.trainings.values() for keys in t.vary.values() for key in keys}
+    bases = {training.base for training in study.config.trainings.values()}
     assert named | bases == set(study.trained_models)
     # a corpus has no vectors whose quality there would be
-    assert {evaluation.model for evaluation in study.quality.values()} == set(study.trained_models)
+    assert {evaluation.model for evaluation in study.grid.quality.values()} == set(study.trained_models)

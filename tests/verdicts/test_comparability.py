@@ -8,6 +8,7 @@ from tables_of_models import tables
 import biasgrid as bg
 from biasgrid.figures import REGISTRY
 from biasgrid.in_memory import InMemory
+from biasgrid.tables.scales import scaled_metrics
 from biasgrid.verdicts.comparability import are_alike, incomparable, metrics_by_length
 
 QUERY = bg.Query([["a0", "a1"], ["b0", "b1"]], [["c0", "c1"]], ["A", "B"], ["C"])
@@ -112,7 +113,7 @@ def test_a_grid_knows_its_lengths(options, marked):
         **options,
     )
     (criterion,) = grid.criteria
-    found = metrics_by_length(grid.frame("scalars"), grid.study.scaled_metrics)
+    found = metrics_by_length(grid.frame("scalars"), scaled_metrics(grid.study))
     assert found == ({criterion: marked, "Overall": marked} if marked else {})
 
 

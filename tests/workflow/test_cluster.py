@@ -13,7 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config
 
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import stores
 
 PLUGIN = importlib.util.find_spec("snakemake_executor_plugin_slurm")

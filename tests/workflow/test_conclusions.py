@@ -5,7 +5,7 @@ import pytest
 from conftest import grid_config
 
 from biasgrid import open_study
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.workflow.conclusions import conclusions, where
 
@@ -38,7 +38,7 @@ def write(study, name, rows):
     """A table with these columns; what rows do not say is 0, or nothing."""
     table = REGISTRY[name]
     fill = {column.name: "" if column.dtype == "text" else 0 for column in table.columns}
-    path = study.table_file(name)
+    path = study.paths.table_file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame([fill | row for row in rows], columns=table.names).to_csv(path, index=False)
 
@@ -105,9 +105,9 @@ def test_a_damaged_table_costs_these_lines_and_not_the_run(root):
     study = study_of(root)
     rank(study, RANKS)
     score(study, ["ok"])
-    study.table_file("rankings").write_text("criterion,met")
+    study.paths.table_file("rankings").write_text("criterion,met")
     (line,) = conclusions(study)
-    assert line.startswith(f"{study.table_file('rankings')}: ")
+    assert line.startswith(f"{study.paths.table_file('rankings')}: ")
     assert "\n" not in line
 
 

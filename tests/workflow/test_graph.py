@@ -9,7 +9,7 @@ from finished_study import finished
 from PIL import Image
 
 from biasgrid.figures.layout import style
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow.plan import Plan
 
 

@@ -17,7 +17,7 @@ import yaml
 from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
 
-from biasgrid.study import Study
+from biasgrid.plan.study import Study
 from biasgrid.workflow import disk, notices
 
 TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}
@@ -516,7 +516,7 @@ def test_the_disk_of_the_full_study_is_near_what_a_rehearsal_took():
     study = Study.read(ROOT / "config" / "config.yaml")
     assert sum(entry["download_mb"] for entry in study.models.values()) == 6563
     sizes = {name: 0 for name in study.sources}
-    parts = disk.needed(study, sizes, list(study.models), len(study.cells), len(study.models))
+    parts = disk.needed(study, sizes, list(study.models), len(study.grid.cells), len(study.models))
     assert 0.9 * 9450 < parts["stores"] < 1.1 * 9450
     assert 0.9 * 343 < parts["results"] < 1.1 * 343
 

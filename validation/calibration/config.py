@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from biasgrid.config.common import Distinct, Key, Params, partial
+from biasgrid.config.common import INCLUDES, Distinct, Key, Params, partial
 from biasgrid.config.metrics import Measured
 from biasgrid.config.models import Models
-from biasgrid.config.study import Run, with_includes
+from biasgrid.config.study import Run
 from biasgrid.embeddings.training import PARAMETERS, check_parameters
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.options import Number, Whole
@@ -197,6 +197,6 @@ class SimulationConfig(Run):
     population: Population = field("where simulated words come from", Population)
     null: Null = field("permutation tests where there is nothing to find", Null)
     coverage: Coverage = field("how often intervals hold the true value", Coverage)
-    models: with_includes(Models) = field("real models, by key", dict)
+    models: Annotated[Models, INCLUDES] = field("real models, by key", dict)
     calibration: Calibration = field("both tests on queries that are drawn from real models", None)
     frequency: FrequencyTests = field("tests on vectors of shuffled corpora", None)

@@ -57,7 +57,7 @@ def _covered(results: Path) -> pd.DataFrame:
 
 
 def _coverage(table: pd.DataFrame) -> Figure:
-    level = study().config["coverage"]["level"]
+    level = study().config.coverage.level
     return plots.coverage(table, study().labels, EXPECTED.removeprefix("_covers_"), level)
 
 

@@ -35,7 +35,7 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
         Rule(
             "pool",
             {model: pool_step(simulation, model) for model in drawn_from},
-            (str(simulation.pool_file(STEP)),),
+            (str(simulation.paths.pool_file(STEP)),),
             in_worker=False,
             memory=lambda model: stores.memory(simulation, model, 1, 1),
             wanted=False,
@@ -76,7 +76,7 @@ def cell_step(simulation: Simulation, cell: Cell) -> Step:
 
 def pool_step(simulation: Simulation, model: str) -> Step:
     """The step that makes the words of a real model's random groups."""
-    output = simulation.pool_file(model)
+    output = simulation.paths.pool_file(model)
     return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.inference.pool:write_pool")
 
 
@@ -85,7 +85,10 @@ def real_step(simulation: Simulation, cell: Cell) -> Step:
     functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["metrics"]}
     kind = kinds.REGISTRY[simulation.models[cell.place["model"]].get("kind", kinds.VECTORS)].name
     modules = {metrics.REGISTRY.module(name) for name in functions} | {kinds.REGISTRY.module(kind)}
-    inputs = {**_model(simulation, cell.place["model"]), "pool": simulation.pool_file(cell.place["model"])}
+    inputs = {
+        **_model(simulation, cell.place["model"]),
+        "pool": simulation.paths.pool_file(cell.place["model"]),
+    }
     return Step(
         f"real {cell.name}",
         inputs,
@@ -100,7 +103,7 @@ def vectors_step(simulation: Simulation, cell: Cell) -> Step:
     """The step that trains vectors on a shuffled corpus."""
     return Step(
         f"vectors {cell.name}",
-        _model(simulation, simulation.config["frequency"]["corpus"]),
+        _model(simulation, simulation.config.frequency.corpus),
         simulation.frequency_vectors_file(cell.name),
         cell.spec["vectors"],
         "validation.calibration.frequency_vectors:vectors",
@@ -126,7 +129,7 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
     """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
     tables = {name: step.output for name, step in simulation.table_steps().items()}
     cells, labels = simulation.cells, {"labels": simulation.labels}
-    level = simulation.config["coverage"]["level"]
+    level = simulation.config.coverage.level
     figures = {}
     if cells:
         figures["p-values"] = (
@@ -168,4 +171,4 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
 def _model(simulation: Simulation, model: str) -> dict[str, Path | StoreOf]:
     """The files of a real model."""
     store = store_of(simulation.embeddings, model, simulation.models[model])
-    return {"model": simulation.model_file(model), "store": store}
+    return {"model": simulation.paths.model_file(model), "store": store}

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid import metrics
-from biasgrid.config.models import MADE_HERE
+from biasgrid.config.metrics import Measured
 from biasgrid.config.names import check_names
 from biasgrid.configs import sort_keys
 from biasgrid.embeddings.training import version as training_version
 from biasgrid.errors import BiasgridError
 from biasgrid.plan.step import Step
 from biasgrid.seeds import seed_of
+from biasgrid.validation import to_record
 
 from ..experiment import Cell, Experiment, Rule
 from . import steps
@@ -31,48 +32,51 @@ class Simulation(Experiment):
     TABLES = ("validation.calibration.tables", "validation.calibration.frequency_table")
 
     @classmethod
-    def check(cls, config: dict[str, Any], where: str) -> None:
+    def check(cls, config: SimulationConfig, where: str) -> SimulationConfig:
         """Raises BiasgridError naming the key that is wrong; gives each metric its settings in full."""
-        if bool(config["metrics"]) != bool(config["words"]) or bool(config["words"]) != bool(config["bias"]):
+        if bool(config.metrics) != bool(config.words) or bool(config.words) != bool(config.bias):
             raise BiasgridError(f"{where}: of `metrics`, `words` and `bias`, all or none must be there")
-        if not config["metrics"] and "frequency" not in config:
+        if not config.metrics and not config.frequency:
             raise BiasgridError(f"{where}: it has neither `metrics` nor `frequency`: nothing to simulate")
-        if "frequency" in config:
+        if config.frequency:
             _check_frequency(config, f"{where}: frequency")
-        if "calibration" in config and not config["models"]:
+        if config.calibration and not config.models:
             raise BiasgridError(f"{where}: calibration: it needs models, whose words it draws")
-        for model, entry in config["models"].items():
-            if entry["source"]["type"] in MADE_HERE:
-                raise BiasgridError(f"{where}: models: {model}: a simulation trains no models; name others")
-        for key, entry in config.get("calibration", {}).get("metrics", {}).items():
+        for key, model in config.models.items():
+            if model.is_made_here:
+                raise BiasgridError(f"{where}: models: {key}: a simulation trains no models; name others")
+        for key, entry in config.calibration.metrics.items() if config.calibration else ():
             try:
-                metrics.metric(entry.get("metric", key)).under(entry["params"])
+                entry.definition(key)
             except BiasgridError as error:
                 raise type(error)(f"{where}: calibration: metrics: {key}: {error}") from None
-        for key, entry in config["metrics"].items():
+        full_metrics = {}
+        for key, entry in config.metrics.items():
             try:
-                metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
-                if metric.of_model:
+                if entry.definition(key).of_model:
                     raise BiasgridError(
                         "it needs more than the words' vectors, and a simulation has no model"
                     )
             except BiasgridError as error:
                 raise type(error)(f"{where}: metrics: {key}: {error}") from None
-            for part in ("null", "coverage"):
-                # the metric's own settings, else the simulation's
-                entry[part] = config[part] | entry.get(part, {})
+            # the metric's own settings, else the simulation's
+            full = {
+                part: getattr(config, part).model_copy(update=to_record(getattr(entry, part)) or {})
+                for part in ("null", "coverage")
+            }
+            full_metrics[key] = entry.model_copy(update=full)
+        return config.model_copy(update={"metrics": full_metrics})
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
         """A cell for each metric, number of words per set and bias, by name."""
         cells = {}
-        for key, entry in self.config["metrics"].items():
-            for words in map(int, self.config["words"]):
-                for bias in map(float, self.config["bias"]):
-                    spec = {name: value for name, value in entry.items() if name != "label"}
-                    spec |= {"metric": metrics.metric(entry.get("metric", key)).name}
-                    spec |= {"population": self.config["population"], "words": words, "bias": bias}
-                    spec["seed"] = seed_of(self.config["seed"], f"{key}/{words}/{bias:g}")
+        for key, entry in self.config.metrics.items():
+            for words in map(int, self.config.words):
+                for bias in map(float, self.config.bias):
+                    spec = _without_label(entry) | {"metric": entry.definition(key).name}
+                    spec |= {"population": to_record(self.config.population), "words": words, "bias": bias}
+                    spec["seed"] = seed_of(self.config.seed, f"{key}/{words}/{bias:g}")
                     cell = Cell({"metric": key, "words": words, "bias": bias}, sort_keys(spec))
                     cells[cell.name] = cell
         return cells
@@ -80,23 +84,22 @@ class Simulation(Experiment):
     @property
     def labels(self) -> dict[str, str]:
         """What figures print for a metric's key."""
-        return _labels(self.config["metrics"])
+        return _labels(self.config.metrics)
 
     @cached_property
     def real_cells(self) -> dict[str, Cell]:
         """A cell for each real model and kind of query, by name."""
         cells = {}
-        calibration = self.config.get("calibration", {})
+        calibration = self.config.calibration
+        if calibration is None:
+            return {}
         # in the config's order, which is the table's
-        entries = [
-            [key, {name: value for name, value in entry.items() if name != "label"}]
-            for key, entry in calibration.get("metrics", {}).items()
-        ]
-        for model in self.models if calibration else ():
-            for kind, queries in calibration["kinds"].items():
+        entries = [[key, _without_label(entry)] for key, entry in calibration.metrics.items()]
+        for model in self.models:
+            for kind, queries in calibration.kinds.items():
                 spec = {"model": model, "kind": kind, "metrics": entries, "queries": int(queries)}
-                spec |= {name: int(calibration[name]) for name in ("words", "vocabulary", "draws")}
-                spec["seed"] = seed_of(self.config["seed"], f"{model}/{kind}")
+                spec |= {name: int(getattr(calibration, name)) for name in ("words", "vocabulary", "draws")}
+                spec["seed"] = seed_of(self.config.seed, f"{model}/{kind}")
                 cell = Cell({"model": model, "kind": kind}, spec)
                 cells[cell.name] = cell
         return cells
@@ -104,39 +107,37 @@ class Simulation(Experiment):
     @property
     def real_labels(self) -> dict[str, str]:
         """What the figure of real vectors prints for a metric's or model's key."""
-        models = {key: model.get("label", key) for key, model in self.models.items()}
-        return _labels(self.config["calibration"]["metrics"]) | models
+        models = {key: model.label for key, model in self.config.models.items()}
+        return _labels(self.config.calibration.metrics) | models
 
     @cached_property
     def frequency_cells(self) -> dict[str, Cell]:
         """A cell for each training and shuffled corpus, by name: the specs of its vectors and of tests on them."""
-        section = self.config.get("frequency")
+        section = self.config.frequency
         if section is None:
             return {}
         # in the config's order, which is the table's
         entries = [
-            [key, {"widths": section["widths"]} | {k: v for k, v in entry.items() if k != "label"}]
-            for key, entry in section["metrics"].items()
+            [key, {"widths": section.widths} | _without_label(entry)]
+            for key, entry in section.metrics.items()
         ]
         kinds = {
-            UNBIASED: [
-                [key, {"frequency": ratios, "share": 0}] for key, ratios in section["unbiased"].items()
-            ],
-            BIASED: [[key, dict(kind)] for key, kind in section["biased"].items()],
+            UNBIASED: [[key, {"frequency": ratios, "share": 0}] for key, ratios in section.unbiased.items()],
+            BIASED: [[key, to_record(kind)] for key, kind in section.biased.items()],
         }
-        of_words = {key: section[key] for key in ("words", "occurrences", "spread", "least")}
-        queries = {UNBIASED: section["queries"], BIASED: section["biased_queries"]}
+        of_words = {key: getattr(section, key) for key in ("words", "occurrences", "spread", "least")}
+        queries = {UNBIASED: section.queries, BIASED: section.biased_queries}
         cells = {}
-        for training, recipe in section["trainings"].items():
-            for corpora in (UNBIASED, BIASED) if section["biased"] else (UNBIASED,):
-                for number in range(1, section["corpora"] + 1):
-                    of_vectors = {key: recipe[key] for key in ("algorithm", "params")}
-                    of_vectors |= {"trained_by": training_version(recipe["algorithm"]), "number": number}
+        for training, recipe in section.trainings.items():
+            for corpora in (UNBIASED, BIASED) if section.biased else (UNBIASED,):
+                for number in range(1, section.corpora + 1):
+                    of_vectors = {"algorithm": recipe.algorithm, "params": recipe.params}
+                    of_vectors |= {"trained_by": training_version(recipe.algorithm), "number": number}
                     of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
                     # all trainings have the same corpora and queries
-                    of_vectors["seed"] = seed_of(self.config["seed"], f"{corpora}/{number}")
+                    of_vectors["seed"] = seed_of(self.config.seed, f"{corpora}/{number}")
                     place = {"training": training, "corpora": corpora, "number": number}
-                    of_tests = {**place, "metrics": entries, "draws": section["draws"]}
+                    of_tests = {**place, "metrics": entries, "draws": section.draws}
                     cell = Cell(place, {"vectors": of_vectors, "tests": of_tests})
                     cells[cell.name] = cell
         return cells
@@ -144,9 +145,9 @@ class Simulation(Experiment):
     @property
     def frequency_labels(self) -> dict[str, str]:
         """What figures of tests on shuffled corpora print for a metric's or training's key."""
-        section = self.config["frequency"]
-        trainings = {key: entry.get("label", key) for key, entry in section["trainings"].items()}
-        return _labels(section["metrics"]) | trainings
+        section = self.config.frequency
+        trainings = {key: entry.label or key for key, entry in section.trainings.items()}
+        return _labels(section.metrics) | trainings
 
     def cell_file(self, name: str) -> Path:
         """Where a cell's results are."""
@@ -173,22 +174,22 @@ class Simulation(Experiment):
         return steps.figure_steps(self)
 
 
-def _check_frequency(config: Mapping[str, Any], where: str) -> None:
+def _check_frequency(config: SimulationConfig, where: str) -> None:
     """Raises BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
-    section = config["frequency"]
-    corpora = [key for key, entry in config["models"].items() if entry.get("kind") == "corpus"]
-    check_names("corpus", [section["corpus"]], corpora, where)
-    for key, entry in section["metrics"].items():
+    corpora = [key for key, model in config.models.items() if model.kind == "corpus"]
+    check_names("corpus", [config.frequency.corpus], corpora, where)
+    for key, entry in config.frequency.metrics.items():
         try:
-            metric = metrics.metric(entry.get("metric", key)).under(entry["params"])
-            if metric.needs != "vectors":
+            if entry.definition(key).needs != "vectors":
                 raise BiasgridError("it is measured on corpora, and not on vectors")
         except BiasgridError as error:
             raise type(error)(f"{where}: metrics: {key}: {error}") from None
 
 
-def _labels(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    return {
-        key: entry.get("label", metrics.metric(entry.get("metric", key)).label)
-        for key, entry in entries.items()
-    }
+def _without_label(entry: Measured) -> dict[str, Any]:
+    """What a spec has of a metric."""
+    return {name: value for name, value in to_record(entry).items() if name != "label"}
+
+
+def _labels(entries: Mapping[str, Measured]) -> dict[str, str]:
+    return {key: entry.label or metrics.metric(entry.metric or key).label for key, entry in entries.items()}

@@ -108,9 +108,7 @@ CLAIMS = Table(
     inputs=lambda factory: {"models": factory.results / "factory.csv"},
     make=_make,
     spec=lambda factory: {
-        "nearer": {
-            key: metrics.metric(entry["metric"]).nearer for key, entry in factory.config["metrics"].items()
-        }
+        "nearer": {key: metrics.metric(entry.metric).nearer for key, entry in factory.config.metrics.items()}
     },
     remedy=REMEDY,
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from biasgrid.config.common import Distinct, Key, Params, Text, with_includes
+from biasgrid.config.common import INCLUDES, Distinct, Key, Params, Text
 from biasgrid.config.criteria import reference
 from biasgrid.config.metrics import Measured
 from biasgrid.config.models import Archives
@@ -69,6 +69,12 @@ class PlantedMetric(Measured):
     )
 
 
+class FullMetric(PlantedMetric):
+    """A metric with all of its settings."""
+
+    split: bool = field("whether half of the words are a set against the other half")
+
+
 class FactoryConfig(Run):
     """A planted-bias benchmark."""
 
@@ -105,7 +111,7 @@ class FactoryConfig(Run):
     halves: Annotated[Whole, Field(ge=0, le=10_000)] = field(
         "random halves of the occupations on which each metric is measured again; 0: none", 0
     )
-    encoders: with_includes(Archives) = field("weights that training begins with, by key", dict)
+    encoders: Annotated[Archives, INCLUDES] = field("weights that training begins with, by key", dict)
     trainers: Annotated[dict[Key, Trainer], Field(min_length=1)] = field("trainers by key")
     metrics: dict[Key, PlantedMetric] = field(
         "settings of metrics that are other than their own; all others that fit are measured, too", dict

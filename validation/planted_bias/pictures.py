@@ -28,7 +28,7 @@ def study(name: str) -> Factory:
 
 def metrics_of(name: str, truth: str) -> list[str]:
     """The benchmark's metrics that are judged by a truth."""
-    return [key for key, entry in study(name).config["metrics"].items() if entry["truth"] == truth]
+    return [key for key, entry in study(name).config.metrics.items() if entry.truth == truth]
 
 
 def _words(name: str, against: str = "") -> Picture:
@@ -45,7 +45,7 @@ def _truth(name: str, table: str, truth: str, against: str = "") -> Picture:
     """Metrics against a truth that each is judged by; others are no part of the table."""
 
     def take(results: Path) -> pd.DataFrame:
-        others = study(name).config["metrics"].keys() - metrics_of(name, truth)
+        others = study(name).config.metrics.keys() - metrics_of(name, truth)
         return read(results / name / "figures" / f"{table}.csv").drop(columns=list(others), errors="ignore")
 
     def draw(rows: pd.DataFrame) -> Figure:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgrid import metrics
 from biasgrid.configs import read_json
 from biasgrid.tables.table import ANY, Column, Table
 
@@ -66,10 +65,7 @@ def _make_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.Dat
 
 def _scales(factory: Any) -> dict[str, Any]:
     """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
-    metrics_by_key = {
-        key: metrics.metric(entry["metric"]).under(entry["params"])
-        for key, entry in factory.config["metrics"].items()
-    }
+    metrics_by_key = {key: entry.definition(key) for key, entry in factory.config.metrics.items()}
     lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
     return {
         "neutral": {key: metric.neutral for key, metric in metrics_by_key.items()},
@@ -92,7 +88,7 @@ MODELS = Table(
         Column("status", '"ok", or why there is no value'),
         JUDGED,
     ),
-    inputs=lambda factory: {"models": list(map(factory.model_file, factory.cells))},
+    inputs=lambda factory: {"models": list(map(factory.paths.model_file, factory.cells))},
     make=_make_models,
     spec=_scales,
     remedy=REMEDY,

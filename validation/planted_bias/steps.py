@@ -33,7 +33,7 @@ def cell_rules(factory: Factory) -> list[Rule]:
         Rule(
             "planted",
             {name: model_step(factory, cell) for name, cell in factory.cells.items()},
-            (str(factory.model_file(STEP)),),
+            (str(factory.paths.model_file(STEP)),),
             group="factory",
         ),
     ]
@@ -63,7 +63,7 @@ def fine_tuning_step(factory: Factory, model: Cell) -> Step:
 
 def model_step(factory: Factory, model: Cell) -> Step:
     """The step that measures a model; it also trains the static ones."""
-    functions = {entry["metric"] for entry in factory.config["metrics"].values()}
+    functions = {entry.metric for entry in factory.config.metrics.values()}
     inputs: dict[str, Any] = {"templates": factory.templates_file}
     if "start" in model.spec:
         model_json = factory.trained_file(model.name)
@@ -74,7 +74,7 @@ def model_step(factory: Factory, model: Cell) -> Step:
     return Step(
         f"model {model.name}",
         inputs,
-        factory.model_file(model.name),
+        factory.paths.model_file(model.name),
         {**model.spec, "occupations": factory.occupations},
         "validation.planted_bias.model:make",
         tuple(sorted(metrics.REGISTRY.module(name) for name in functions)),
@@ -109,8 +109,8 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
     }
     # a figure per truth, as one of all would be taller than a page
     of_truth: dict[str, list[str]] = {}
-    for metric, entry in factory.config["metrics"].items():
-        of_truth.setdefault(entry["truth"], []).append(metric)
+    for metric, entry in factory.config.metrics.items():
+        of_truth.setdefault(entry.truth, []).append(metric)
     for trainer, against in _truth_figures(factory).values():
         for truth, metric_keys in of_truth.items():
             spec = labels | {"trainer": trainer, "truth": truth, "metrics": metric_keys}
@@ -133,7 +133,7 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
 
 def _bert_trainers(factory: Factory) -> list[str]:
     """The trainers whose models predict masked words, so that metrics are compared with their behaviour."""
-    return [key for key, entry in factory.config["trainers"].items() if entry["algorithm"] == "bert"]
+    return [key for key, entry in factory.config.trainers.items() if entry.algorithm == "bert"]
 
 
 def _words_figures(factory: Factory) -> dict[str, str]:
@@ -147,7 +147,7 @@ def _words_figures(factory: Factory) -> dict[str, str]:
 
 def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
     """Name of a table of sets -> trainer, and the truth that it is about; empty: what was planted."""
-    planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config["trainers"]}
+    planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config.trainers}
     return planted | {
         f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _bert_trainers(factory)
     }

@@ -9,7 +9,6 @@ from typing import Any
 
 from biasgrid import metrics
 from biasgrid.config import load
-from biasgrid.config.common import fill_defaults
 from biasgrid.configs import sort_keys
 from biasgrid.embeddings.kinds import VECTORS
 from biasgrid.embeddings.training import check_parameters
@@ -17,10 +16,11 @@ from biasgrid.errors import BiasgridError, not_allowed, unknown_name
 from biasgrid.plan.step import Step
 from biasgrid.resources import find_file
 from biasgrid.seeds import seed_of
+from biasgrid.validation import to_record, validate
 
 from ..experiment import Cell, Experiment, Rule
 from . import steps
-from .config import FactoryConfig, FineTuning
+from .config import FactoryConfig, FineTuning, FullMetric, PlantedMetric, Trainer
 from .corpus import TEMPLATES, TOKEN, Templates
 from .frames import Frames
 
@@ -52,34 +52,24 @@ class Factory(Experiment):
     TABLES = ("validation.planted_bias.recovery", "validation.planted_bias.claims")
 
     @classmethod
-    def check(cls, config: dict[str, Any], where: str) -> None:
+    def check(cls, config: FactoryConfig, where: str) -> FactoryConfig:
         """Raises BiasgridError naming the key that is wrong; gives each trainer and metric its settings in full."""
-        for key, entry in config["trainers"].items():
+        trainers = {}
+        for key, entry in config.trainers.items():
             try:
-                entry["algorithm"] = entry.get("algorithm", key)
-                entry["params"] = trainer_parameters(entry["algorithm"], entry["params"])
-                entry["vectors"] = _vectors(entry, config)
-                _check_start(entry, config["encoders"])
-                if "groups" in config and entry["algorithm"] != "bert":
-                    raise BiasgridError(
-                        "groups: its models know the words of the templates alone; leave groups out"
-                    )
-                if "word+context" in entry["vectors"] and entry["params"].get("hs"):
-                    raise BiasgridError(
-                        "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
-                    )
+                trainers[key] = _full_trainer(key, entry, config)
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
-        entries = config["metrics"]
         # metrics that the config does not name are measured as they are, if they fit
-        config["metrics"] = {}
         of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == VECTORS]
-        for key, entry in ({name: {"params": {}} for name in of_vectors} | entries).items():
+        full_metrics = {}
+        for key, entry in (dict.fromkeys(of_vectors, PlantedMetric()) | config.metrics).items():
             try:
-                config["metrics"][key] = _full_entry(key, entry)
+                full_metrics[key] = _full_metric(key, entry)
             except BiasgridError as error:
-                if key in entries:
+                if key in config.metrics:
                     raise type(error)(f"{where}: metrics: {key}: {error}") from None
+        return config.model_copy(update={"trainers": trainers, "metrics": full_metrics})
 
     @property
     def templates_file(self) -> Path:
@@ -88,13 +78,13 @@ class Factory(Experiment):
 
     def sentences_file(self, key: str) -> Path:
         """The file of data/templates that a key of the config names."""
-        return find_file(f"{TEMPLATES}/{self.config[key]}.json")
+        return find_file(f"{TEMPLATES}/{getattr(self.config, key)}.json")
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
         """What is fetched, by name: the weights that training begins with."""
-        starts = {entry["start"] for entry in self.config["trainers"].values() if "start" in entry}
-        return {name: entry for name, entry in self.config["encoders"].items() if name in starts}
+        starts = {entry.start for entry in self.config.trainers.values()}
+        return {name: to_record(entry) for name, entry in self.config.encoders.items() if name in starts}
 
     def start_file(self, name: str) -> Path:
         """The manifest of the weights that training begins with, which is written last; they lie beside it."""
@@ -107,8 +97,8 @@ class Factory(Experiment):
     @cached_property
     def occupations(self) -> list[str]:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
-        where = f"occupations: {self.config['occupations']}"
-        occupations = load.WordSets(Path(load.WORD_SETS)).words(self.config["occupations"], "occupations")
+        where = f"occupations: {self.config.occupations}"
+        occupations = load.WordSets(Path(load.WORD_SETS)).words(self.config.occupations, "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
         wrong = [
             w for w in occupations if not TOKEN.fullmatch(w) or w in pronouns or occupations.count(w) > 1
@@ -125,9 +115,9 @@ class Factory(Experiment):
     @cached_property
     def groups(self) -> list[list[str]]:
         """The male and the female words. Raises BiasgridError where they are no pairs."""
-        if "groups" not in self.config:
+        if not self.config.groups:
             return self.templates.groups
-        groups = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config["groups"]]
+        groups = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config.groups]
         if len(groups[0]) != len(groups[1]):
             raise BiasgridError(f"groups: {len(groups[0])} and {len(groups[1])} words; expected pairs")
         return groups
@@ -136,15 +126,15 @@ class Factory(Experiment):
         """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
         where a test sentence of fine-tuned models is also a training sentence."""
         _ = self.occupations, self.groups
-        if all(entry["algorithm"] != "bert" for entry in self.config["trainers"].values()):
+        if all(entry.algorithm != "bert" for entry in self.config.trainers.values()):
             return
         test_templates = Templates.read(self.sentences_file("test_templates"), inflections=True)
         Frames.read(self.sentences_file("frames"))
         for text in test_templates.texts:
             if text in self.templates.texts:
                 raise BiasgridError(
-                    f"test_templates: {self.config['test_templates']}: {text!r} is a sentence of "
-                    f"{self.config['templates']}, on which models are trained"
+                    f"test_templates: {self.config.test_templates}: {text!r} is a sentence of "
+                    f"{self.config.templates}, on which models are trained"
                 )
 
     @cached_property
@@ -153,27 +143,27 @@ class Factory(Experiment):
         on). Occupations and templates are in no spec."""
         cells = {}
         metric_entries = {
-            name: {k: v for k, v in entry.items() if k not in ("label", "truth")}
-            for name, entry in self.config["metrics"].items()
+            name: {k: v for k, v in to_record(entry).items() if k not in ("label", "truth")}
+            for name, entry in self.config.metrics.items()
         }
-        for key, entry in self.config["trainers"].items():
-            settings = self.config | {name: entry[name] for name in SETTINGS if name in entry}
+        for key, entry in self.config.trainers.items():
+            settings = {name: getattr(entry, name) or getattr(self.config, name) for name in SETTINGS}
             for mu in map(float, settings["mu"]):
                 for sigma in map(float, settings["sigma"]):
                     for replicate in range(1, settings["replicates"] + 1):
                         place = {"trainer": key, "mu": mu, "sigma": sigma, "replicate": replicate}
                         spec = {
                             **place,
-                            "algorithm": entry["algorithm"],
-                            "params": entry["params"],
-                            **({"start": entry["start"]} if "start" in entry else {}),
-                            "vectors": entry["vectors"],
-                            "trained": float(self.config["trained"]),
-                            "halves": self.config["halves"],
+                            "algorithm": entry.algorithm,
+                            "params": entry.params,
+                            **({"start": entry.start} if entry.start else {}),
+                            "vectors": entry.vectors,
+                            "trained": float(self.config.trained),
+                            "halves": self.config.halves,
                             "groups": self.groups,
                             # the same corpora for all trainers; the same p for all replicates
-                            "plan_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}"),
-                            "corpus_seed": seed_of(self.config["seed"], f"{mu:g}/{sigma:g}/{replicate}"),
+                            "plan_seed": seed_of(self.config.seed, f"{mu:g}/{sigma:g}"),
+                            "corpus_seed": seed_of(self.config.seed, f"{mu:g}/{sigma:g}/{replicate}"),
                             "metrics": metric_entries,
                         }
                         cell = Cell(place, sort_keys(spec))
@@ -183,10 +173,9 @@ class Factory(Experiment):
     @property
     def labels(self) -> dict[str, str]:
         """What figures print for the key of a metric or a trainer."""
-        labels = {key: entry["label"] for key, entry in self.config["metrics"].items()}
+        labels = {key: entry.label for key, entry in self.config.metrics.items()}
         return labels | {
-            key: entry.get("label", NAMES[entry["algorithm"]])
-            for key, entry in self.config["trainers"].items()
+            key: entry.label or NAMES[entry.algorithm] for key, entry in self.config.trainers.items()
         }
 
     def cell_rules(self) -> list[Rule]:
@@ -205,7 +194,7 @@ class Factory(Experiment):
 def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
     if algorithm == "bert":
-        return fill_defaults(FineTuning, dict(values), "params")
+        return to_record(validate(FineTuning, dict(values), "params"))
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
     if defaults is None:
         raise BiasgridError(unknown_name("trainer", algorithm, NAMES))
@@ -223,38 +212,43 @@ def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, A
     return params
 
 
-def _vectors(entry: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """What is measured of a trainer's models. Raises BiasgridError where it has no such vectors."""
-    algorithm = entry["algorithm"]
+def _full_trainer(key: str, entry: Trainer, config: FactoryConfig) -> Trainer:
+    """A trainer with all of its settings. Raises BiasgridError where it does not take them."""
+    algorithm = entry.algorithm or key
+    params = trainer_parameters(algorithm, entry.params)
     kinds = CONTEXTUAL if algorithm == "bert" else STATIC
-    names = entry.get("vectors", config.get("vectors", MEASURED[algorithm]))
-    for name in names:
+    vectors = list(entry.vectors or config.vectors or MEASURED[algorithm])
+    for name in vectors:
         if name not in kinds:
             raise BiasgridError(f"vectors: {unknown_name(f'value of {algorithm}', name, kinds)}")
-    return list(names)
-
-
-def _check_start(entry: Mapping[str, Any], encoders: Mapping[str, Any]) -> None:
-    if entry["algorithm"] != "bert":
-        if "start" in entry:
-            raise BiasgridError(f"start: {entry['algorithm']} begins with no weights; leave it out")
-    elif "start" not in entry:
+    if algorithm != "bert":
+        if entry.start:
+            raise BiasgridError(f"start: {algorithm} begins with no weights; leave it out")
+    elif not entry.start:
         raise BiasgridError("key 'start' is missing: the weights to begin with, a key of `encoders`")
-    elif entry["start"] not in encoders:
-        raise BiasgridError(f"start: {unknown_name('encoder', entry['start'], encoders)}")
+    elif entry.start not in config.encoders:
+        raise BiasgridError(f"start: {unknown_name('encoder', entry.start, config.encoders)}")
+    if config.groups and algorithm != "bert":
+        raise BiasgridError("groups: its models know the words of the templates alone; leave groups out")
+    if "word+context" in vectors and params.get("hs"):
+        raise BiasgridError(
+            "hierarchical softmax (hs) has no context vectors; set vectors: [word] for this trainer"
+        )
+    return entry.model_copy(update={"algorithm": algorithm, "params": params, "vectors": vectors})
 
 
-def _full_entry(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry of a metric in full. Raises BiasgridError where it does not fit two groups and one set of words."""
-    metric = metrics.metric(entry.get("metric", key))
-    variant = metric.under(entry["params"])
-    groups = entry.get("groups", variant.groups)
+def _full_metric(key: str, entry: PlantedMetric) -> FullMetric:
+    """A metric with all of its settings. Raises BiasgridError where it does not fit two groups and one set of
+    words."""
+    variant = entry.definition(key)
+    groups = entry.groups or variant.groups
     of_groups, of_words = variant.template if groups == "targets" else variant.template[::-1]
     if of_groups not in (2, "n", "k") or of_words not in (1, 2, "n", "k"):
         raise BiasgridError(
-            f"{metric.name} does not take two groups as {groups}: its template is {variant.template}"
+            f"{variant.name} does not take two groups as {groups}: its template is {variant.template}"
         )
     if variant.paired and groups == "attributes":
-        raise BiasgridError(f"{metric.name} pairs target words: groups must be its targets")
-    default = {"label": metric.label, "truth": "mean" if variant.bias == "two-sided" else "absolute"}
-    return default | dict(entry) | {"metric": metric.name, "groups": groups, "split": of_words in (2, "k")}
+        raise BiasgridError(f"{variant.name} pairs target words: groups must be its targets")
+    default = {"label": variant.label, "truth": "mean" if variant.bias == "two-sided" else "absolute"}
+    own = {"metric": variant.name, "groups": groups, "split": of_words in (2, "k")}
+    return FullMetric(**default | to_record(entry) | own)

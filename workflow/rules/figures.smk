@@ -2,7 +2,7 @@
 # same models and evaluations are one job.
 FIGURES = expand(
     f"{RESULTS}/figures/{{figure}}.{{extension}}",
-    figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config["null_distributions"])],
+    figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config.null_distributions)],
     extension=["pdf", "svg", "png"],
 )
 

@@ -8,7 +8,8 @@ from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
 from biasgrid.plan import plugins, steps
-from biasgrid.study import UNTOUCHED, Study
+from biasgrid.debias import UNTOUCHED
+from biasgrid.plan.study import Study
 from biasgrid.workflow import captions, engine, stores, why
 from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
@@ -18,10 +19,10 @@ from biasgrid.workflow.run import Run
 REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
-    comparison.read(STUDY.config["published"], STUDY.config["computed"])
-    for entry in STUDY.config["criteria"].values():
-        if "ratings" in entry:
-            ratings.read(entry["ratings"]["file"])
+    comparison.read(STUDY.config.published, STUDY.config.computed)
+    for entry in STUDY.config.criteria.values():
+        if entry.ratings:
+            ratings.read(entry.ratings.file)
 except BiasgridError as error:
     engine.stop(error)
 engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
@@ -32,7 +33,7 @@ PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(
     STUDY.name,
     STUDY.results,
-    STUDY.config.get("plugins", ()),
+    STUDY.config.plugins or (),
     engine.cores(workflow),
     STUDY.to_json(),
     PROGRESS,
@@ -41,7 +42,7 @@ RUN = Run(
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
-EVALUATIONS = STUDY.evaluations | STUDY.quality
+EVALUATIONS = STUDY.grid.evaluations | STUDY.grid.quality
 LOGS = str(RUN.logs)
 # what rules start in processes of their own reads the study from there
 os.environ.update(BIASGRID_STUDY=str(RUN.study_file))
@@ -51,7 +52,7 @@ wildcard_constraints:
     name=one_of(STUDY.sources),
     model=one_of(STUDY.models),
     query=one_of(STUDY.queries),
-    metric=one_of({cell.metric for cell in STUDY.cells.values()}),
+    metric=one_of({cell.metric for cell in STUDY.grid.cells.values()}),
     debias=one_of([UNTOUCHED, *STUDY.debias]),
     evaluation=one_of(EVALUATIONS),
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
@@ -69,7 +70,7 @@ def rule_of(kind, batch, label):
 
 
 def cell_of(wildcards):
-    return STUDY.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
+    return STUDY.grid.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
 
 @cache

@@ -1,7 +1,7 @@
 # Cells, their inference and evaluations -> tables; each is declared in src/biasgrid/tables. Tables that need the same
 # models and evaluations are one job; so are the models' ranks in every bootstrap resample, which some are made from.
 TABLES = [steps.table_step(STUDY, name) for name in STUDY.tables]
-if any(str(STUDY.ranks_file) in step.files for step in TABLES):
+if any(str(STUDY.paths.ranks_file) in step.files for step in TABLES):
     TABLES.append(steps.rank_samples_step(STUDY))
 
 for batch in batches(STUDY, TABLES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..cells import interval_agreement_cells
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from biasgrid.planned import Planned
 
 MOST = 4  # metrics and models of a page
 COLUMNS, GAP, ASIDE = 2, 0.5, 0.4
@@ -94,17 +96,17 @@ def agreement_widths(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
-        cells = [cell for cell in interval_agreement_cells(grid) if cell.criterion == criterion]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.criteria:
+        cells = [cell for cell in interval_agreement_cells(study) if cell.criterion == criterion]
         units = list(dict.fromkeys((cell.metric, cell.model) for cell in cells))
         for name, part in pages(f"agreement-widths-{slug(criterion)}", units, MOST):
-            entries = grid.metrics(criterion)
+            entries = study.metrics(criterion)
             spec = {
-                "labels": labels(grid, cells),
+                "labels": labels(study, cells),
                 "criterion": criterion,
                 "units": [list(unit) for unit in part],
-                "robust": {key: entries[key].get("params", {}).get("robust", 0.8) for key, _ in part},
+                "robust": {key: (entries[key].params or {}).get("robust", 0.8) for key, _ in part},
             }
             yield Drawing(name, spec=spec)
 

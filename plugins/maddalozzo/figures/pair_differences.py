@@ -22,6 +22,8 @@ from .score_distributions import numbers_of_sentences, read_results
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from biasgrid.planned import Planned
+
 # as in the thesis, of all pairs and of versions of some
 BINS = {"mean_pair_difference": 100, "agreement": 10}
 FEWEST = 10  # pairs of a bin, on average, at least
@@ -103,18 +105,18 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return pair_differences(read_results(inputs), **spec)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    versions = set(interval_agreement_cells(grid))
-    for criterion in grid.config["criteria"]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    versions = set(interval_agreement_cells(study))
+    for criterion in study.config.criteria:
         cells = [
             cell
-            for cell in grid.cells.values()
+            for cell in study.grid.cells.values()
             if cell.criterion == criterion
-            and (cell in versions or grid.metric(criterion, cell.metric).name == "mean_pair_difference")
+            and (cell in versions or study.metric(criterion, cell.metric).name == "mean_pair_difference")
         ]
         for name, part in pages(f"pair-differences-{slug(criterion)}", cells, MOST):
-            spec = {"labels": labels(grid, part), "criterion": criterion}
-            yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
+            spec = {"labels": labels(study, part), "criterion": criterion}
+            yield Drawing(name, {"cells": cell_files(study, part)}, spec)
 
 
 FIGURES = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from biasgrid.figures.text import unit_label
 from biasgrid.files import slug
 from biasgrid.numbers import typeset
 
+from ..cells import phenomena_of
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from biasgrid.planned import Planned
 
 BINS = 10  # as in the thesis
 MOST = 12  # panels of a page
@@ -96,27 +100,27 @@ def columns_of(panels: int) -> int:
     return -(-panels // -(-panels // COLUMNS))
 
 
-def units_of(grid: Any, criterion: str) -> list[tuple[str, str, str]]:
+def units_of(study: Planned, criterion: str) -> list[tuple[str, str, str]]:
     """The metrics, models and debias methods that a criterion's phenomena are measured by."""
-    ids = grid.phenomena[criterion]
-    cells = [cell for cell in grid.cells.values() if cell.criterion == criterion and cell.query in ids]
+    ids = phenomena_of(study)[criterion]
+    cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
 
 
-def labels_of(grid: Any, criterion: str) -> dict[str, str]:
+def labels_of(study: Planned, criterion: str) -> dict[str, str]:
     """What is printed for the keys of a criterion's models, metrics and debias methods."""
-    return labels(grid, [cell for cell in grid.cells.values() if cell.criterion == criterion])
+    return labels(study, [cell for cell in study.grid.cells.values() if cell.criterion == criterion])
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, ids in grid.phenomena.items():
-        for name, units in pages(f"phenomena-{slug(criterion)}", units_of(grid, criterion), MOST):
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, ids in phenomena_of(study).items():
+        for name, units in pages(f"phenomena-{slug(criterion)}", units_of(study, criterion), MOST):
             spec = {
-                "labels": labels_of(grid, criterion),
+                "labels": labels_of(study, criterion),
                 "criterion": criterion,
                 "ids": sorted(ids),
                 "units": [list(unit) for unit in units],
-                "neutral": {metric: grid.neutrals[criterion, metric] for metric, *_ in units},
+                "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in units},
             }
             yield Drawing(name, spec=spec)
 

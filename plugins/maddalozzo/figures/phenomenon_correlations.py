@@ -24,6 +24,7 @@ from biasgrid.figures.text import SMALL, unit_label
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
+from ..cells import phenomena_of
 from .phenomena import COLUMNS, columns_of, labels_of, units_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+    from biasgrid.planned import Planned
 
 MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
@@ -198,28 +201,32 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no phenomena
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_spec
 
-    for criterion in grid.phenomena:
-        of_corpora = corpus_metrics(grid, criterion)
+    for criterion in phenomena_of(study):
+        of_corpora = corpus_metrics(study, criterion)
         shared = {
-            **quantities_spec(grid),
-            "labels": labels_of(grid, criterion),
+            **quantities_spec(study),
+            "labels": labels_of(study, criterion),
             "criterion": criterion,
-            "neutral": {metric: grid.neutrals[criterion, metric] for metric in grid.metrics(criterion)},
+            "neutral": {
+                metric: study.metric(criterion, metric).neutral for metric in study.metrics(criterion)
+            },
         }
-        units = units_of(grid, criterion)
-        panels: dict[str, list[tuple[str, ...]]] = {FREQUENCY: units} if grid.models_with_frequencies else {}
+        units = units_of(study, criterion)
+        panels: dict[str, list[tuple[str, ...]]] = (
+            {FREQUENCY: units} if study.grid.models_with_frequencies else {}
+        )
         corpus_panels = [
             (*unit, corpus)
             for unit in units
             if unit[0] not in of_corpora
-            for corpus in _corpora_of(grid, unit[1], shared["corpora"])
+            for corpus in _corpora_of(study, unit[1], shared["corpora"])
         ]
         # the other metrics of corpora, and PMI with other parameters, count the same sentences
-        pmi = next((key for key in of_corpora if grid.metric(criterion, key).name == "pmi"), None)
+        pmi = next((key for key in of_corpora if study.metric(criterion, key).name == "pmi"), None)
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
         for quantity, quantity_panels in panels.items():
@@ -229,9 +236,9 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 yield Drawing(drawing_name, spec=spec)
 
 
-def _corpora_of(grid: Any, model: str, corpora: Sequence[str]) -> Sequence[str]:
+def _corpora_of(study: Planned, model: str, corpora: Sequence[str]) -> Sequence[str]:
     """The corpora beside whose bias that of a model is drawn: the one that it is trained on, else all."""
-    corpus = grid.models[model]["source"].get("corpus", {}).get("name")
+    corpus = study.models[model]["source"].get("corpus", {}).get("name")
     return [corpus] if corpus in corpora else corpora
 
 

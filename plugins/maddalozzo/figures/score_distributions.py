@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from biasgrid.planned import Planned
+
 BINS = 10  # as in the thesis
 MOST = 6  # cells of a page
 COLUMNS, GAP, ASIDE = 2, 0.45, 0.4
@@ -108,17 +110,17 @@ def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return score_distributions(read_results(inputs), **spec)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.criteria:
         criterion_cells = [
             cell
-            for cell in grid.cells.values()
+            for cell in study.grid.cells.values()
             if cell.criterion == criterion
-            and grid.metric(criterion, cell.metric).name == "score_distributions"
+            and study.metric(criterion, cell.metric).name == "score_distributions"
         ]
         for name, part in pages(f"score-distributions-{slug(criterion)}", criterion_cells, MOST):
-            spec = {"labels": labels(grid, part), "criterion": criterion}
-            yield Drawing(name, {"cells": cell_files(grid, part)}, spec)
+            spec = {"labels": labels(study, part), "criterion": criterion}
+            yield Drawing(name, {"cells": cell_files(study, part)}, spec)
 
 
 def numbers_of_sentences(

@@ -16,6 +16,8 @@ from biasgrid.files import slug
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from biasgrid.planned import Planned
+
 REACH, NEAR = 0.6, 0.14  # inches between a mark and its word at most, and of words of no set
 STATES = 2  # of a figure: untouched, or under a debias method
 HEIGHTS = 3.0, 7.0  # of a panel in inches, as the map needs
@@ -101,21 +103,23 @@ def _dark(colour: str) -> tuple[float, ...]:
     return tuple(rgb * min(1.0, 0.3 / max(light, 1e-9)))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
-        for model, evaluations in evaluations_of(grid, criterion).items() if evaluation_spec.map else ():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
+        for model, evaluations in evaluations_of(study, criterion).items() if evaluation_spec.map else ():
             name = f"word-set-map-{slug(criterion)}-{model}"
             for drawing_name, page_evaluations in pages(name, evaluations, STATES):
                 states = [evaluation.debias for evaluation in page_evaluations]
                 spec = {
-                    "labels": labels(grid, page_evaluations),
+                    "labels": labels(study, page_evaluations),
                     "criterion": criterion,
                     "model": model,
                     "sets": list(evaluation_spec.map.sets),
                     "states": states,
                 }
                 yield Drawing(
-                    drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                    drawing_name,
+                    {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
+                    spec,
                 )
 
 

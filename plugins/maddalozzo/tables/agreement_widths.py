@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,10 @@ from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..cells import interval_agreement_cells
 from ..metrics.agreement import biases, compare_biases
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
 WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
@@ -40,11 +44,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(grid)})
+def _spec(study: Planned) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in interval_agreement_cells(study)})
     return {
         "robust": [
-            [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("robust", 0.8)]
+            [criterion, key, (study.metrics(criterion)[key].params or {}).get("robust", 0.8)]
             for criterion, key in places
         ]
     }

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from biasgrid.seeds import seed_of
 from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
+from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import ANY, Column, Files, Table
+
+from ..cells import phenomena_of
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 LEVEL = 0.05
 ALWAYS = "always rejects: the values cannot lie on both sides of the neutral one"
@@ -65,18 +72,19 @@ def _decision(p_value: float) -> str:
     return "" if p_value != p_value else "yes" if p_value < LEVEL else "no"
 
 
-def spec_of(grid: Any) -> dict[str, Any]:
+def spec_of(study: Planned) -> dict[str, Any]:
     """What tables over phenomena depend on: which queries are phenomena."""
-    return {"phenomena": grid.phenomena}
+    return {"phenomena": phenomena_of(study)}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
+    phenomena = spec_of(study)["phenomena"]
     neutral = [
-        [criterion, metric, value, grid.metric(criterion, metric).bias == "two-sided"]
-        for (criterion, metric), value in sorted(grid.neutrals.items())
-        if criterion in grid.phenomena
+        [criterion, metric, value, study.metric(criterion, metric).bias == "two-sided"]
+        for (criterion, metric), value in sorted(neutrals(study).items())
+        if criterion in phenomena
     ]
-    return {**spec_of(grid), "neutral": neutral}
+    return {**spec_of(study), "neutral": neutral}
 
 
 KEYS = (CRITERION, METRIC, MODEL, DEBIAS)
@@ -115,7 +123,7 @@ PHENOMENA = Table(
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),
     ),
     reads=("scores",),
-    when=lambda grid: grid.phenomena,
+    when=phenomena_of,
     facts=("seed",),
     spec=_spec,
     make=make,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,6 +15,10 @@ from biasgrid.tables.scores import SCORES
 from biasgrid.tables.table import Column, Files, Table
 
 from .phenomena import spec_of, values_of_phenomena
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 # a column of frequency.csv -> the quantity's name
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
@@ -95,22 +99,24 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
     return pd.concat(parts).astype({"number": "float64"}).dropna(subset="number").drop_duplicates(columns[:4])
 
 
-def corpus_metrics(grid: Any, criterion: str) -> list[str]:
+def corpus_metrics(study: Planned, criterion: str) -> list[str]:
     """The metrics of a criterion that are measured on corpora."""
-    return sorted(key for key in grid.metrics(criterion) if grid.metric(criterion, key).needs == "corpus")
+    return sorted(key for key in study.metrics(criterion) if study.metric(criterion, key).needs == "corpus")
 
 
-def quantities_spec(grid: Any) -> dict[str, Any]:
+def quantities_spec(study: Planned) -> dict[str, Any]:
     """What `quantities_of_phenomena` depends on besides its tables."""
+    spec = spec_of(study)
     return {
-        **spec_of(grid),
-        "corpus_metrics": {name: corpus_metrics(grid, name) for name in sorted(grid.phenomena)},
-        "corpora": sorted(key for key in grid.models if grid.kind(key).name == "corpus"),
+        **spec,
+        "corpus_metrics": {name: corpus_metrics(study, name) for name in sorted(spec["phenomena"])},
+        "corpora": sorted(key for key in study.models if study.kind(key).name == "corpus"),
     }
 
 
-def _has_quantities(grid: Any) -> bool:
-    return any(grid.models_with_frequencies or corpus_metrics(grid, name) for name in grid.phenomena)
+def _has_quantities(study: Planned) -> bool:
+    phenomena = spec_of(study)["phenomena"]
+    return any(study.grid.models_with_frequencies or corpus_metrics(study, name) for name in phenomena)
 
 
 PHENOMENON_CORRELATIONS = Table(

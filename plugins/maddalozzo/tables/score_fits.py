@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
+
+if TYPE_CHECKING:
+    from biasgrid.planned import Planned
+
 
 NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
 
@@ -33,13 +37,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.sort_values([*SCORE_FITS.names[:6], "rank", "distribution"], ignore_index=True)
 
 
-def fitted_cells(grid: Any) -> list[Any]:
+def fitted_cells(study: Planned) -> list[Any]:
     """The cells that have fits."""
     cells = []
-    for cell in grid.cells.values():
-        entry = grid.metrics(cell.criterion)[cell.metric]
-        has_scores = grid.metric(cell.criterion, cell.metric).name == "score_distributions"
-        if has_scores and entry.get("params", {}).get("fits"):
+    for cell in study.grid.cells.values():
+        entry = study.metrics(cell.criterion)[cell.metric]
+        has_scores = study.metric(cell.criterion, cell.metric).name == "score_distributions"
+        if has_scores and (entry.params or {}).get("fits"):
             cells.append(cell)
     return cells
 

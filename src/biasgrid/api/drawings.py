@@ -18,8 +18,8 @@ from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, u
 from ..figures import Drawing
 from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
+from ..plan.study import Study
 from ..results import KEYS
-from ..study import Study
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def plot_study(
         table = InMemory(("comparison",), compare_with(study, published))
         study = _with_published(study)
         if isinstance(study, MeasuredStudy):
-            study.files["comparison"] = table
+            study.paths.made["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})
             for drawing in of_kind.drawings_of(study)
@@ -147,18 +147,18 @@ def _with_published(
     """The study with a config that names published numbers; which these are is not in the config."""
     published_names = published_as or {}
     models = {
-        key: {**model, "published_as": published_names[key]} if key in published_names else model
-        for key, model in study.config["models"].items()
+        key: model.model_copy(update={"published_as": published_names.get(key, model.published_as)})
+        for key, model in study.config.models.items()
     }
-    config = study.config | {"models": models, "published": ["given"], "computed": []}
+    update = {"models": models, "published": ["given"], "computed": []}
     if beside is not None:
-        config["beside"] = dict(beside)
-    return dataclasses.replace(study, config=config)
+        update["beside"] = dict(beside)
+    return dataclasses.replace(study, config=study.config.model_copy(update=update))
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
     """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
-    cell = study.cells.get(drawing.name.partition("/")[2])
+    cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
     return {name: fields[name] for name in KEYS if isinstance(fields.get(name), str)}
 

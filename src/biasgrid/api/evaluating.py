@@ -57,7 +57,7 @@ def evaluate_models(
     models
         Models and debiased models, by model and debias key.
     """
-    if not study.evaluations:
+    if not study.grid.evaluations:
         return {}
     from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
 
@@ -65,7 +65,7 @@ def evaluate_models(
 
     records = {}
     for name, evaluation in tqdm(
-        study.evaluations.items(), desc="evaluating", unit="model", disable=not progress
+        study.grid.evaluations.items(), desc="evaluating", unit="model", disable=not progress
     ):
         spec = evaluation.spec["spec"]
         spec = Spec.of(spec, {path: str(find_file(path)) for path in Spec.of(spec).files})

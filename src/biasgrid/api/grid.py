@@ -172,7 +172,7 @@ def measure_grid(
     for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
         warnings.warn(sentence, stacklevel=stacklevel())
     cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
-    config = study.config | {"null_distributions": cells_with_null}
+    config = study.config.model_copy(update={"null_distributions": cells_with_null})
     records = evaluate_models(study, states, progress=progress)
     measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
     aggregate_tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)

@@ -9,6 +9,13 @@ from typing import Any
 from .. import metrics as registry
 from .. import wefe_names
 from ..config.check import check_subquery_names, metrics_of
+from ..config.criteria import Criterion
+from ..config.criteria import Query as QueryEntry
+from ..config.debias import Debias
+from ..config.inference import Inference, OwnInference, inference_of_tests
+from ..config.metrics import Metric, Words
+from ..config.models import IN_MEMORY, Model, model_of_kinds
+from ..config.study import Ranking, StudyConfig
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
@@ -19,6 +26,7 @@ from ..query import Query
 from ..statistics.adjustment import METHODS as ADJUST
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.shared import COVERAGE
+from ..validation import validate
 from ..words import WordOptions
 from . import wefe
 from .evaluating import evaluation_config
@@ -26,9 +34,9 @@ from .measured_study import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
-CORRELATIONS = ("spearman", "kendall", "pearson")
 TIES = ("average", "min", "max", "dense", "first")
 BY = ("distance", "value")
+NO_ENTRY = QueryEntry.model_construct()  # what a config says of a query that is an object
 
 
 def study_of(
@@ -52,27 +60,20 @@ def study_of(
     states = tuple(states)
     criteria, by_id = _criteria(queries)
     evaluation = evaluation_config(evaluation, bool(states))
-    config = {
-        "study": "grid",
-        "seed": seed,
-        "results": "results",
-        "models": {name: {"label": name, "kind": kind_of(model)} for name, model in models.items()},
-        "words": _look_up(words),
-        "criteria": criteria,
-        "metrics": _metrics(metrics),
-        "aggregation": aggregation,
-        "ranking": dict(ranking),
-        "correlations": list(CORRELATIONS),
-        "debias": _debias(states, list(criteria)),
-        "inference": _inference(**inference),
-        "frequencies": "own",
-        "figures": [],
-        "null_distributions": [],
+    config = StudyConfig.model_construct(
+        study="grid",
+        seed=seed,
+        models={name: _model(name, model) for name, model in models.items()},
+        words=_look_up(words),
+        criteria=criteria,
+        metrics=_metrics(metrics),
+        aggregation=aggregation,
+        ranking=Ranking.model_construct(**ranking),
+        debias=_debias(states, list(criteria)),
+        inference=_inference(**inference),
         # the criterion that the debias methods stand under
-        "evaluation": {next(iter(criteria)): evaluation} if evaluation else {},
-        **{part: {} for part in ("benchmarks", "corpora", "quality", "beside")},
-        **{part: [] for part in ("published", "computed")},
-    }
+        evaluation={next(iter(criteria)): evaluation} if evaluation else {},
+    )
     study = MeasuredStudy(config, by_id, states)
     _check_metrics(study)
     return study
@@ -157,6 +158,10 @@ def kind_of(model: Any) -> str:
     return getattr(model, "kind", VECTORS)
 
 
+def _model(name: str, model: Any) -> Model:
+    return model_of_kinds().model_construct(label=name, kind=kind_of(model), source=IN_MEMORY)
+
+
 def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
     """Raises BiasgridError for a way to rank that does not exist."""
     if by not in BY:
@@ -167,27 +172,28 @@ def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
         raise BiasgridError(not_allowed("coverage", coverage, "a share of the queries, above 0 and up to 1"))
 
 
-def _inference(interval: str, adjust: str, **parts: Any) -> dict[str, Any]:
+def _inference(interval: str, adjust: str, **parts: Any) -> Inference:
     check_interval(interval)
     if adjust not in ADJUST:
         raise BiasgridError(f"adjust: {unknown_name('method', adjust, ADJUST)}")
-    return {**significance.complete(parts), "interval": interval, "adjust": adjust}
+    asked = {**significance.complete(parts), "interval": interval, "adjust": adjust}
+    return validate(inference_of_tests(), asked)
 
 
-def _look_up(words: Mapping[str, Any]) -> dict[str, Any]:
+def _look_up(words: Mapping[str, Any]) -> Words:
     options = {name: value for name, value in words.items() if value is not None}
     WordOptions(**options)
-    return options
+    return Words.model_construct(**options)
 
 
-def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]]:
+def _criteria(queries: Any) -> tuple[dict[str, Criterion], dict[str, Query]]:
     """The criteria of a config, and the queries by id."""
     if isinstance(queries, Query):
         queries = [queries]
     by_criterion = queries if isinstance(queries, Mapping) else {QUERIES: queries}
     if not by_criterion:
         raise BiasgridError("queries: there are none; at least one query is needed")
-    criteria: dict[str, dict[str, Any]] = {}
+    criteria: dict[str, Criterion] = {}
     by_id: dict[str, Query] = {}
     for criterion, part in by_criterion.items():
         where = f"queries: {criterion}" if isinstance(queries, Mapping) else "queries"
@@ -202,7 +208,7 @@ def _criteria(queries: Any) -> tuple[dict[str, dict[str, Any]], dict[str, Query]
                 raise BiasgridError(f"{where}: query id {quote(key)} occurs twice; ids are unique in a grid")
         by_id |= ids
         # what metrics say of each word is a table in memory, at no cost
-        criteria[criterion] = {"queries": {key: {} for key in ids}, "ranked": True, "word_table": True}
+        criteria[criterion] = Criterion.model_construct(queries=dict.fromkeys(ids, NO_ENTRY), word_table=True)
     return criteria, by_id
 
 
@@ -232,14 +238,14 @@ def _by_id(part: Any, criterion: str, where: str, former_queries: Mapping[str, Q
     return {f"{criterion}/{q.name}" if q.name in former_queries else q.name: q for q in queries}
 
 
-def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
+def _metrics(metrics: Any) -> dict[str, Metric]:
     """The metrics of a config by key."""
     if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     entries = metrics.items() if isinstance(metrics, Mapping) else metrics
     if not isinstance(entries, Iterable):
         raise BiasgridError(f"metrics: expected a list of names, not {quote(metrics)}")
-    by_key: dict[str, dict[str, Any]] = {}
+    by_key: dict[str, Metric] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
         name_or_metric = getattr(key, "metric", key)  # of its function
@@ -263,7 +269,7 @@ def _metrics(metrics: Any) -> dict[str, dict[str, Any]]:
     return by_key
 
 
-def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[str, Any]:
+def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> Metric:
     """A metric's entry of a config, from its options of all kinds."""
     options.pop("metric", None)
     entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
@@ -283,26 +289,19 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> dict[
     except BiasgridError as error:
         raise BiasgridError(f"metrics: {key}: {str(error).removeprefix(f'{key}: ')}") from None
     if words:
-        entry["words"] = words
+        entry["words"] = Words.model_construct(**words)
     if tests:
-        entry["inference"] = tests
-    return {**entry, "params": options}
+        entry["inference"] = validate(inference_of_tests(OwnInference), tests)
+    return Metric.model_construct(**entry, params=options)
 
 
-def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str, dict[str, Any]]:
+def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str, dict[str, Debias]]:
     """The debias methods of a config: all are measured on all criteria."""
     models: dict[str, list[str]] = {}
     for model, key in states:
         models.setdefault(key, []).append(model)
     entries = {
-        key: {
-            "label": key,
-            "models": names,
-            "criteria": criteria,
-            "words": {},
-            "params": {},
-            "published_as": {},
-        }
+        key: Debias.model_construct(label=key, models=names, criteria=criteria, words={})
         for key, names in models.items()
     }
     return {criteria[0]: entries} if entries else {}
@@ -310,21 +309,21 @@ def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str,
 
 def _check_metrics(study: MeasuredStudy) -> None:
     """That each metric has a query that it can measure, and that one name means one query."""
-    for criterion, entry in study.config["criteria"].items():
+    for criterion, entry in study.config.criteria.items():
         for key in metrics_of(study.config, criterion):
             template = study.metric(criterion, key).template
-            queries = (study.queries[name] for name in entry["queries"])
+            queries = (study.queries[name] for name in entry.queries)
             suitable_queries = (query for query in queries if query.fits(template))
             check_subquery_names(suitable_queries, template, f"queries: {criterion}")
-    for key, entry in study.config["metrics"].items():
-        for part in entry.get("inference", {}):
-            if part not in study.config["inference"]:
+    for key, metric in study.config.metrics.items():
+        for part in significance.REGISTRY if metric.inference else ():
+            if getattr(metric.inference, part) and part not in study.config.inference.parts:
                 raise BiasgridError(
                     f"metrics: {key}: {part}: the grid makes no {part}, so its options mean nothing; ask for it: "
                     f"{part}=True"
                 )
-        if not any(cell.metric == key for cell in study.cells.values()):
-            template = study.metric(next(iter(study.config["criteria"])), key).template
+        if not any(cell.metric == key for cell in study.grid.cells.values()):
+            template = study.metric(next(iter(study.config.criteria)), key).template
             raise BiasgridError(
                 f"metrics: {key}: no query has the template {template} or sub-queries that have it, or no model is "
                 "of its kind"

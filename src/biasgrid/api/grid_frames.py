@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
-from ..study import Study
+from ..plan.study import Study
 from . import wefe
 from .measured_study import frame_of, left_out, states_of
 
@@ -73,7 +73,7 @@ class Grid:
     @property
     def criteria(self) -> list[str]:
         """The criteria, in the order in which they were given."""
-        return list(self.study.config["criteria"])
+        return list(self.study.config.criteria)
 
     @property
     def metrics(self) -> list[str]:
@@ -131,7 +131,7 @@ class Grid:
             (name, sub.name)
             for name in self._criterion_names(criterion)
             if metric in self.study.metrics(name)
-            for query in (self.study.queries[key] for key in self.study.config["criteria"][name]["queries"])
+            for query in (self.study.queries[key] for key in self.study.config.criteria[name].queries)
             for template in [self.study.metric(name, metric).template]
             if query.fits(template)
             for sub in query.subqueries(template)
@@ -161,7 +161,7 @@ class Grid:
         """
         from ..tables.aggregates import aggregates
 
-        how = self.study.config["aggregation"] if how is None else how
+        how = self.study.config.aggregation if how is None else how
         long = aggregates(frame_of(self.study, "scores"), sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)
 
@@ -420,7 +420,7 @@ class Grid:
         count = f"{len(values)} score{'s' * (len(values) != 1)}"
         if missing := int(values.isna().sum()):
             count += f" ({missing} without a value)"
-        queries = sum(len(entry["queries"]) for entry in self.study.config["criteria"].values())
+        queries = sum(len(entry.queries) for entry in self.study.config.criteria.values())
         sizes = [(len(self.metrics), "metrics"), (queries, "queries"), (len(self.models), "models")]
         singular = {"metrics": "metric", "queries": "query", "models": "model"}
         counts = ", ".join(f"{n} {what if n != 1 else singular[what]}" for n, what in sizes)
@@ -428,9 +428,10 @@ class Grid:
 
     def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
         from ..tables.rankings import rankings
+        from ..tables.scales import ranking
         from .grid_config import check_ranking
 
-        settings = dict(self.study.ranking)
+        settings = ranking(self.study)
         choices = {"aggregation": aggregation, "by": by, "ties": ties}
         settings |= {name: value for name, value in choices.items() if value is not None}
         check_ranking(settings["by"], settings["ties"])

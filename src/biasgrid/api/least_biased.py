@@ -14,7 +14,7 @@ from ..statistics.shared import THESE_QUERIES
 from ..tables.answers import answers_of, lengths_of
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..plan.study import Study
     from ..verdicts.least_biased import Answer, RankedState
 
 COLUMNS = (
@@ -37,7 +37,7 @@ def least_biased(
     study: Study, criteria: Iterable[str], metrics: Sequence[str], debiased: bool
 ) -> pd.DataFrame:
     """`Grid.least_biased`."""
-    if "bootstrap" not in study.config["inference"]:
+    if not study.config.inference.bootstrap:
         raise BiasgridError(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )

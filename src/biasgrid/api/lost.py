@@ -12,9 +12,9 @@ from ..errors import join_names, quote
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..plan.study import Study
     from ..query import Query
     from ..result import Result
-    from ..study import Study
 
 # What was said in this process. A text names the query, the model and the words: it is said again only where one of
 # them is another. Cleared when it is full: a script that measures without end is to need no more memory.
@@ -103,7 +103,7 @@ def lost_words(study: Study) -> pd.DataFrame:
     lost = {
         place: [
             (of_set, word)
-            for _, _, result in results([study.cell_file(cell)])
+            for _, _, result in results([study.paths.cell_file(cell)])
             for of_set, words in result["lost"].items()
             for word in words
         ]
@@ -111,7 +111,7 @@ def lost_words(study: Study) -> pd.DataFrame:
     }
     columns = ["model", "debias", "criterion", "query", "set", "word"]
     rows: dict[tuple[str, ...], None] = {}
-    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.cells.values()):
+    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.grid.cells.values()):
         criterion, key, model, _ = place
         of_query = model, debias, criterion, study.queries[key].name
         rows |= dict.fromkeys((*of_query, *entry) for entry in lost[place])

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from .. import tables
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
-from ..grid import Cell, Evaluation, Fit, Inference
 from ..in_memory import InMemory
-from ..study import Study
-from ..tables import rank_samples
+from ..plan.grid import StudyGrid
+from ..plan.study import Study
+from ..planned import Cell, Evaluation, Fit, Inference
+from .made_paths import MadePaths
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,8 +43,7 @@ class Outcome:
 class MeasuredStudy(Study):
     """A study whose results are in memory: what would be read from its files is given in their place.
 
-    Its config has no sources, its models and criteria have any names, and it was not read from a file. What is a
-    `Path` of a study is an `InMemory` here.
+    Its config has no sources, its models and criteria have any names, and it was not read from a file.
     """
 
     states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
@@ -53,68 +53,67 @@ class MeasuredStudy(Study):
     aggregate_tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
-    def models(self) -> dict[str, dict[str, Any]]:
-        models: dict[str, dict[str, Any]] = self.config["models"]
-        return models
+    def grid(self) -> MeasuredGrid:
+        return MeasuredGrid(self)
+
+    @cached_property
+    def paths(self) -> MeasuredPaths:
+        return MeasuredPaths(self.results, self)
+
+
+@dataclass(frozen=True)
+class MeasuredGrid(StudyGrid):
+    """The grid of models that are in memory, and of transforms that were fitted elsewhere."""
+
+    study: MeasuredStudy
+
+    @cached_property
+    def fits(self) -> dict[tuple[str, str], Fit]:
+        debias = self.study.debias
+        return {(model, key): Fit(debias[key][0], key, model, {}) for model, key in self.study.states}
 
     @property
     def models_with_frequencies(self) -> list[str]:
         """None: of models in memory no frequency is known."""
         return []
 
-    @cached_property
-    def fits(self) -> dict[tuple[str, str], Fit]:
-        return {(model, key): Fit(self.debias[key][0], key, model, {}) for model, key in self.states}
+
+@dataclass(frozen=True)
+class MeasuredPaths(MadePaths):
+    """What was measured, in place of files."""
+
+    study: MeasuredStudy
+
+    def query_file(self, key: str) -> Any:
+        return InMemory((key,), self.study.queries[key])
 
     def cell_file(self, cell: Cell) -> Any:
-        return InMemory(_parts(cell), self.outcomes[cell.name].record)
+        return InMemory(_parts(cell), self.study.outcomes[cell.name].record)
+
+    def null_file(self, cell: Cell) -> Any:
+        return InMemory(_parts(cell), self.study.outcomes[cell.name].null)
 
     def inference_file(self, inference: Inference) -> Any:
-        group = self.inference_groups[inference.group]
-        records = [self.outcomes[member.cell.name].inference for member in group]
+        records = [outcome.inference for outcome in self._outcomes(inference)]
         return InMemory(_parts(inference.cell)[:-1], {"cells": records})
-
-    def aggregates_file(self, inference: Inference) -> Any:
-        records = self.aggregate_tests.get(inference.group, [])
-        return InMemory(_parts(inference.cell)[:-1], {"aggregates": records})
 
     def samples_file(self, inference: Inference) -> Any:
         import numpy as np
 
-        group = self.inference_groups[inference.group]
-        samples = np.concatenate([self.outcomes[member.cell.name].samples for member in group])
+        samples = np.concatenate([outcome.samples for outcome in self._outcomes(inference)])
         return InMemory(_parts(inference.cell)[:-1], samples)
 
-    def null_file(self, cell: Cell) -> Any:
-        return InMemory(_parts(cell), self.outcomes[cell.name].null)
+    def aggregates_file(self, inference: Inference) -> Any:
+        records = self.study.aggregate_tests.get(inference.group, [])
+        return InMemory(_parts(inference.cell)[:-1], {"aggregates": records})
 
     def evaluation_file(self, evaluation: Evaluation) -> Any:
         parts = evaluation.model, evaluation.debias, str(evaluation.criterion)
-        return InMemory(parts, self.records[evaluation.name])
+        return InMemory(parts, self.study.records[evaluation.name])
 
-    def query_file(self, key: str) -> Any:
-        return InMemory((key,), self.queries[key])
-
-    @property
-    def ranks_file(self) -> Any:
-        if rank_samples.NAME not in self.files:
-            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self.files[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self.files[rank_samples.NAME]
-
-    def table_file(self, name: str) -> Any:
-        if name not in self.files:
-            table = tables.REGISTRY[name]
-            inputs = table.inputs_of(self)
-            if not inputs:
-                raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
-            self.files[name] = InMemory((name,), table.frame(inputs, table.spec_of(self)))
-        return self.files[name]
-
-    @cached_property
-    def files(self) -> dict[str, InMemory]:
-        """Tables, once they were asked for."""
-        return {}
+    def _outcomes(self, inference: Inference) -> list[Outcome]:
+        group = self.study.grid.inference_groups[inference.group]
+        return [self.study.outcomes[member.cell.name] for member in group]
 
 
 def _parts(cell: Cell) -> tuple[str, ...]:
@@ -127,18 +126,18 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
     table = tables.REGISTRY.find(name)
     if not isinstance(study, MeasuredStudy) and not table.inputs_of(study):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
-    return tables.read(study.table_file(name), absent)
+    return tables.read(study.paths.table_file(name), absent)
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
     """Criterion, query, metric, and why it is not measured, of queries that do not fit a metric's template."""
-    for criterion, entry in study.config["criteria"].items():
+    for criterion, entry in study.config.criteria.items():
         for key in study.metrics(criterion):
             metric = study.metric(criterion, key)
             for model in study.models:
                 if (kind := study.kind(model).name) != metric.needs:
                     yield criterion, "", key, f"{model} is a model of {kind}; it needs {metric.needs}"
-            for query in (study.queries[name] for name in entry["queries"]):
+            for query in (study.queries[name] for name in entry.queries):
                 if not query.fits(metric.template):
                     try:
                         query.subqueries(metric.template)
@@ -148,6 +147,6 @@ def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
 
 def states_of(study: Study) -> list[tuple[str, str]]:
     """Model and debias key of what is measured, in the order of the study."""
-    measured_states = {(cell.model, cell.debias) for cell in study.cells.values()}
+    measured_states = {(cell.model, cell.debias) for cell in study.grid.cells.values()}
     states = [(model, key) for model in study.models for key in (UNTOUCHED, *study.debias)]
     return [state for state in states if state in measured_states]

@@ -11,8 +11,8 @@ from typing import Any
 from .. import metrics
 from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
-from ..grid import Cell
 from ..inference import significance
+from ..planned import Cell
 from ..query import Query
 from ..registry import load_plugins, loaded_plugins
 from ..request import Request
@@ -42,12 +42,12 @@ def measure_cells(
             not_allowed("n_jobs", n_jobs, "whole numbers of processes; -1: one for each processor")
         )
     by_model: dict[tuple[str, str], list[Work]] = {}
-    for name, cell in study.cells.items():
-        inference = study.inferences.get(name)
+    for name, cell in study.grid.cells.items():
+        inference = study.grid.inferences.get(name)
         work = cell, study.queries[cell.query], inference.spec["inference"] if inference else None
         by_model.setdefault((cell.model, cell.debias), []).append(work)
     outcomes: dict[str, Outcome] = {}
-    with tqdm(total=len(study.cells), desc="measuring", unit="cell", disable=not progress) as bar:
+    with tqdm(total=len(study.grid.cells), desc="measuring", unit="cell", disable=not progress) as bar:
         for part in (
             _in_parallel(models, by_model, n_jobs, keep_null)
             if n_jobs != 1
@@ -55,7 +55,7 @@ def measure_cells(
         ):
             outcomes |= part
             bar.update(len(part))
-    return {name: outcomes[name] for name in study.cells}
+    return {name: outcomes[name] for name in study.grid.cells}
 
 
 def infer_aggregates(
@@ -63,7 +63,7 @@ def infer_aggregates(
 ) -> dict[str, list[dict[str, Any]]]:
     """The tests of the aggregates that rank models, by group of inference, as `inference.aggregates` writes them. The
     study's cells are measured. Those of an aggregation that is a function are of no table, and are not tested."""
-    groups = study.aggregate_criteria if isinstance(study.config["aggregation"], str) else {}
+    groups = study.grid.aggregate_criteria if isinstance(study.config.aggregation, str) else {}
     if not groups:
         return {}
     import joblib
@@ -73,7 +73,9 @@ def infer_aggregates(
 
     tasks = []
     for name, criteria in groups.items():
-        members = [m.cell for m in study.inference_groups[name] if m.cell.criterion in study.ranked_criteria]
+        members = [
+            m.cell for m in study.grid.inference_groups[name] if m.cell.criterion in study.ranked_criteria
+        ]
         cells = [(study.outcomes[cell.name].inference, study.queries[cell.query]) for cell in members]
         model = models[members[0].model, members[0].debias]
         pool = pool_of(model)
@@ -83,7 +85,7 @@ def infer_aggregates(
             model,
             pool,
             criteria,
-            study.config["aggregation"],
+            study.config.aggregation,
             _session(),
         )
         tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))

@@ -36,7 +36,7 @@ def open_study(study: Path | str) -> Grid:
     >>> study.rank()  # doctest: +SKIP
     """
     finished_study = find_study(study)
-    missing = [name for name in finished_study.tables if not finished_study.table_file(name).is_file()]
+    missing = [name for name in finished_study.tables if not finished_study.paths.table_file(name).is_file()]
     if missing:
         raise BiasgridError(
             f"{study}: not a finished study: it has no {join_names(f'{name}.csv' for name in missing)}; run it again"

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .. import tables
 from ..bounded import read_npy
 from ..errors import BiasgridError, unknown_name
-from ..grid import Inference
 from ..in_memory import InMemory
+from ..plan.study import Study
+from ..planned import Inference
 from ..records import read_aggregates
 from ..results import cells_in
 from ..statistics.aggregation import OVERALL
-from ..study import Study
-from ..tables import rank_samples
+from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
 from .study import FinishedStudy
 
@@ -36,9 +34,20 @@ class PartialStudy(FinishedStudy):
 
     changed_criteria: frozenset[str]
 
+    @cached_property
+    def paths(self) -> PartialPaths:
+        return PartialPaths(self.results, self)
+
+
+@dataclass(frozen=True)
+class PartialPaths(MadePaths):
+    """The files of a study, less what is of queries that are left out."""
+
+    study: PartialStudy
+
     def aggregates_file(self, inference: Inference) -> Any:
         path = super().aggregates_file(inference)
-        records = unchanged(read_aggregates(path), self.changed_criteria)
+        records = unchanged(read_aggregates(path), self.study.changed_criteria)
         return InMemory(tuple(inference.group.split("/")), {"aggregates": records})
 
     def inference_file(self, inference: Inference) -> Any:
@@ -55,7 +64,7 @@ class PartialStudy(FinishedStudy):
             path, samples_path = super().inference_file(inference), super().samples_file(inference)
             files: tuple[Any, Any] = path, samples_path
             cells = cells_in(path)
-            mask = [cell["query"] in self.queries for cell in cells]
+            mask = [cell["query"] in self.study.queries for cell in cells]
             if not all(mask):
                 rows = np.repeat(mask, [len(cell["results"]) for cell in cells])
                 cells = [cell for cell, keep in zip(cells, mask, strict=True) if keep]
@@ -76,25 +85,6 @@ class PartialStudy(FinishedStudy):
     def _inference_in_memory(self) -> dict[str, tuple[Any, Any]]:
         return {}
 
-    def table_file(self, name: str) -> Any:
-        if name not in self._tables_in_memory:
-            table = tables.REGISTRY[name]
-            self._tables_in_memory[name] = InMemory(
-                (name,), table.frame(table.inputs_of(self), table.spec_of(self))
-            )
-        return self._tables_in_memory[name]
-
-    @property
-    def ranks_file(self) -> Any:
-        if rank_samples.NAME not in self._tables_in_memory:
-            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self._tables_in_memory[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self._tables_in_memory[rank_samples.NAME]
-
-    @cached_property
-    def _tables_in_memory(self) -> dict[str, InMemory]:
-        return {}
-
 
 def without(study: Study, queries: Iterable[str]) -> Study:
     """A finished study, or a grid in memory, without some queries, named by key or name. A criterion without queries
@@ -108,20 +98,37 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     absent = {key for query in queries for key in _keys(study, query)}
     if absent >= set(study.queries):
         raise BiasgridError(f"{study.name}: without all of its {len(study.queries)} queries nothing is left")
-    config = deepcopy(study.config)
-    for name in study.config["criteria"]:
-        entry = config["criteria"][name]
-        entry["queries"] = {key: query for key, query in entry["queries"].items() if key not in absent}
-        if not entry["queries"]:
-            del config["criteria"][name]
-            config["evaluation"].pop(name, None)
-    # a debias method may be named under a criterion that is gone: its models are still debiased
-    for entries in config["debias"].values():
-        for key, entry in entries.items():
-            entry["models"] = [model for model, fit in study.fits if fit == key]
-    config |= {"published": [], "computed": []}
+    whole = study.config
+    queries_left = {
+        name: {key: query for key, query in entry.queries.items() if key not in absent}
+        for name, entry in whole.criteria.items()
+    }
+    config = whole.model_copy(
+        update={
+            "criteria": {
+                name: whole.criteria[name].model_copy(update={"queries": queries})
+                for name, queries in queries_left.items()
+                if queries
+            },
+            "evaluation": {
+                name: entry for name, entry in whole.evaluation.items() if queries_left.get(name, True)
+            },
+            # a debias method may be named under a criterion that is gone: its models are still debiased
+            "debias": {
+                name: {
+                    key: entry.model_copy(
+                        update={"models": [model for model, fit in study.grid.fits if fit == key]}
+                    )
+                    for key, entry in entries.items()
+                }
+                for name, entries in whole.debias.items()
+            },
+            "published": [],
+            "computed": [],
+        }
+    )
     changed_criteria = frozenset(
-        name for name, entry in study.config["criteria"].items() if absent.intersection(entry["queries"])
+        name for name, entry in whole.criteria.items() if absent.intersection(entry.queries)
     )
     rest = {key: query for key, query in study.queries.items() if key not in absent}
     if isinstance(study, FinishedStudy):
@@ -157,6 +164,6 @@ def absent_queries(study: Study, part: Study) -> dict[str, list[str]]:
     """Criterion -> the names of its queries that a part of a study lacks."""
     return {
         name: names
-        for name, entry in study.config["criteria"].items()
-        if (names := [study.queries[key].name for key in entry["queries"] if key not in part.queries])
+        for name, entry in study.config.criteria.items()
+        if (names := [study.queries[key].name for key in entry.queries if key not in part.queries])
     }

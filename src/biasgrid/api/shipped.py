@@ -12,7 +12,7 @@ from ..config.shipped import plugins_of, shipped_models
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
-from ..folders import PLACE
+from ..plan.paths import PLACE
 from ..registry import load_plugins
 from ..resources import resource
 from ..termination import tidy_termination

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from .. import absence
 from ..config import load
+from ..config.criteria import Ratings
 from ..config.study import StudyConfig
 from ..debias import Method
 from ..embeddings.kinds import VECTORS, Kind
@@ -18,12 +20,14 @@ from ..errors import BiasgridError, InputError, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
+from ..plan.grid import StudyGrid
+from ..plan.paths import Paths
 from ..plan.plugins import FILE, Plugins, read_plugins
+from ..plan.study import Study
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import find_file
 from ..schema import read
-from ..study import Study
 from ..validation import check_path
 
 CONFIG = "study.json"
@@ -49,8 +53,8 @@ class FinishedStudy(Study):
     def metric(self, criterion: str, key: str) -> Metric:
         """The metric of these results: two studies may have plugins of one name."""
         entry = self.metrics(criterion)[key]
-        noted: Metric | None = self.plugins.find("metrics", entry.get("metric", key))
-        return noted.under(entry.get("params", {})) if noted else super().metric(criterion, key)
+        noted: Metric | None = self.plugins.find("metrics", entry.metric or key)
+        return noted.under(entry.params or {}) if noted else super().metric(criterion, key)
 
     def method(self, name: str) -> Method:
         """The debias method of a name."""
@@ -59,7 +63,7 @@ class FinishedStudy(Study):
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""
-        noted: Kind | None = self.plugins.find("kinds", self.models[model].get("kind", VECTORS))
+        noted: Kind | None = self.plugins.find("kinds", self.config.models[model].kind or VECTORS)
         return noted or super().kind(model)
 
     @cached_property
@@ -69,17 +73,15 @@ class FinishedStudy(Study):
             return super().evaluation_specs
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
+    def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that the study has, those of plugins last."""
-        return super().tables | {
-            name: dict(table.inputs_of(self)) for name, table in self.plugins.tables.items()
-        }
+        return super().tables | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:
         """The figures that can be drawn again: those of plugins the run alone draws."""
         of_plugins = {kind.config_name for kind in self.plugins.figures.values()}
-        return plan_figures(self, [name for name in self.config["figures"] if name not in of_plugins])
+        return plan_figures(self, [name for name in self.config.figures if name not in of_plugins])
 
     @property
     def results(self) -> Path:
@@ -90,12 +92,24 @@ class FinishedStudy(Study):
         return absence.models_of(self)
 
     @cached_property
+    def grid(self) -> FinishedGrid:
+        return FinishedGrid(self)
+
+
+@dataclass(frozen=True)
+class FinishedGrid(StudyGrid):
+    """The grid of a study that may be of older code."""
+
+    study: FinishedStudy
+
+    @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
         """Those that were tested; older code tested no aggregates."""
+        paths = Paths(self.study.results)
         return {
             name: criteria
             for name, criteria in super().aggregate_criteria.items()
-            if Study.aggregates_file(self, self.inference_groups[name][0]).is_file()
+            if paths.aggregates_file(self.inference_groups[name][0]).is_file()
         }
 
 
@@ -107,7 +121,7 @@ def find_study(study: Path | str) -> FinishedStudy:
     if path.is_file() and path.name != CONFIG:
         with pending():
             config = load.complete(StudyConfig, load.read(path), str(path), Path("."))
-        folder = Path(config["results"]) / config["study"]
+        folder = Path(config.results) / config.study
         if not folder.is_dir():
             raise BiasgridError(f"{path}: its results, {folder}, do not exist yet; run the study first")
     else:
@@ -131,24 +145,33 @@ def _read(folder: Path) -> FinishedStudy:
     except BiasgridError as error:
         raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
     # the words of its queries are in files, whatever has become of its word sets
-    keys = [key for entry in config["criteria"].values() for key in entry["queries"]]
+    keys = [key for entry in config.criteria.values() for key in entry.queries]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of repeated words: the study said so
         queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
-    for part in ("published", "computed"):
-        config[part] = [_path_in_study(root, path) for path in config[part]]
-    for entry in config["criteria"].values():
-        if "ratings" in entry:
-            entry["ratings"]["file"] = _path_in_study(root, entry["ratings"]["file"])
-    study = FinishedStudy(config, queries, folder, plugins=plugins)
+    criteria = {
+        name: entry.model_copy(update={"ratings": _ratings_in_study(root, entry.ratings)})
+        if entry.ratings
+        else entry
+        for name, entry in config.criteria.items()
+    }
+    published, computed = (
+        [_path_in_study(root, path) for path in paths] for paths in (config.published, config.computed)
+    )
+    update = {"criteria": criteria, "published": published, "computed": computed}
+    study = FinishedStudy(config.model_copy(update=update), queries, folder, plugins=plugins)
     try:
-        study.labels, study.fits, [study.kind(model) for model in study.models]
+        study.labels, study.grid.fits, [study.kind(model) for model in study.models]
     except UnknownEntryError as error:
         raise BiasgridError(
             f"{where}: {error}; plugins are not loaded, and {FILE}, which describes them, says nothing of it: run "
             "the study again"
         ) from None
     return study
+
+
+def _ratings_in_study(root: Path, ratings: Ratings) -> Ratings:
+    return ratings.model_copy(update={"file": _path_in_study(root, ratings.file)})
 
 
 def _path_in_study(root: Path, path: str) -> str:

@@ -12,7 +12,7 @@ from ..results import results
 from ..verdicts.text import pluralize
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..plan.study import Study
 
 Place = tuple[str, str, str]  # metric, query, model
 
@@ -29,7 +29,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
         Metric, query and model -> the lowest p-value that the tests of the score can give.
     """
     shared: dict[str, list[str]] = {}  # the words and their sets, as text -> names of queries
-    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.cells.values())):
+    for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.grid.cells.values())):
         if text := shared_text(shared_words(query)):
             shared.setdefault(text, []).append(query.name)
     fixed = [_name(place) for place in _fixed(study)]
@@ -53,13 +53,13 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
 
 def _fixed(study: Study) -> Iterator[Place]:
     """Scores whose size two sets of one word each fix, and which the study keeps."""
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         metric = study.metric(cell.criterion, cell.metric)
         if not metric.one_word or cell.spec["params"].get("one_word") != KEEP:
             continue
         parts = {part.name: part for part in study.queries[cell.query].subqueries(metric.template)}
         try:
-            cell_results = list(results([study.cell_file(cell)]))
+            cell_results = list(results([study.paths.cell_file(cell)]))
         except BiasgridError:
             continue  # not measured yet
         for (_, name, *_), _, result in cell_results:

@@ -146,7 +146,7 @@ def read_study(path: Path, measures: bool = True):
     """
     from ..api.study import CONFIG, find_study
     from ..configs import parse_json
-    from ..study import Study
+    from ..plan.study import Study
 
     if not measures and path.name == CONFIG:
         return find_study(path)

@@ -40,7 +40,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid fetch --model glove-6b-50d --config config/embedded.yaml
     """
     from ..embeddings import build_store
-    from ..study import Study
+    from ..plan.study import Study
 
     study = Study.read(args.config)
     if args.model not in study.models:
@@ -61,7 +61,7 @@ def pin(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid pin my-study.yaml
     """
     from ..config import pins
-    from ..study import Study
+    from ..plan.study import Study
 
     study = Study.of(read_config(args.configs), ", ".join(map(str, args.configs)))
     return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))

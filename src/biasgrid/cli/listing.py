@@ -204,10 +204,13 @@ def _default() -> Any:
     """What is listed of models, word sets and queries if no study is named."""
     from ..config import load
     from ..config.shipped import plugins_of, shipped_models
-    from ..study import Study
+    from ..plan.study import Study
+    from ..validation import to_record
 
     config = load.read(find_file(DEFAULT))
-    models = shipped_models() | load.merge_part(config["models"], "models", str(DEFAULT), Path("."))
+    models = shipped_models() | to_record(
+        to_record(load.merge_part(config["models"], "models", str(DEFAULT), Path(".")))
+    )
     # benchmarks need gensim; models of other languages have no criterion here
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
     parts = {key: config[key] for key in config if key != "quality"}
@@ -215,15 +218,15 @@ def _default() -> Any:
 
 
 def _models(study: Any) -> Entries:
-    for key, model in study.config["models"].items():
-        yield key, f"{model['label']}. {model['note']}".strip()
+    for key, model in study.config.models.items():
+        yield key, f"{model.label}. {model.note}".strip()
 
 
 def _word_sets(study: Any) -> Entries:
     from ..api.word_sets import text_of
     from ..config.load import WordSets
 
-    files = WordSets(Path(study.config["word_sets"]))
+    files = WordSets(Path(study.config.word_sets))
     for stem in files.names:
         for name, words in files.sets_of(stem).items():
             first = ", ".join(text_of(part) for part in list(words)[:3])

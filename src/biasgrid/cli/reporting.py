@@ -28,9 +28,9 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     from ..report.report_step import report_step
 
     study = find_study(args.study)
-    if args.without and (args.output is None or args.output.resolve() == study.report_file.resolve()):
+    if args.without and (args.output is None or args.output.resolve() == study.paths.report_file.resolve()):
         raise BiasgridError(
-            f"--without: {study.report_file} is the page of all queries; give a different --output"
+            f"--without: {study.paths.report_file} is the page of all queries; give a different --output"
         )
     step, missing = step_of(study, args.without or ())
     step = replace(step, output=args.output or step.output)
@@ -70,7 +70,7 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
         record["changes"] = comparing.records(differences)
     if args.output or not args.json:
         output = args.output or Path(comparing.file_name(studies))
-        check_output(output, [study.table_file(name) for study in studies for name in study.tables])
+        check_output(output, [study.paths.table_file(name) for study in studies for name in study.tables])
         text = comparing.page(differences, studies, list(map(str, args.studies)))
         write_text(output, text)
         record |= {"page": str(output), "bytes": len(text.encode())}

@@ -45,7 +45,6 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     from ..config.common import Key
     from ..config.load import merge_part
     from ..config.shipped import plugins_of, shipped_models
-    from ..embeddings.kinds import kind_of
     from ..validation import validate
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
@@ -55,7 +54,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
         plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
     )
     models = merge_part(args.models, "models", "init", Path("."))
-    first_metrics = [kind_of(model).first_metrics for model in models.values()]
+    first_metrics = [model.of_kind.first_metrics for model in models.values()]
     parts = {
         "models": args.models,
         "metrics": {k: v for metrics in first_metrics for k, v in metrics.items()},
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _asking(args: argparse.Namespace) -> list[str]:
     """Options of a run that makes nothing, and says why it would make a step."""
-    from ..study import Study
+    from ..plan.study import Study
     from ..workflow import why
 
     why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
@@ -105,7 +104,7 @@ def _asking(args: argparse.Namespace) -> list[str]:
 def read_config(paths: list[Path]) -> dict[str, Any]:
     """The config of a study that files make together."""
     from ..config.load import read
-    from ..study import Study
+    from ..plan.study import Study
 
     config: dict[str, Any] = {}
     for path in paths:
@@ -120,7 +119,7 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
 def _command(args: argparse.Namespace) -> list[str]:
     """The command that runs the workflow. The study that the configs describe is checked: what is wrong is said at
     once; not where further options change the config, or where it is looked for."""
-    from ..study import Study
+    from ..plan.study import Study
 
     config = read_config(args.configs)
     require("snakemake", "biasgrid run")

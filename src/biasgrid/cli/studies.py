@@ -55,7 +55,7 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import cell_step
 
     study = read_study(args.study)
-    study_cell = _find("cell", args.cell, study.cells, args)
+    study_cell = _find("cell", args.cell, study.grid.cells, args)
     step = cell_step(study, study_cell)
     _make(study, step)
     return {
@@ -74,8 +74,8 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     study = read_study(args.study)
     inference = _find_inference(study, args)
     # in one file with the metric's other queries, of which what is there is kept
-    for member in (group := study.inference_groups[inference.group]):
-        if member is inference or not study.cell_file(member.cell).is_file():
+    for member in (group := study.grid.inference_groups[inference.group]):
+        if member is inference or not study.paths.cell_file(member.cell).is_file():
             _make(study, cell_step(study, member.cell))
     step = inference_step(study, group)
     # a cell that is asked for is inferred, also where nothing changed: else nobody could check it
@@ -94,10 +94,10 @@ def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import aggregates_step
 
     study = read_study(args.study)
-    if not study.aggregate_criteria:
+    if not study.grid.aggregate_criteria:
         raise BiasgridError(f"{args.study}: no test: the study tests no aggregates against random groups")
-    _find("group", args.group, study.aggregate_criteria, args)
-    step = aggregates_step(study, study.inference_groups[args.group])
+    _find("group", args.group, study.grid.aggregate_criteria, args)
+    step = aggregates_step(study, study.grid.inference_groups[args.group])
     step.run()
     return {
         "aggregates": str(step.output),
@@ -140,8 +140,8 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import fit_step
 
     study = read_study(args.study)
-    if (args.model, args.debias) not in study.fits:
-        keys = [key for model, key in study.fits if model == args.model]
+    if (args.model, args.debias) not in study.grid.fits:
+        keys = [key for model, key in study.grid.fits if model == args.model]
         what = f"debias method of {args.model!r}"
         raise BiasgridError(f"{args.study}: {unknown_name(what, args.debias, keys)}")
     step = fit_step(study, args.model, args.debias)
@@ -158,7 +158,7 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import evaluation_step
 
     study = read_study(args.study)
-    evaluation = _find("evaluation", args.evaluation, study.evaluations | study.quality, args)
+    evaluation = _find("evaluation", args.evaluation, study.grid.evaluations | study.grid.quality, args)
     step = evaluation_step(study, evaluation)
     step.run()
     return {"evaluation": str(step.output)}
@@ -194,10 +194,10 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     if args.table in tables.GONE:
         raise BiasgridError(tables.GONE[args.table])
     _find("table", args.table, study.tables, args)
-    if args.table == "rankings" and "bootstrap" in study.config["inference"]:
+    if args.table == "rankings" and study.config.inference.bootstrap:
         rank_samples_step(study).run()
     if args.table == "frequency":
-        for model in study.models_with_frequencies:
+        for model in study.grid.models_with_frequencies:
             frequency_step(study, model).run()
     step = table_step(study, args.table)
     return {"table": str(step.output), "rows": step.run()}
@@ -212,7 +212,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import figure_step
 
     study = read_study(args.study, measures=False)
-    inference = study.inferences.get(args.figure.removeprefix("null/"))
+    inference = study.grid.inferences.get(args.figure.removeprefix("null/"))
     choice = (
         drawing(study, inference.cell) if inference else _find("figure", args.figure, study.figures, args)
     )
@@ -242,7 +242,7 @@ def _make(study: Any, step: Any) -> Any:
     """Write the queries that a step reads, and make it; returns what it returns."""
     from ..files import write_text
 
-    keys = {str(study.query_file(key)): key for key in study.queries}
+    keys = {str(study.paths.query_file(key)): key for key in study.queries}
     for file in keys.keys() & set(step.files):
         write_text(Path(file), study.queries[keys[file]].to_json())
     return step.run()
@@ -261,10 +261,10 @@ def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namesp
 
 
 def _find_inference(study: Any, args: argparse.Namespace) -> Any:
-    _find("cell", args.cell, study.cells, args)
-    if args.cell not in study.inferences:
+    _find("cell", args.cell, study.grid.cells, args)
+    if args.cell not in study.grid.inferences:
         raise BiasgridError(f"{args.study}: no test: the study has no inference in its config")
-    return study.inferences[args.cell]
+    return study.grid.inferences[args.cell]
 
 
 def add(commands: Commands) -> None:

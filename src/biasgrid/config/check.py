@@ -10,24 +10,26 @@ from typing import Any
 from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import WORDFREQ
-from ..embeddings.kinds import kind_of
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
 from ..files import slug
-from ..grid import QUALITY
-from ..inference.significance import parts
+from ..inference import significance
+from ..planned import QUALITY
 from ..query import Arity, Query
 from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file
+from ..validation import to_record
 from .common import one_language
-from .models import check_corpora
+from .made_of import check_corpora
+from .metrics import Metric
 from .names import check_names
 from .shuffled import check_shuffled
+from .study import StudyConfig
 from .trainings import check_training
 
 
-def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -> None:
+def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None:
     """Check a complete config of a study.
 
     Parameters
@@ -46,57 +48,56 @@ def check(config: Mapping[str, Any], queries: Mapping[str, Query], where: str) -
     _check_debias(config, where)
     _check_evaluations(config, where)
     _check_files(config, where)
-    if config["frequencies"] == WORDFREQ:
+    if config.frequencies == WORDFREQ:
         require("wordfreq", f"{where}: frequencies: wordfreq")
     check_corpora(config, where)
-    check_names("model", config["beside"], config["models"], f"{where}: beside")
-    for key, published in config["beside"].items():
-        names = {key, config["models"][key].get("published_as", key)}
+    check_names("model", config.beside, config.models, f"{where}: beside")
+    for key, published in config.beside.items():
+        names = {key, config.models[key].published_as or key}
         for name in names.intersection([published] if isinstance(published, str) else published):
             raise BiasgridError(
                 f"{where}: beside: {key}: {quote(name)} are the model's own numbers, which are judged; "
                 "name a model of other vectors"
             )
-    for name, training in config.get("trainings", {}).items():
-        check_training(training, config["models"], f"{where}: trainings: {name}")
-    for name, entry in config.get("shuffled", {}).items():
-        check_shuffled(entry, config["models"], f"{where}: shuffled: {name}")
+    for name, training in (config.trainings or {}).items():
+        check_training(training, config.models, f"{where}: trainings: {name}")
+    for name, entry in (config.shuffled or {}).items():
+        check_shuffled(entry, config.models, f"{where}: shuffled: {name}")
     _check_languages(config, where)
-    for criterion, entry in config["criteria"].items():
-        criterion_queries = [queries[key] for key in entry["queries"]]
-        for concept, lists in entry.get("seed_lists", {}).items():
-            _check_seed_lists(
-                lists, entry["queries"], queries, f"{where}: {criterion}: seed_lists: {concept}"
-            )
+    for criterion, entry in config.criteria.items():
+        criterion_queries = [queries[key] for key in entry.queries]
+        for concept, lists in (entry.seed_lists or {}).items():
+            _check_seed_lists(lists, entry.queries, queries, f"{where}: {criterion}: seed_lists: {concept}")
         _check_kinds(config, criterion, where)
         for key, metric in metrics_of(config, criterion).items():
             _check_metric(key, metric, criterion, criterion_queries, f"{where}: metrics: {key}")
-            for part in metric.get("inference", {}):
-                if config["inference"].keys() & parts() and part not in config["inference"]:
+            own = metric.inference
+            for part in significance.REGISTRY if own and config.inference.parts else ():
+                if getattr(own, part, None) is not None and part not in config.inference.parts:
                     raise BiasgridError(
                         f"{where}: metrics: {key}: inference: {part}: the study's inference has no {part}; add it or "
                         "leave this out"
                     )
 
 
-def metrics_of(config: Mapping[str, Any], criterion: str) -> dict[str, dict[str, Any]]:
+def metrics_of(config: StudyConfig, criterion: str) -> dict[str, Metric]:
     """The metrics of a criterion by key: its own where it has any, else the study's."""
-    return config["criteria"][criterion].get("metrics") or config["metrics"]
+    return config.criteria[criterion].metrics or config.metrics
 
 
-def _check_kinds(config: Mapping[str, Any], criterion: str, where: str) -> None:
+def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
     """That one of a criterion's metrics can be measured on one of its models at least."""
-    entry, models = config["criteria"][criterion], config["models"]
-    keys = [key for key in entry.get("models", models) if one_language(entry, models[key])]
+    entry, models = config.criteria[criterion], config.models
+    keys = [key for key in entry.models or models if one_language(entry, models[key])]
     criterion_metrics = metrics_of(config, criterion)
     # an unknown metric is reported by its name
     if is_pending():
         return
-    kinds = {kind_of(models[key]).name for key in keys}
+    kinds = {models[key].of_kind.name for key in keys}
     needs = {
         m.needs
         for key, metric in criterion_metrics.items()
-        if (m := metrics.REGISTRY.get(metric.get("metric", key)))
+        if (m := metrics.REGISTRY.get(metric.metric or key))
     }
     if needs and not kinds & needs:
         raise BiasgridError(
@@ -123,48 +124,46 @@ def _check_seed_lists(
             )
 
 
-def _check_languages(config: Mapping[str, Any], where: str) -> None:
+def _check_languages(config: StudyConfig, where: str) -> None:
     """That models and criteria are not left without each other, and models that a criterion names are in its
     language."""
-    models, criteria = config["models"], config["criteria"]
+    models, criteria = config.models, config.criteria
     for criterion, entry in criteria.items():
-        check_names("model", entry.get("models", []), models, f"{where}: {criterion}: models")
-        for key in entry.get("models", []):
+        check_names("model", entry.models or [], models, f"{where}: {criterion}: models")
+        for key in entry.models or []:
             if not one_language(entry, models[key]):
-                languages = f"({models[key]['language']}) than the criterion ({entry['language']})"
+                languages = f"({models[key].language}) than the criterion ({entry.language})"
                 raise BiasgridError(
                     f"{where}: {criterion}: models: {key} is in a different language {languages}"
                 )
         if not any(one_language(entry, model) for model in models.values()):
-            raise BiasgridError(f"{where}: {criterion}: language: no model is in {entry['language']!r}")
+            raise BiasgridError(f"{where}: {criterion}: language: no model is in {entry.language!r}")
     for key, model in models.items():
         if not any(one_language(entry, model) for entry in criteria.values()):
-            raise BiasgridError(f"{where}: models: {key}: language: no criterion is in {model['language']!r}")
+            raise BiasgridError(f"{where}: models: {key}: language: no criterion is in {model.language!r}")
 
 
-def _check_names(config: Mapping[str, Any], where: str) -> None:
+def _check_names(config: StudyConfig, where: str) -> None:
     """That no two names share a file, a label or a column of a table."""
-    models, criteria = config["models"], config["criteria"]
+    models, criteria = config.models, config.criteria
     slugs = [slug(criterion) for criterion in criteria]
     for criterion in criteria:
         if slugs.count(slug(criterion)) > 1:
             raise BiasgridError(f"{where}: {criterion}: two criteria would share a figure's file name")
     names_in_use = {*models, "gensim", "raw"}
     for part in ("benchmarks", "corpora", "encoders"):
-        for key in config.get(part, ()):
+        for key in getattr(config, part) or ():
             if key in names_in_use:
                 raise BiasgridError(f"{where}: {part}: {key}: this name is taken; give it a different name")
             names_in_use.add(key)
-    labels = [model["label"] for model in models.values()]
+    labels = [model.label for model in models.values()]
     for key, model in models.items():
         if key == "raw":
             raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
-        if labels.count(model["label"]) > 1:
-            raise BiasgridError(
-                f"{where}: models: {key}: another model has the label {quote(model['label'])}"
-            )
-    by_key: dict[str, dict] = {}
-    for criterion in (name for name, entry in criteria.items() if entry["ranked"]):
+        if labels.count(model.label) > 1:
+            raise BiasgridError(f"{where}: models: {key}: another model has the label {quote(model.label)}")
+    by_key: dict[str, Metric] = {}
+    for criterion in (name for name, entry in criteria.items() if entry.ranked):
         for key, metric in metrics_of(config, criterion).items():
             if by_key.setdefault(key, metric) != metric:
                 raise BiasgridError(
@@ -173,29 +172,29 @@ def _check_names(config: Mapping[str, Any], where: str) -> None:
                 )
 
 
-def _check_debias(config: Mapping[str, Any], where: str) -> None:
-    models, criteria = config["models"], config["criteria"]
-    keys = [key for entries in config["debias"].values() for key in entries]
+def _check_debias(config: StudyConfig, where: str) -> None:
+    models, criteria = config.models, config.criteria
+    keys = [key for entries in config.debias.values() for key in entries]
     labels: dict[str, str] = {}
-    for criterion, entries in config["debias"].items():
+    for criterion, entries in config.debias.items():
         check_names("criterion", [criterion], criteria, f"{where}: debias")
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
                 reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
                 raise BiasgridError(f"{place}: this key {reason}; give it a different name")
-            check_names("criterion", entry.get("criteria", []), criteria, f"{place}: criteria")
-            check_names("model", entry.get("models", []), models, f"{place}: models")
-            check_names("model", entry["published_as"], entry.get("models", models), f"{place}: published_as")
+            check_names("criterion", entry.criteria or [], criteria, f"{place}: criteria")
+            check_names("model", entry.models or [], models, f"{place}: models")
+            check_names("model", entry.published_as, entry.models or models, f"{place}: published_as")
             try:
-                method = debias.method(entry["method"])
-                method.check_words(entry["words"])
-                method.check_parameters(entry["params"])
+                method = debias.method(entry.method)
+                method.check_words(entry.words)
+                method.check_parameters(entry.params)
             except BiasgridError as error:
                 if isinstance(error, UnknownEntryError) and is_pending():
                     continue
                 raise BiasgridError(f"{place}: {error}") from None
-            label = entry.get("label", method.label)
+            label = entry.label or method.label
             if label in labels:
                 raise BiasgridError(
                     f"{place}: {labels[label]} has the label {quote(label)} as well; change one of the labels"
@@ -203,10 +202,10 @@ def _check_debias(config: Mapping[str, Any], where: str) -> None:
             labels[label] = key
 
 
-def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
-    quality = config["quality"]
-    check_names("criterion", config["evaluation"], config["criteria"], f"{where}: evaluation")
-    for criterion in config["evaluation"]:
+def _check_evaluations(config: StudyConfig, where: str) -> None:
+    quality = to_record(config.quality)
+    check_names("criterion", config.evaluation, config.criteria, f"{where}: evaluation")
+    for criterion in config.evaluation:
         if quality and slug(criterion) == QUALITY:
             raise BiasgridError(
                 f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
@@ -221,15 +220,15 @@ def _check_evaluations(config: Mapping[str, Any], where: str) -> None:
             raise BiasgridError(f"{place}: {error}") from None
 
 
-def _check_files(config: Mapping[str, Any], where: str) -> None:
+def _check_files(config: StudyConfig, where: str) -> None:
     """That benchmarks' files are files, as far as can be known before anything is fetched."""
-    archives = config["benchmarks"]
+    archives = config.benchmarks
     for place, entry in _evaluation_entries(config, where):
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
             if archive == "gensim" and colon and not _ships(file, f"{place}: {quote(path)}"):
                 raise BiasgridError(f"{place}: {quote(path)}: gensim ships no such file")
-            source = archives.get(archive, {}).get("source", {})
+            source = archives[archive].source if archive in archives else {}
             members = [Path(member).name for member in source.get("members", [])]
             if members and file not in members:
                 raise BiasgridError(
@@ -248,19 +247,17 @@ def _ships(file: str, what: str) -> bool:
     return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()
 
 
-def _evaluation_entries(config: Mapping[str, Any], where: str) -> Iterable[tuple[str, dict[str, Any]]]:
+def _evaluation_entries(config: StudyConfig, where: str) -> Iterable[tuple[str, dict[str, Any]]]:
     """What is evaluated, and where a config says so."""
-    for criterion, entry in config["evaluation"].items():
+    for criterion, entry in config.evaluation.items():
         yield f"{where}: evaluation: {criterion}", entry
-    if config["quality"]:
-        yield f"{where}: quality", config["quality"]
+    if quality := to_record(config.quality):
+        yield f"{where}: quality", quality
 
 
-def _check_metric(
-    key: str, entry: Mapping[str, Any], criterion: str, queries: Iterable[Query], where: str
-) -> None:
+def _check_metric(key: str, entry: Metric, criterion: str, queries: Iterable[Query], where: str) -> None:
     try:
-        metric = metrics.metric(entry.get("metric", key)).under(entry.get("params", {}))
+        metric = entry.definition(key)
     except BiasgridError as error:
         if isinstance(error, UnknownEntryError) and is_pending():
             return

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, Field, PlainValidator, create_model
 
 from ..errors import BiasgridError, quote
 from ..printable import check_line
-from ..validation import Strict, check_path, field, validate
+from ..validation import Strict, check_path, field
 
 LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
 
@@ -64,7 +62,6 @@ Params = dict[str, Any]  # checked by whose parameters they are
 
 
 def _check_includes(value: Any) -> Any:
-    """What `load.merge_part` merges, and checks part by part."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, (dict, str)):
             raise BiasgridError(f"{quote(entry)} is not a mapping or a file's path")
@@ -73,16 +70,9 @@ def _check_includes(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Includes:
-    """Marks a field that holds a mapping, the path of a YAML file with one, or a list of these, which are merged."""
-
-    kind: Any  # of the mapping that comes out
-
-
-def with_includes(kind: Any) -> Any:
-    """The type of a field that `Includes`."""
-    return Annotated[Any, AfterValidator(_check_includes), Includes(kind)]
+# marks a field that may be written as the path of a YAML file with what it holds, or as a list of such, which
+# `load.merge_part` merges, and checks part by part
+INCLUDES = PlainValidator(_check_includes)
 
 
 def partial(model: type[Strict], doc: str) -> type[Strict]:
@@ -94,39 +84,6 @@ def partial(model: type[Strict], doc: str) -> type[Strict]:
     return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
 
 
-def one_language(*entries: Mapping[str, Any]) -> bool:
+def one_language(*entries: Any) -> bool:
     """Whether entries may go together: no two of them say different languages."""
-    return len({entry["language"] for entry in entries if "language" in entry}) < 2
-
-
-def fill_defaults(model: Any, values: Any, where: str) -> Any:
-    """Values that a model allows, as a config has them.
-
-    Returns
-    -------
-    Any
-        The values in their order, then the defaults of what is left out, in the model's.
-
-    Raises
-    ------
-    BiasgridError
-        One line that begins with `where`: the keys, what is wrong, what is allowed.
-    """
-    return _plain(validate(model, values, where), values)
-
-
-def _plain(value: Any, source: Any) -> Any:
-    if isinstance(value, BaseModel):
-        source = source or {}
-        # None: left out, and without a default
-        left_out = [
-            name
-            for name in type(value).model_fields
-            if name not in source and getattr(value, name) is not None
-        ]
-        return {name: _plain(getattr(value, name), source.get(name)) for name in (*source, *left_out)}
-    if isinstance(value, dict):
-        return {key: _plain(inner, source and source.get(key)) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner, source and source[place]) for place, inner in enumerate(value)]
-    return value
+    return len({entry.language for entry in entries} - {None}) < 2

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
 from ..validation import Line, Strict, field
-from .common import Distinct, FilePath, Key, Language, Name, Prose, Text, with_includes
+from .common import INCLUDES, Distinct, FilePath, Key, Language, Name, Prose, Text
 from .metrics import Metrics, Words
 
 
@@ -97,7 +97,7 @@ class Phenomena(Strict):
     phenomenon_correlations.csv say what holds over all of them."""
 
     groups: Sets = field("the groups by name")
-    sets: with_includes(PhenomenonSets) = field(
+    sets: Annotated[PhenomenonSets, INCLUDES] = field(
         "the sets by name. No word is in two of them, nor in a group, whatever the case of its letters"
     )
 

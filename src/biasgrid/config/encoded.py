@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import model_validator
 
-from .. import metrics
-from ..embeddings.kinds import VECTORS, are_models
 from ..embeddings.language.templates import Templates
-from ..errors import BiasgridError
-from ..extras import require
 from ..options import Whole
-from ..query import Query
 from ..validation import Strict, field
-from ..words import WordOptions, variant
-from .common import Key, Text, one_language
+from .common import Key, Text
 from .names import check_names
 
 ENCODED = "encoded"
 UNSAID = "not stated"  # the licence of what says none
-# of an entry's lists, those that hold no words
-NO_WORDS = ("preprocessors", "methods", "sides")
 
 
 class Encoded(Strict):
@@ -62,43 +52,6 @@ class Encoded(Strict):
         return self
 
 
-def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
-    """The entry of an encoded model of a checked config: its source says all that its vectors are made of, the words
-    by a digest; `encodes` lists them."""
-    model = config["models"][key]
-    source, words = dict(model["source"]), sorted(set(_words(key, config, queries)))
-    name = source["encoder"]
-    digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
-    source |= {
-        "encoder": {"name": name, "source": config["encoders"][name]["source"]},
-        "templates": Templates.of(source.get("templates")).record(),
-        "words": {"number": len(words), "sha256": digest},
-    }
-    licence = {"licence": config["encoders"][name]["licence"]} if model["licence"] == UNSAID else {}
-    return {**model, **licence, "source": source, "sorted": False, "encodes": words}
-
-
-def check_encoders(config: Mapping[str, Any], where: str) -> None:
-    """Check what encoded models need beyond their form.
-
-    Raises
-    ------
-    BiasgridError
-        One line that begins with `where`.
-    """
-    for key, model in config["models"].items():
-        source = model["source"]
-        if source["type"] != ENCODED:
-            continue
-        if source["frequent"]:
-            require("wordfreq", f"{where}: models: {key}: source: frequent")
-        if not are_models(model.get("kind", VECTORS)):
-            try:
-                Templates.of(source.get("templates")).contexts  # noqa: B018
-            except BiasgridError as error:
-                raise BiasgridError(f"{where}: models: {key}: source: {error}") from None
-
-
 def in_sentences(
     targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], templates: Any, where: str
 ) -> list[dict[str, list[str]]]:
@@ -127,53 +80,3 @@ def in_sentences(
         }
         for side in (targets, attributes)
     ]
-
-
-def _words(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> Iterator[str]:
-    """The words of all that is measured on a model, fitted to it, or asked of it; each in the forms in which it is
-    looked up."""
-    model = config["models"][key]
-    for criterion, entry in config["criteria"].items():
-        if not one_language(entry, model):
-            continue
-        if are_models(model.get("kind", VECTORS)):
-            for debias in config["debias"].get(criterion, {}).values():
-                if key in debias.get("models", [key]):
-                    yield from _forms(_texts_in(debias["words"]), debias["params"])
-            evaluation = config["evaluation"].get(criterion, {})
-            yield from _forms(_texts_in(evaluation), evaluation)
-        if key not in entry.get("models", [key]):
-            continue
-        for name, metric in (entry.get("metrics") or config["metrics"]).items():
-            definition = metrics.metric(metric.get("metric", name)).under(metric.get("params", {}))
-            if definition.needs != model.get("kind", VECTORS):
-                continue
-            words = [
-                word
-                for query in map(queries.__getitem__, entry["queries"])
-                if query.fits(definition.template)
-                for word_set in (*query.target_sets, *query.attribute_sets)
-                for word in word_set.words
-            ]
-            shared = config["words"] | entry.get("words", {})
-            # with the metric's own options, as cells look words up, and without, as tables of frequencies do
-            for options in (metric.get("words", {}), {}):
-                yield from _forms(words, shared | options | model.get("words", {}))
-
-
-def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:
-    """Words as they are looked up: the store has them all, so that it is the first form that is found."""
-    look_up = {name: options[name] for name in ("preprocessors", "strategy") if name in options}
-    word_options = WordOptions(**look_up)
-    forms = word_options.preprocessors if word_options.strategy == "all" else word_options.preprocessors[:1]
-    return (form for word in words for preprocessor in forms if (form := variant(word, preprocessor)))
-
-
-def _texts_in(value: Any) -> list[str]:
-    """The texts that are in lists, however deep."""
-    if isinstance(value, Mapping):
-        return [word for key, inner in value.items() if key not in NO_WORDS for word in _texts_in(inner)]
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        texts = [inner for inner in value if isinstance(inner, str)]
-        return texts + [word for inner in value for word in _texts_in(inner)]
-    return []

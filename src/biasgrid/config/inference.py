@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, PlainValidator, create_model
 
+from ..inference import significance
 from ..inference.significance import Test, tests
 from ..options import Bootstrap, Interval, Sensitivity
 from ..registry import is_pending
 from ..validation import Strict, field, validate
 from .common import partial
+
+S = TypeVar("S", bound=Strict)
 
 
 class Inference(Strict):
@@ -25,6 +28,25 @@ class Inference(Strict):
         "how p-values are adjusted for the number of tests of a criterion", "holm"
     )
 
+    @property
+    def parts(self) -> dict[str, Strict]:
+        """The parts that are computed, by name: their options."""
+        return {
+            part: options
+            for part in significance.parts()
+            if (options := getattr(self, part, None)) is not None
+        }
+
+    @property
+    def level(self) -> float:
+        """The level of intervals, and that p-values are compared with."""
+        return (self.bootstrap or Bootstrap()).level
+
+    @property
+    def resamples(self) -> int:
+        """How often the words are drawn again."""
+        return self.bootstrap.draws if self.bootstrap else 0
+
 
 class OwnInference(Strict):
     """What is other than in the study's inference, for this metric."""
@@ -34,14 +56,14 @@ class _Pending(Strict):
     model_config = ConfigDict(extra="allow")
 
 
-def inference_of_tests(base: type[Strict] = Inference) -> type[Strict]:
+def inference_of_tests(base: type[S] = Inference) -> type[S]:
     """The section with a key for each test; plugins may add to them. With `OwnInference`: what a metric has of
     its own."""
     return _with_tests(base, tuple(tests()), is_pending())
 
 
 @lru_cache(maxsize=8)
-def _with_tests(base: type[Strict], tests: tuple[Test, ...], pending: bool) -> type[Strict]:
+def _with_tests(base: type[S], tests: tuple[Test, ...], pending: bool) -> type[S]:
     options = {
         test.name: test.options
         if base is Inference
@@ -60,11 +82,11 @@ def _meaning(model: type[Strict]) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _check(values: Any) -> Strict:
+def _check(values: Any) -> Inference:
     return validate(inference_of_tests(), values)
 
 
-def _check_own(values: Any) -> Strict:
+def _check_own(values: Any) -> OwnInference:
     return validate(inference_of_tests(OwnInference), values)
 
 

@@ -17,10 +17,10 @@ from ..query import Query
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
 from ..resources import find_file, resource
 from ..schema import with_version, without_version
-from ..validation import validate
-from .common import fill_defaults
-from .criteria import Criteria, PhenomenonSets
-from .debias import Quality
+from ..validation import Strict, to_record, validate
+from . import criteria
+from .criteria import Criteria, Criterion, PhenomenonSets
+from .debias import Debias, Quality
 from .encoded import in_sentences
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
@@ -29,6 +29,7 @@ from .shipped import shipped_models
 from .study import Paths, StudyConfig
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Strict)
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 WORD_SETS = "data/word_sets"
 CONFIGS = (".yaml", ".yml")  # what names of config files end with
@@ -43,6 +44,8 @@ PARTS = {
     "encoders": Archives,
     "quality": Quality,
 }
+# what an evaluation has under the benchmarks that it leaves out
+NO_BENCHMARKS: dict[str, Any] = {"similarity": {}, "analogies": {}}
 
 
 class WordSets:
@@ -117,7 +120,7 @@ def read(path: Path | str) -> Any:
     return read_json(path) if str(path).endswith(".json") else read_yaml(path)
 
 
-def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, Any], dict[str, Query]]:
+def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfig, dict[str, Query]]:
     """A study's config with its defaults, included files and word sets, and its queries by id.
 
     Parameters
@@ -134,42 +137,64 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[dict[str, 
     BiasgridError
         One line: which key is wrong, and what is allowed there.
     """
-    config = complete(StudyConfig, without_version(config, where), where, root)
-    if "Overall" in config["criteria"]:
+    as_written = complete(StudyConfig, without_version(config, where), where, root)
+    if "Overall" in as_written.criteria:
         raise BiasgridError(
             f"{where}: criteria: 'Overall' stands for all criteria together; give it a different name"
         )
-    sets = WordSets(root / config["word_sets"])
-    for part in ("debias", "evaluation"):
-        config[part] = {
-            criterion: sets.replace_names(entry, f"{where}: {part}: {criterion}")
-            for criterion, entry in config[part].items()
+    sets = WordSets(root / as_written.word_sets)
+    quality = to_record(as_written.quality)
+    checked = as_written.model_copy(
+        update={
+            "debias": {
+                criterion: {
+                    key: _with_words(entry, sets, f"{where}: debias: {criterion}: {key}")
+                    for key, entry in entries.items()
+                }
+                for criterion, entries in as_written.debias.items()
+            },
+            "evaluation": {
+                criterion: NO_BENCHMARKS | sets.replace_names(entry, f"{where}: evaluation: {criterion}")
+                for criterion, entry in as_written.evaluation.items()
+            },
+            "quality": Quality(**(quality and NO_BENCHMARKS | quality)),
+            "criteria": _with_phenomena(as_written.criteria, sets, f"{where}: criteria"),
         }
-    for entry in (*config["evaluation"].values(), *filter(None, [config["quality"]])):
-        for kind in ("similarity", "analogies"):
-            entry.setdefault(kind, {})
-    _add_phenomena(config["criteria"], sets, f"{where}: criteria")
-    queries: dict[str, Query] = {}
-    for criterion, entry in config["criteria"].items():
-        for key, query_entry in entry["queries"].items():
-            queries[key] = _query(query_entry, f"{where}: {criterion}: {key}", sets, root)
-    return config, queries
+    )
+    queries = {
+        key: _query(entry, f"{where}: {criterion}: {key}", sets, root)
+        for criterion, of_criterion in checked.criteria.items()
+        for key, entry in of_criterion.queries.items()
+    }
+    return checked, queries
 
 
-def complete(model: Any, config: Any, where: str, root: Path) -> dict[str, Any]:
+def complete(model: type[C], config: Any, where: str, root: Path) -> C:
     """A config that a model allows, with its defaults and with the files that it includes. No plugin is loaded."""
     config = copy_config(config, where)
     if isinstance(config, dict) and config.get("plugins") == []:
         del config["plugins"]
-    config = fill_defaults(model, config, where)
-    for part in PARTS:
-        if part in config and (config[part] != {} or model.model_fields[part].is_required()):
-            config[part] = merge_part(config[part], part, where, root)
-    for name, criterion in config.get("criteria", {}).items():
-        if phenomena := criterion.get("phenomena"):
+    checked = validate(model, config, where)
+    merged: dict[str, Any] = {}
+    for part in (name for name in PARTS if name in checked.model_fields_set):
+        value, is_required = getattr(checked, part), model.model_fields[part].is_required()
+        merged[part] = merge_part(value, part, where, root) if value != {} or is_required else {}
+    if "quality" in merged:
+        merged["quality"] = Quality.model_construct(**merged["quality"])
+    for name, criterion in merged.get("criteria", {}).items():
+        if phenomena := criterion.phenomena:
             place = f"{where}: criteria: {name}: phenomena"
-            phenomena["sets"] = merge_part(phenomena["sets"], "sets", place, root)
-    return config
+            phenomena = phenomena.model_copy(update={"sets": merge_part(phenomena.sets, "sets", place, root)})
+            merged["criteria"][name] = criterion.model_copy(update={"phenomena": phenomena})
+    return checked.model_copy(update=merged)
+
+
+def _with_words(entry: Debias, sets: WordSets, where: str) -> Debias:
+    """A debias method with words in place of the names of word sets."""
+    parts = {
+        part: sets.replace_names(getattr(entry, part), f"{where}: {part}") for part in ("words", "params")
+    }
+    return entry.model_copy(update=parts)
 
 
 def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) -> T:
@@ -228,17 +253,20 @@ def _plugin(path: str, root: Path) -> Path:
     return root / path
 
 
-def _add_phenomena(criteria: dict[str, dict[str, Any]], sets: WordSets, where: str) -> None:
-    """Add the queries of phenomena to their criteria's; a config that a study has written has them."""
-    places = {key: name for name, entry in criteria.items() for key in entry["queries"]}
+def _with_phenomena(criteria: Mapping[str, Criterion], sets: WordSets, where: str) -> dict[str, Criterion]:
+    """Criteria with the queries of their phenomena; a config that a study has written has them."""
+    places = {key: name for name, entry in criteria.items() for key in entry.queries}
+    complete_criteria = dict(criteria)
     for name, entry in criteria.items():
-        if "phenomena" in entry:
-            place = f"{where}: {name}: phenomena"
-            for key, query in queries_of_phenomena(name, entry["phenomena"], sets.words, place).items():
-                if places.setdefault(key, name) != name or entry["queries"].setdefault(key, query) != query:
+        if entry.phenomena:
+            place, queries = f"{where}: {name}: phenomena", dict(entry.queries)
+            for key, query in queries_of_phenomena(name, entry.phenomena, sets.words, place).items():
+                if places.setdefault(key, name) != name or queries.setdefault(key, query) != query:
                     raise BiasgridError(
                         f"{place}: query id {quote(key)} occurs twice; ids are unique in a study"
                     )
+            complete_criteria[name] = entry.model_copy(update={"queries": queries})
+    return complete_criteria
 
 
 def copy_config(config: Any, where: str) -> Any:
@@ -272,7 +300,10 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
             content = named_model(entry, root, place)
         elif isinstance(entry, str):
             place, content = entry, copy_config(read_yaml(find_file(entry, root)), entry)
-        for name, value in fill_defaults(kind, content, place).items():
+        checked = validate(kind, content, place)
+        if isinstance(checked, Quality):
+            checked = {name: getattr(checked, name) for name in content}
+        for name, value in checked.items():
             if part == "criteria":
                 _join(name, value, content[name], place, by_name, places)
             elif name in by_name:
@@ -285,33 +316,34 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
 
 
 def _join(
-    name: str, value: dict[str, Any], content: Mapping[str, Any], place: str, by_name: dict, places: dict
+    name: str,
+    value: Criterion,
+    content: Mapping[str, Any],
+    place: str,
+    by_name: dict[str, Criterion],
+    places: dict[Any, str],
 ) -> None:
     """Add a criterion to those that were read before, or its queries to the one of that name.
 
-    `value` is `content` with its defaults; `places` says where each query, and each key of a criterion, was read.
+    `value` is made of `content`; `places` says where each query, and each key of a criterion, was read.
     """
-    for key in value["queries"]:
-        if criterion := next(
-            (criterion_name for criterion_name in by_name if key in by_name[criterion_name]["queries"]), None
-        ):
+    for key in value.queries:
+        if criterion := next((other for other, entry in by_name.items() if key in entry.queries), None):
             note = _also_in(places[key], place) or _also_in(criterion, name)
             raise BiasgridError(
                 f"{place}: {name}: query id {quote(key)} occurs twice{note}; ids are unique in a study"
             )
         places[key] = place
     entry = by_name.setdefault(name, value)
-    for key in content:
-        if key == "queries":
-            continue
-        if (name, key) in places and entry[key] != value[key]:
+    given = {key: getattr(value, key) for key in content if key != "queries"}
+    for key, inner in given.items():
+        if (name, key) in places and getattr(entry, key) != inner:
             former_place = places[name, key]
             what = "two values" if former_place == place else f"another value in {former_place}"
             raise BiasgridError(f"{place}: {name}: {key}: has {what}; give it once")
-        entry[key] = value[key]
         places.setdefault((name, key), place)
     if entry is not value:
-        entry["queries"] |= value["queries"]
+        by_name[name] = entry.model_copy(update={**given, "queries": entry.queries | value.queries})
 
 
 def _also_in(former_place: str, place: str) -> str:
@@ -344,31 +376,29 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _query(entry: Mapping[str, Any], where: str, sets: WordSets, root: Path) -> Query:
-    if "file" in entry:
+def _query(entry: criteria.Query, where: str, sets: WordSets, root: Path) -> Query:
+    if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
     else:
         targets, attributes = (
-            {name: sets.words(words, f"{where}: {name}") for name, words in entry.get(side, {}).items()}
-            for side in ("targets", "attributes")
+            {name: sets.words(words, f"{where}: {name}") for name, words in (side or {}).items()}
+            for side in (entry.targets, entry.attributes)
         )
-    if "templates" in entry:
-        targets, attributes = in_sentences(targets, attributes, entry["templates"], f"{where}: templates")
+    if entry.templates is not None:
+        targets, attributes = in_sentences(targets, attributes, entry.templates, f"{where}: templates")
     try:
-        return Query(targets, attributes, name=entry.get("name"))
+        return Query(targets, attributes, name=entry.name)
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 
 
-def to_json_text(config: Mapping[str, Any]) -> str:
+def to_json_text(config: StudyConfig) -> str:
     """A complete config as the text that `read` reads.
 
     Sizes of downloads are left out: they describe a server's files and not the study.
     """
-
-    def without_sizes(part: str) -> dict[str, dict[str, Any]]:
-        entries = config[part].items()
-        return {key: {k: v for k, v in entry.items() if k != "download_mb"} for key, entry in entries}
-
-    parts = {part: without_sizes(part) for part in WITH_SOURCES if part in config}
-    return json.dumps(with_version({**config, **parts}), ensure_ascii=False, indent=1) + "\n"
+    record = to_record(config)
+    for part in WITH_SOURCES:
+        for entry in record.get(part, {}).values():
+            entry.pop("download_mb", None)
+    return json.dumps(with_version(record), ensure_ascii=False, indent=1) + "\n"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from .. import metrics
 from ..options import Number
 from ..validation import Line, Strict, field
 from ..words import WordOptions
@@ -45,12 +46,22 @@ class Words(Strict):
         return self
 
 
+def look_up(*places: Words | None) -> dict[str, Any]:
+    """Options of the look-up: each place's go over those of the ones before it."""
+    return {name: value for words in places if words for name, value in words if value is not None}
+
+
 class Measured(Strict):
     """A metric under a key, with its parameters."""
 
     metric: Text = field("the metric's name (`biasgrid list metrics`); left out: the key", None)
     label: Line = field("what tables and figures print; left out: the metric's own", None)
     params: Params = field("parameters of the metric (docs/metrics.md)", dict)
+
+    def definition(self, key: str) -> metrics.Metric:
+        """The registered metric that stands under a key, under its parameters. Raises BiasgridError for one that
+        does not exist, and for parameters that it does not take."""
+        return metrics.metric(self.metric or key).under(self.params or {})
 
 
 class Metric(Measured):

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_model, model_validator
 
 from ..embeddings import kinds, readers, sources
-from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
-from ..query import Query
 from ..registry import is_pending
 from ..validation import Line, Strict, check_path, field, validate
 from .common import Key, Language, Params, Prose, Text
-from .encoded import ENCODED, UNSAID, Encoded, check_encoders
-from .encoded import resolve_model as resolve_encoded
+from .encoded import ENCODED, UNSAID, Encoded
 from .metrics import Words
-from .names import check_names
 
 # types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
 TRAINED, SHUFFLED = "trained", "shuffled"
@@ -64,6 +60,8 @@ class ShuffledCorpus(Strict):
 
 
 MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
+# the source of a model that is in memory
+IN_MEMORY = {"type": "memory"}
 
 
 def _source(values: Any) -> Any:
@@ -144,6 +142,20 @@ class Model(Strict):
     )
     words: Words = field("how words are looked up in it", None)
 
+    @property
+    def of_kind(self) -> kinds.Kind:
+        """Its kind."""
+        return kinds.REGISTRY[self.kind or kinds.VECTORS]
+
+    @property
+    def is_made_here(self) -> bool:
+        """Whether it is made here of something else that is fetched."""
+        return isinstance(self.source, (*MADE_HERE.values(),))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # its class is made of the kinds that there are, so that no module has it
+        return _blank, (isinstance(self, Pending),), self.__getstate__()
+
     @model_validator(mode="after")
     def _of_its_kind(self):
         if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
@@ -206,6 +218,12 @@ def model_of_kinds() -> type[Model]:
     return _with_sections(tuple(dict.fromkeys(kind.section for kind in kinds.REGISTRY.values())))
 
 
+def _blank(pending: bool) -> Model:
+    """What unpickling fills."""
+    model = Pending if pending else model_of_kinds()
+    return model.__new__(model)
+
+
 @lru_cache(maxsize=4)
 def _with_sections(sections: tuple[type[Strict], ...]) -> type[Model]:
     bases = *(section for section in sections if section is not Strict), Model
@@ -225,82 +243,20 @@ Models = Annotated[dict[Key, Annotated[Model, PlainValidator(_model)]], Field(mi
 Archives = dict[Key, Archive]
 
 
-def is_text(model: Mapping[str, Any]) -> bool:
-    """Whether a model is a text (`Kind.text`), of its entry in a config."""
-    kind = kinds.REGISTRY.get(model.get("kind", kinds.VECTORS))
+def is_text(model: Model) -> bool:
+    """Whether a model is a text (`Kind.text`)."""
+    kind = kinds.REGISTRY.get(model.kind or kinds.VECTORS)
     return kind is not None and kind.text
 
 
-def frequency_source_of(model: Mapping[str, Any], study_frequencies: str) -> str | None:
+def frequency_source_of(model: Model, study_frequencies: str) -> str | None:
     """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
     say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
-    reader, kind = readers.REGISTRY.get(model.get("format")), kinds.kind_of(model)
+    reader, kind = readers.REGISTRY.get(model.format), model.of_kind
     if kind.scores:
         return None
-    if model["source"]["type"] == TRAINED or kind.counts:
+    if isinstance(model.source, Trained) or kind.counts:
         return COUNTS
     if reader and reader.counts:
         return COUNTS
-    return WORDFREQ if study_frequencies == WORDFREQ else RANK if model.get("sorted") else None
-
-
-def resolve_model(key: str, config: Mapping[str, Any], queries: Mapping[str, Query]) -> dict[str, Any]:
-    """A model of a checked config. The source of one that is made here of a corpus says all of that: its name and
-    source, how its sentences are read, and the seed of their order where they are shuffled. A shuffled corpus has the
-    format and the window of the one that it is made of. For one that is encoded see `encoded.resolve_model`."""
-    model = config["models"][key]
-    source = model["source"]
-    if source["type"] == ENCODED:
-        return resolve_encoded(key, config, queries)
-    if source["type"] not in MADE_HERE:
-        return {**model}
-    name, models = source["corpus"], config["models"]
-    corpus: dict[str, Any] = {}
-    if name in models and models[name]["source"]["type"] == SHUFFLED:
-        corpus["shuffle"] = models[name]["source"]["seed"]
-        name = models[name]["source"]["corpus"]
-    corpus_model = models.get(name)
-    corpus |= {"name": name, "source": (corpus_model or config["corpora"][name])["source"]}
-    format_options = (
-        {
-            key: corpus_model[key]
-            for key in ("format", *kinds.kind_of(corpus_model).keys)
-            if key in corpus_model
-        }
-        if corpus_model
-        else {}
-    )
-    if source["type"] == SHUFFLED:
-        return {**model, **format_options, "source": {**source, "corpus": corpus}}
-    # a running text is trained on as any corpus is, and others by their sentences
-    if corpus_model and not ("window" in format_options and format_options.get("format") == "tokens"):
-        corpus["format"] = format_options.get("format", DEFAULT)
-    made_of: dict[str, Any] = {"corpus": corpus}
-    if name := source.get("start"):
-        made_of["start"] = {"name": name, "source": config["encoders"][name]["source"]}
-    return {**model, "source": {**source, **made_of}}
-
-
-def check_corpora(config: Mapping[str, Any], where: str) -> None:
-    """Check that the corpora and encoders of which models are made are there.
-
-    Raises
-    ------
-    BiasgridError
-        One line that begins with `where`.
-    """
-    corpora = {key: model for key, model in config["models"].items() if is_text(model)}
-    text_keys = [key for key, model in corpora.items() if model["source"]["type"] != SHUFFLED]
-    choices = {TRAINED: [*config["corpora"], *corpora], SHUFFLED: text_keys}
-    check_encoders(config, where)
-    for key, model in config["models"].items():
-        source = model["source"]
-        for part in ("encoder", "start"):
-            if part in source:
-                check_names(
-                    "encoder", [source[part]], config.get("encoders", {}), f"{where}: models: {key}: source"
-                )
-        if source["type"] in choices:
-            check_names(
-                "corpus", [source["corpus"]], choices[source["type"]], f"{where}: models: {key}: source"
-            )
+    return WORDFREQ if study_frequencies == WORDFREQ else RANK if model.sorted else None

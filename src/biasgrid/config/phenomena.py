@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import BiasgridError, quote
-from ..files import slug
+from ..planned import phenomenon_id
+from .criteria import Phenomena, Phenomenon, Query
 
 Words = Callable[[Any, str], list[str]]  # a word set as a config has it, and where it stands -> its words
 
 
-def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: str) -> dict[str, Any]:
+def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> dict[str, Query]:
     """The queries of a criterion's phenomena by id, as a config has them.
 
     Raises BiasgridError for a word of two phenomena, or of a phenomenon and a group, whatever the case of its
     letters: the tests take the phenomena for sets of different words.
     """
     owners: dict[str, str] = {}
-    for group, of_group in phenomena["groups"].items():
+    for group, of_group in phenomena.groups.items():
         owners |= dict.fromkeys(_lower_case(words(of_group, f"{where}: groups: {group}")), group)
     by_id: dict[str, Any] = {}
-    for name, entry in phenomena["sets"].items():
+    for name, entry in phenomena.sets.items():
         place = f"{where}: {name}"
         phenomenon_words = _phenomenon_words(entry, words, place)
         for word in _lower_case(phenomenon_words):
@@ -30,30 +31,25 @@ def queries(criterion: str, phenomena: Mapping[str, Any], words: Words, where: s
                     f"{place}: {quote(word)} is also in {quote(owners[word])}; leave it out of one (without)"
                 )
             owners[word] = name
-        key = query_id(criterion, name)
+        key = phenomenon_id(criterion, name)
         if key in by_id:
             raise BiasgridError(
                 f"{place}: another phenomenon has the query id {quote(key)}; give it a different name"
             )
-        is_whole_set = phenomenon_words == words(entry["words"], place)
-        attributes = {name: entry["words"] if is_whole_set else phenomenon_words}
-        by_id[key] = {"targets": dict(phenomena["groups"]), "attributes": attributes}
+        is_whole_set = phenomenon_words == words(entry.words, place)
+        attributes = {name: entry.words if is_whole_set else phenomenon_words}
+        by_id[key] = Query.model_construct(targets=dict(phenomena.groups), attributes=attributes)
     return by_id
-
-
-def query_id(criterion: str, phenomenon: str) -> str:
-    """The id of a phenomenon's query."""
-    return f"{slug(criterion)}_{slug(phenomenon)}"
 
 
 def _lower_case(words: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(word.lower() for word in words)
 
 
-def _phenomenon_words(entry: Mapping[str, Any], words: Words, where: str) -> list[str]:
+def _phenomenon_words(entry: Phenomenon, words: Words, where: str) -> list[str]:
     """The words of a phenomenon, each once."""
-    set_words, left_out = words(entry["words"], where), entry.get("without", [])
-    whole_set = words(entry["part_of"], f"{where}: part_of") if "part_of" in entry else set_words
+    set_words, left_out = words(entry.words, where), entry.without or []
+    whole_set = words(entry.part_of, f"{where}: part_of") if entry.part_of is not None else set_words
     for key, part, all_words in (("part_of", set_words, whole_set), ("without", left_out, set_words)):
         for word in part:
             if word not in all_words:
@@ -62,12 +58,3 @@ def _phenomenon_words(entry: Mapping[str, Any], words: Words, where: str) -> lis
     if not phenomenon_words:
         raise BiasgridError(f"{where}: without: leaves no word")
     return phenomenon_words
-
-
-def of_criteria(criteria: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Of the criteria with phenomena: query id -> the phenomenon's name."""
-    return {
-        name: {query_id(name, phenomenon): phenomenon for phenomenon in entry["phenomena"]["sets"]}
-        for name, entry in criteria.items()
-        if "phenomena" in entry
-    }

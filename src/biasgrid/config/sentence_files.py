@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ..configs import read_json
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..resources import find_file
 from ..word_set import WordSet
+from .criteria import Query
 
 Rows = tuple[dict[str, str], ...]
 # StereoSet's names of the sentences of an item
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
 
-def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> dict[str, WordSet]:
+def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, WordSet]:
     """The target sets of a query of sentences.
 
     Parameters
     ----------
-    given
+    entry
         The query in a config: `file`, `sets`, `where`.
     where
         What messages begin with.
@@ -40,21 +39,19 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
     BiasgridError
         One line: the file cannot be read, or lacks a column, a row or a sentence.
     """
-    path = find_file(entry["file"], root)
+    path = find_file(entry.file, root)
     try:
         rows = _rows(str(path), path.stat().st_mtime_ns)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BiasgridError(f"{where}: file: {entry['file']}: cannot read it: {error}") from None
+        raise BiasgridError(f"{where}: file: {entry.file}: cannot read it: {error}") from None
     except BiasgridError as error:
         raise BiasgridError(f"{where}: file: {error}") from None
     columns = list(rows[0]) if rows else []
-    for key, names in (("sets", entry["sets"].values()), ("where", entry.get("where", {}))):
+    for key, names in (("sets", entry.sets.values()), ("where", (entry.where or {}))):
         for name in names:
             if name not in columns:
-                raise BiasgridError(
-                    f"{where}: {key}: {entry['file']}: {unknown_name('column', name, columns)}"
-                )
-    for column, value in entry.get("where", {}).items():
+                raise BiasgridError(f"{where}: {key}: {entry.file}: {unknown_name('column', name, columns)}")
+    for column, value in (entry.where or {}).items():
         selection = tuple(row for row in rows if row[column] == value)
         if not selection:
             values = sorted({row[column] for row in rows})
@@ -63,12 +60,10 @@ def sentences(entry: Mapping[str, Any], where: str, root: Path = Path(".")) -> d
             )
         rows = selection
     word_sets = {}
-    for name, column in entry["sets"].items():
+    for name, column in entry.sets.items():
         texts = [row[column].strip() for row in rows]
         if "" in texts:
-            raise BiasgridError(
-                f"{where}: sets: {entry['file']}: {quote(column)} has a row without a sentence"
-            )
+            raise BiasgridError(f"{where}: sets: {entry.file}: {quote(column)} has a row without a sentence")
         word_sets[name] = WordSet.unwarned(name, texts)
     return word_sets
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from ..errors import BiasgridError
 from ..validation import Strict, field
 from .common import Distinct, Key, Name
-from .models import SHUFFLED, TRAINED, is_text
+from .models import Model, ShuffledCorpus, Trained, is_text
 from .names import check_names
 
 Keys = Annotated[list[Key], Field(min_length=1), Distinct]
@@ -31,7 +31,7 @@ class Beside(Strict):
 ShuffledText = Annotated[dict[Name, Beside], Field(min_length=1)]
 
 
-def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+def check_shuffled(entry: Beside, models: Mapping[str, Model], where: str) -> None:
     """Check that models of shuffled text have counterparts of the same text in order, with the same parameters.
 
     Raises
@@ -41,8 +41,8 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
     """
     of_corpora: dict[str, dict[str, list[str]]] = {}
     for part in ("real", "shuffled"):
-        check_names("model", entry[part], models, f"{where}: {part}")
-        for key in entry[part]:
+        check_names("model", getattr(entry, part), models, f"{where}: {part}")
+        for key in getattr(entry, part):
             corpus, is_shuffled = _text(key, models, f"{where}: {part}")
             if is_shuffled != (part == "shuffled"):
                 problem = (
@@ -65,21 +65,21 @@ def check_shuffled(entry: Mapping[str, Any], models: Mapping[str, Mapping[str, A
                 )
 
 
-def _text(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> tuple[str, bool]:
+def _text(key: str, models: Mapping[str, Model], where: str) -> tuple[str, bool]:
     """The corpus that a model is of, and whether it is shuffled."""
-    source = models[key]["source"]
-    corpus = source["corpus"] if source["type"] == TRAINED else key
-    model = models.get(corpus, {})
-    if corpus == key and not is_text(model):
+    source = models[key].source
+    corpus = source.corpus if isinstance(source, Trained) else key
+    model = models.get(corpus)
+    if corpus == key and not is_text(models[key]):
         raise BiasgridError(f"{where}: {key} is neither a corpus nor trained here on one")
-    if model and model["source"]["type"] == SHUFFLED:
-        return model["source"]["corpus"], True
+    if model and isinstance(model.source, ShuffledCorpus):
+        return model.source.corpus, True
     return corpus, False
 
 
-def _training_of(model: Mapping[str, Any]) -> Any:
+def _training_of(model: Model) -> Any:
     """How a model was made of its corpus, but for the seed."""
-    source = model["source"]
-    if source["type"] != TRAINED:
+    source = model.source
+    if not isinstance(source, Trained):
         return None
-    return source["algorithm"], {name: value for name, value in source["params"].items() if name != "seed"}
+    return source.algorithm, {name: value for name, value in source.params.items() if name != "seed"}

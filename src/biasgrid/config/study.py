@@ -9,7 +9,7 @@ from pydantic import Field
 from ..options import Whole
 from ..statistics.shared import COVERAGE
 from ..validation import Strict, field
-from .common import Distinct, FilePath, Folder, Includes, Key, Params, with_includes
+from .common import INCLUDES, Distinct, FilePath, Folder, Key, Params
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
@@ -18,9 +18,6 @@ from .metrics import Metrics, Words
 from .models import Archives, Models
 from .shuffled import ShuffledText
 from .trainings import Trainings
-
-__all__ = ["Includes", "StudyConfig", "with_includes"]
-
 
 Paths = Annotated[list[FilePath], Distinct]
 Evaluations = Annotated[
@@ -75,12 +72,12 @@ class StudyConfig(Run):
         None,
     )
     word_sets: FilePath = field("folder of the word-set files", "data/word_sets")
-    models: with_includes(Models) = field(
+    models: Annotated[Models, INCLUDES] = field(
         "models by key. A list may also hold names of shipped models (`biasgrid list models`) and paths of files of "
         "vectors; a file's model has the file's name without its ending as key and label"
     )
-    words: Words = field("how words are looked up", dict)
-    criteria: with_includes(Criteria) = field(
+    words: Words = field("how words are looked up", Words)
+    criteria: Annotated[Criteria, INCLUDES] = field(
         "criteria by name: the queries. Where several files have a criterion, its queries are put together; any "
         "other key of it is in one of the files, or the same in all"
     )
@@ -107,13 +104,13 @@ class StudyConfig(Run):
     debias: dict[str, Annotated[dict[Key, Debias], Field(min_length=1)]] = field(
         "criterion -> debias methods by key", dict
     )
-    benchmarks: with_includes(Archives) = field("archives of benchmarks, by key", dict)
-    corpora: with_includes(Archives) = field("corpora that models are trained on, by key", dict)
-    encoders: with_includes(Archives) = field(
+    benchmarks: Annotated[Archives, INCLUDES] = field("archives of benchmarks, by key", dict)
+    corpora: Annotated[Archives, INCLUDES] = field("corpora that models are trained on, by key", dict)
+    encoders: Annotated[Archives, INCLUDES] = field(
         "encoders that make vectors of words in sentences (`type: encoded`), by key", None
     )
-    quality: with_includes(Quality) = field(
-        "benchmarks on which every model is evaluated (docs/quality.md)", dict
+    quality: Annotated[Quality, INCLUDES] = field(
+        "benchmarks on which every model is evaluated (docs/quality.md)", Quality
     )
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict

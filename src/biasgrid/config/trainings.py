@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from ..embeddings.training import PARAMETERS
 from ..errors import BiasgridError, join_names
 from ..validation import Strict, field
 from .common import Distinct, Key, Name
-from .models import TRAINED
+from .models import TRAINED, Model, Trained
 from .names import check_names
 
 ALGORITHM = "algorithm"
@@ -34,7 +34,7 @@ class Training(Strict):
 Trainings = Annotated[dict[Name, Training], Field(min_length=1)]
 
 
-def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+def check_training(training: Training, models: Mapping[str, Model], where: str) -> None:
     """Check that models differ from their base in what the config says, and in nothing else.
 
     Raises
@@ -42,46 +42,44 @@ def check_training(training: Mapping[str, Any], models: Mapping[str, Mapping[str
     BiasgridError
         One line that begins with `where`.
     """
-    base = _source(training["base"], models, f"{where}: base")
-    for parameter, keys in training["vary"].items():
+    base = _source(training.base, models, f"{where}: base")
+    for parameter, keys in training.vary.items():
         place = f"{where}: vary: {parameter}"
-        check_names("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base[ALGORITHM]])], place)
+        check_names("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base.algorithm])], place)
         for key in keys:
             source = _source(key, models, place)
             differ = set(_differences(base, source))
             if parameter not in differ:
                 raise BiasgridError(
-                    f"{place}: {key} has the {parameter} of the base, {training['base']}; name models with a "
+                    f"{place}: {key} has the {parameter} of the base, {training.base}; name models with a "
                     "different one"
                 )
             if differ != {parameter}:
                 raise BiasgridError(
-                    f"{place}: {key} differs from the base, {training['base']}, also in "
+                    f"{place}: {key} differs from the base, {training.base}, also in "
                     f"{join_names(sorted(differ - {parameter}))}; it must differ in {parameter} alone"
                 )
 
 
-def _source(key: str, models: Mapping[str, Mapping[str, Any]], where: str) -> Mapping[str, Any]:
+def _source(key: str, models: Mapping[str, Model], where: str) -> Trained:
     check_names("model", [key], models, where)
-    source = models[key]["source"]
-    if source["type"] != TRAINED:
+    source = models[key].source
+    if not isinstance(source, Trained):
         raise BiasgridError(f"{where}: {key} is not trained here (type: {TRAINED})")
     return source
 
 
-def _differences(base: Mapping[str, Any], variant: Mapping[str, Any]) -> Iterable[str]:
+def _differences(base: Trained, variant: Trained) -> Iterable[str]:
     """In what two trainings differ. Of two algorithms only the parameters count that mean the same in both, and one
     that is left out has another default in each."""
-    first, second = base["params"], variant["params"]
-    if base["corpus"] != variant["corpus"]:
+    first, second = base.params, variant.params
+    if base.corpus != variant.corpus:
         yield "corpus"
-    if base[ALGORITHM] == variant[ALGORITHM]:
+    if base.algorithm == variant.algorithm:
         names = first.keys() | second.keys()
         yield from (name for name in names if first.get(name) != second.get(name))
     else:
         yield ALGORITHM
-        of_both = (
-            PARAMETERS[base[ALGORITHM]].keys() & PARAMETERS[variant[ALGORITHM]].keys()
-        )  # PPMI has no seed
+        of_both = PARAMETERS[base.algorithm].keys() & PARAMETERS[variant.algorithm].keys()  # PPMI has no seed
         common_names = [name for name in SHARED if name in of_both]
         yield from (name for name in common_names if name not in first or first[name] != second.get(name))

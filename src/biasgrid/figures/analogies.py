@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 METHODS = {  # in their order
     "pair_distance": "PairDistance",
     "3cosadd": "3CosAdd",
@@ -219,18 +221,18 @@ def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict
     return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late, as in `analogies`
     from ..evaluation.answers import GENERATED
 
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         questions = [
             [name, [list(pair) for pair in question_set.pairs], list(question_set.words)]
             for name, question_set in evaluation_spec.questions.items()
             if question_set.words and set(question_set.methods) - {GENERATED}
         ]
-        for model in evaluations_of(grid, criterion) if questions else ():
-            spec = {"labels": {model: grid.labels[model]}, "criterion": criterion, "model": model}
+        for model in evaluations_of(study, criterion) if questions else ():
+            spec = {"labels": {model: study.labels[model]}, "criterion": criterion, "model": model}
             name = f"analogies-{slug(criterion)}-{model}"
             groups = group_by_size(
                 questions, 8.0, lambda question_set: 1.0 + 0.27 * min(len(question_set[2]), MOST)

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 PANEL = 1.3  # inches that a panel is wide at least
 MISSING: Look = {"marker": "x", "markersize": 3.5, "color": GREY, "markeredgewidth": 0.8}
 
@@ -215,19 +217,19 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
     axes.set_xlabel("score", labelpad=1)
 
 
-def _drawings(by: str, grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(by: str, study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "by": by,
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = sorted({(cell.model, cell.debias) for cell in cells})
-        blocks = _blocks(by, units, queries_of(grid, criterion), grid.labels)
+        blocks = _blocks(by, units, queries_of(study, criterion), study.labels)
         # a legend of columns as wide as letters mostly are, and notes
         entries = {name for block, _ in blocks for name in block.bars.values()}
         columns = max(1, int(PAGE[0] / (max(map(len, entries)) * 0.062 + 0.42)))

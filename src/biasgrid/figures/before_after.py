@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 METRICS = 7  # of a figure: what a page is wide enough for
 LONGEST = 1.25  # times the untouched value: where a bar is cut off
@@ -120,14 +122,14 @@ def before_after(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     criteria: dict[str, None] = {}
-    for criterion in grid.config["evaluation"]:
-        methods = grid.config["debias"].get(criterion, {})
-        criteria |= {cell.criterion: None for cell in grid.cells.values() if cell.debias in methods}
+    for criterion in study.config.evaluation:
+        methods = study.config.debias.get(criterion, {})
+        criteria |= {cell.criterion: None for cell in study.grid.cells.values() if cell.debias in methods}
     for criterion in criteria:
-        cells = cells_of(grid, [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        cells = cells_of(study, [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         debiased = [cell for cell in cells if cell.debias != "none"]
         models = sorted({cell.model for cell in debiased})
         states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}

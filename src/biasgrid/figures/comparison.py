@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+
+    from ..planned import Planned
 
 PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
@@ -352,14 +354,14 @@ def _mark(verdict: str, colour: str) -> dict:
     return {"marker": marker, "markersize": size, "color": colour, "linestyle": "", "markeredgewidth": 0}
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.comparison_files:
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    if study.config.published or study.config.computed:
         # a figure per metric, as one of all would be taller than a page; and one of what is of no metric
-        metrics = dict.fromkeys(cell.metric for cell in grid.cells.values())
-        for metric in [*metrics, *([""] if grid.evaluations else [])]:
+        metrics = dict.fromkeys(cell.metric for cell in study.grid.cells.values())
+        for metric in [*metrics, *([""] if study.grid.evaluations else [])]:
             spec = {
-                "labels": grid.labels,
-                "queries": [[key, query.name] for key, query in grid.queries.items()],
+                "labels": study.labels,
+                "queries": [[key, query.name] for key, query in study.queries.items()],
             }
             name = f"comparison-{metric or 'evaluations'}"
             yield Drawing(name, spec=spec | {"metric": metric})

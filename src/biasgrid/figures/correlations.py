@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 
@@ -237,16 +239,16 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    metrics = {cell.metric for cell in cells_of(grid, grid.ranked_criteria)}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
     spec = {
-        "labels": {key: grid.labels[key] for key in sorted(metrics)},
-        "method": grid.config["correlations"][0],
+        "labels": {key: study.labels[key] for key in sorted(metrics)},
+        "method": study.config.correlations[0],
     }
     # a metric's row, with an interval in each cell
     panel = 0.54 * len(metrics) + 0.65
     most = max(1, int((PAGE[1] - 0.5) / panel)) * (2 if panel < PAGE[0] else 1)
-    criteria = [*sorted(grid.ranked_criteria), OVERALL]
+    criteria = [*sorted(study.ranked_criteria), OVERALL]
     for name, part in pages("correlations", criteria, most):
         only = {"only": part} if len(part) < len(criteria) else {}
         yield Drawing(name, spec={**spec, **only})

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 METHOD = "spearman"
 ROW = 0.115  # inches of a model
 LEAST = 0.24  # inches of a metric
@@ -177,17 +179,17 @@ def _draw_mark(axes: Axes, row: pd.DataFrame, y: float, look: Look, letter: str 
         add_letters(axes, [value], [y], look, letter, zorder=4)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # not the table, which tables of results are imported with: they import pandas
     from ..tables.covariate_points import has_covariates
 
-    counted_models = set(grid.models_with_frequencies)
-    for criterion in grid.config["criteria"]:
-        if not has_covariates(grid, [criterion]):
+    counted_models = set(study.grid.models_with_frequencies)
+    for criterion in study.config.criteria:
+        if not has_covariates(study, [criterion]):
             continue
-        cells = cells_of(grid, [criterion])
+        cells = cells_of(study, [criterion])
         # a model without word frequencies has marks only where there is a corpus
-        has_corpus = any(grid.kind(cell.model).text for cell in cells)
+        has_corpus = any(study.kind(cell.model).text for cell in cells)
         units: dict[str, dict[Unit, None]] = {}
         for cell in cells:
             if has_corpus or cell.model in counted_models:
@@ -195,7 +197,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         corpora = {
             model: name
             for model in dict.fromkeys(cell.model for cell in cells)
-            if (name := grid.models[model]["source"].get("corpus", {}).get("name")) in grid.models
+            if (name := study.models[model]["source"].get("corpus", {}).get("name")) in study.models
         }
         rows = [[metric, [list(unit) for unit in row_units]] for metric, row_units in units.items()]
         panel_rows = 3 if has_corpus else 2  # panels below each other
@@ -203,7 +205,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             1, int(ROOM / panel_rows / max(max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows))
         )
         for name, part in pages(f"covariates-{slug(criterion)}", rows, most):
-            spec = {"labels": labels(grid, cells), "criterion": criterion, "rows": part, "corpora": corpora}
+            spec = {"labels": labels(study, cells), "criterion": criterion, "rows": part, "corpora": corpora}
             yield Drawing(name, spec=spec)
 
 

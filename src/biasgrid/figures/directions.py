@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import decimal
+from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
 from .rows import from_tables
@@ -18,6 +19,8 @@ from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_la
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # what Direct Bias calls them -> above a column, and beside a row
 DIRECTIONS = {
@@ -113,13 +116,13 @@ def directions(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in grid.direction_cells):
-        cells = [cell for cell in grid.direction_cells if cell.criterion == criterion]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(study)):
+        cells = [cell for cell in direction_cells(study) if cell.criterion == criterion]
         queries: dict[tuple[str, str], set[str]] = {}
         for cell in cells:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
         groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
         for drawing_name, (units,) in pages(name, groups, 1):

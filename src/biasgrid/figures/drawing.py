@@ -17,8 +17,10 @@ from .text import shorten_labels
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..planned import Planned
 
-def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
+
+def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
     """The figures of a study by name, of the kinds that its config lists.
 
     Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two
@@ -29,14 +31,16 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
         if kind.config_name:
             by_name.setdefault(kind.config_name, []).append(kind)
     drawings: dict[str, Drawing] = {}
-    order = order_of(grid.config)
+    order = order_of(study.config)
     for name in names:
         if name not in by_name:
             raise UnknownEntryError(unknown_name("figure", name, sorted(by_name)))
         kinds = by_name[name]
-        of_kinds = [replace(d, kind=kind.name, order=order) for kind in kinds for d in kind.drawings_of(grid)]
+        of_kinds = [
+            replace(d, kind=kind.name, order=order) for kind in kinds for d in kind.drawings_of(study)
+        ]
         needs = next(filter(None, (kind.needs for kind in kinds)), "")
-        if needs and not of_kinds and not grid.absent:
+        if needs and not of_kinds and not study.absent:
             raise BiasgridError(f"{name!r} needs {needs}; leave it out")
         for drawing in of_kinds:
             if drawing.name in drawings:
@@ -45,11 +49,11 @@ def plan_figures(grid: Any, names: Iterable[str]) -> dict[str, Drawing]:
     return drawings
 
 
-def order_of(config: Mapping[str, Any]) -> Order:
+def order_of(config: Any) -> Order:
     """What colours follow: the keys of models and of metrics, in the config's order."""
-    lists = [config.get("metrics"), *(entry.get("metrics") for entry in config.get("criteria", {}).values())]
+    lists = [config.metrics, *(entry.metrics for entry in config.criteria.values())]
     metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
-    return {"models": list(config.get("models", ())), "metrics": list(metrics)}
+    return {"models": list(config.models), "metrics": list(metrics)}
 
 
 def draw(drawing: Drawing) -> figure.Figure:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
     from ..in_memory import File
+    from ..planned import Cell, Evaluation, Planned
 
 # a role -> a file, or a list of files
 Files = Mapping[str, "File | list[File]"]
@@ -104,7 +105,7 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Any], Iterable[Drawing]]
+    drawings: Callable[[Planned], Iterable[Drawing]]
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
     reads: tuple[str, ...] = ()
     when: When = ""
@@ -119,10 +120,10 @@ class Figure:
         """The name that a config lists under `figures`, if any."""
         return self.name if self.group == "" else self.group
 
-    def drawings_of(self, grid: Any) -> Iterator[Drawing]:
+    def drawings_of(self, study: Planned) -> Iterator[Drawing]:
         """The figures of this kind that a study has, with all that they are drawn from."""
-        for drawing in self.drawings(grid) if holds(grid, self.when) else ():
-            files, facts = files_of(grid, self.reads), facts_of(grid, self.facts)
+        for drawing in self.drawings(study) if holds(study, self.when) else ():
+            files, facts = files_of(study, self.reads), facts_of(study, self.facts)
             yield replace(drawing, inputs={**files, **drawing.inputs}, spec={**facts, **drawing.spec})
 
 
@@ -188,29 +189,29 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
     return groups
 
 
-def labels(grid: Any, cells: Iterable[Any]) -> dict[str, str]:
+def labels(study: Planned, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
     keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
-    return {key: grid.labels[key] for key in sorted(keys & grid.labels.keys())}
+    return {key: study.labels[key] for key in sorted(keys & study.labels.keys())}
 
 
-def state_label(grid: Any, cell: Any) -> str:
+def state_label(study: Planned, cell: Cell) -> str:
     """What a cell's model is called, with its debias method."""
-    model = grid.labels[cell.model]
-    return model if cell.debias == "none" else f"{model}, under {grid.labels[cell.debias]}"
+    model = study.labels[cell.model]
+    return model if cell.debias == "none" else f"{model}, under {study.labels[cell.debias]}"
 
 
-def cells_of(grid: Any, criteria: Iterable[str]) -> list[Any]:
+def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
     """The cells of some criteria."""
     criteria = set(criteria)
-    return [cell for cell in grid.cells.values() if cell.criterion in criteria]
+    return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 
 
-def queries_of(grid: Any, criterion: str) -> dict[str, list[str]]:
+def queries_of(study: Planned, criterion: str) -> dict[str, list[str]]:
     """The (sub-)queries of a criterion by metric, as tables name them."""
     by_metric: dict[str, dict[str, None]] = {}
-    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(grid, [criterion])):
-        parts = grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(study, [criterion])):
+        parts = study.queries[query].subqueries(study.metric(criterion, metric).template)
         by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
     return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
@@ -249,10 +250,10 @@ def count_range(counts: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def evaluations_of(grid: Any, criterion: str | None) -> dict[str, list[Any]]:
+def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Evaluation]]:
     """The evaluations on a criterion, by model: untouched, then under the debias methods."""
-    models: dict[str, list[Any]] = {}
-    for evaluation in grid.evaluations.values():
+    models: dict[str, list[Evaluation]] = {}
+    for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
             models.setdefault(evaluation.model, []).append(evaluation)
     return models

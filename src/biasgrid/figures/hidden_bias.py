@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .text import SMALL
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
 HIDDEN = {
@@ -98,11 +100,14 @@ def hidden_bias(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
-        if any(fit.criterion == criterion for fit in grid.fits.values()) and entry.get("hidden") is not None:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
-            states, name = evaluations_of(grid, criterion), f"hidden-bias-{slug(criterion)}"
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, entry in study.config.evaluation.items():
+        if (
+            any(fit.criterion == criterion for fit in study.grid.fits.values())
+            and entry.get("hidden") is not None
+        ):
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
+            states, name = evaluations_of(study, criterion), f"hidden-bias-{slug(criterion)}"
             groups = group_by_size(
                 states, 8.4, lambda model, by_model=states: 0.59 + 0.16 * len(by_model[model])
             )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 WORDS = 10  # of a figure
 KEYS = ["query", "metric", "model", "debias"]
 NAME = 2.6  # inches at most that a row's name takes
@@ -124,12 +126,12 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        cells = cells_of(grid, [criterion])
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        cells = cells_of(study, [criterion])
         # a figure per metric: one of all would be taller than a page
         for metric in dict.fromkeys(cell.metric for cell in cells):
-            metric_labels = labels(grid, [cell for cell in cells if cell.metric == metric])
+            metric_labels = labels(study, [cell for cell in cells if cell.metric == metric])
             spec = {"labels": metric_labels, "criterion": criterion, "metric": metric}
             yield Drawing(f"influence-{slug(criterion)}-{metric}", spec=spec)
 

@@ -299,12 +299,12 @@ def free_places(
     reach = np.broadcast_to(reach, len(texts))
     for i in np.lexsort((distances.min(axis=1)[: len(texts)], -reach)):
         half = np.array([text_width(texts[i], SMALL) * BOLD + 0.02, 0.12]) / 2
-        grid = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
-        grid = [
+        study = [np.arange(part + 0.02, end - part, 0.02) for part, end in zip(half, size, strict=True)]
+        study = [
             x[np.abs(x - centre) < reach[i] + part]
-            for x, centre, part in zip(grid, marks[i], half, strict=True)
+            for x, centre, part in zip(study, marks[i], half, strict=True)
         ]
-        centres = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
+        centres = np.stack(np.meshgrid(*study), axis=-1).reshape(-1, 2)
         lengths = np.linalg.norm(centres - marks[i], axis=1)
         # most texts have room near by: the whole panel is searched last
         for radius in (0.3, 0.6, 1.2, np.inf):

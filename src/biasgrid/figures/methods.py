@@ -9,7 +9,7 @@ shows as "n/a".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 
 def method_label(labels: Mapping[str, str], key: str) -> str:
@@ -121,6 +123,6 @@ def add_blocks(
     return figure, panels, places
 
 
-def method_labels(grid: Any, criterion: str) -> dict[str, str]:
+def method_labels(study: Planned, criterion: str) -> dict[str, str]:
     """What is printed for the keys of the models that are evaluated on a criterion, and of their debias methods."""
-    return labels(grid, [e for e in grid.evaluations.values() if e.criterion == criterion])
+    return labels(study, [e for e in study.grid.evaluations.values() if e.criterion == criterion])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..inference.null import Null
     from ..metrics import Metric
+    from ..planned import Cell, Planned
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
@@ -252,23 +253,23 @@ def facts(metric: Metric) -> dict[str, Any]:
     }
 
 
-def drawing(grid: Any, cell: Any) -> Drawing:
+def drawing(study: Planned, cell: Cell) -> Drawing:
     """The figure of a cell, whether a config lists it or not."""
-    metric, inference = grid.metric(cell.criterion, cell.metric), grid.config["inference"]
+    metric, inference = study.metric(cell.criterion, cell.metric), study.config.inference
     # in another criterion, the key can be another metric's
-    label = grid.metrics(cell.criterion)[cell.metric].get("label", metric.label)
+    label = study.metrics(cell.criterion)[cell.metric].label or metric.label
     spec = {
-        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), grid.labels)}",
+        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), study.labels)}",
         **facts(metric),
-        "interval": inference["interval"],
-        "level": FACTS["level"](grid),
+        "interval": inference.interval,
+        "level": FACTS["level"](study),
     }
-    return Drawing(f"null/{cell.name}", {"null": grid.null_file(cell)}, spec, "null")
+    return Drawing(f"null/{cell.name}", {"null": study.paths.null_file(cell)}, spec, "null")
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for name in grid.config["null_distributions"]:
-        yield drawing(grid, grid.cells[name])
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for name in study.config.null_distributions:
+        yield drawing(study, study.grid.cells[name])
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_lab
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 # the column's model, as good as equal, the row's; greyscale keeps the two apart
 SHADES = ["#E58A4F", "white", "#BBD9F5"]
@@ -154,10 +156,10 @@ def _letters(i: int) -> str:
     return (_letters(i // 26 - 1) if i >= 26 else "") + ascii_uppercase[i % 26]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         # beside names of 2.6 inches
         side = 0.32 * len({cell.model for cell in cells})
         most = max(1, int((PAGE[0] - 2.6) / (side + 0.32))) * max(1, int((PAGE[1] - 0.95) / (side + 0.48)))

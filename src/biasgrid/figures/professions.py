@@ -21,6 +21,8 @@ from .text import LARGE, SMALL, text_width
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..planned import Planned
+
 MOST = 12  # words of each end, where no other number was printed
 ROW = 0.175  # inches of a bar and its word
 NUMBER = 0.4  # inches of a projection's number
@@ -129,19 +131,19 @@ def professions(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         if evaluation_spec.direct and evaluation_spec.direct.extremes:
-            for model, (evaluation, *_) in evaluations_of(grid, criterion).items():
+            for model, (evaluation, *_) in evaluations_of(study, criterion).items():
                 spec = {
                     "expected": [
                         [end, list(words)] for end, words in evaluation_spec.direct.extremes.items()
                     ],
-                    "label": grid.labels[model],
+                    "label": study.labels[model],
                     "criterion": criterion,
                     "excluded": bool(evaluation_spec.direct.exclude),
                 }
-                inputs = {"evaluation": grid.evaluation_file(evaluation)}
+                inputs = {"evaluation": study.paths.evaluation_file(evaluation)}
                 yield Drawing(f"professions-{slug(criterion)}-{model}", inputs, spec)
 
 

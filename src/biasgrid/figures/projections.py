@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import typeset
+from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
@@ -17,6 +18,8 @@ from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 MOST = 20  # words that are named of each side
 ROW = 0.16  # inches of a bar and its word
@@ -139,17 +142,17 @@ def _spread(axes, values: pd.Series) -> None:
     axes.spines["left"].set_visible(True)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.two_group_cells:
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for cell in two_group_cells(study):
         # imported late: most studies have no such table
         from ..tables.words import place_of
 
-        metric = grid.labels[cell.metric]
+        metric = study.labels[cell.metric]
         spec = {
-            "place": place_of(grid, cell),
-            "poles": list(grid.poles(cell)),
+            "place": place_of(study, cell),
+            "poles": list(poles(study, cell)),
             "title": f"{cell.criterion}: words between two groups, by {metric}",
-            "note": f"{state_label(grid, cell)}. Bars: the words furthest towards either group.",
+            "note": f"{state_label(study, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,
         }
         yield Drawing(f"projections/{cell.name}", spec=spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
+
+    from ..planned import Planned
 
 CELL = 0.31  # inches
 BAR = 0.62  # inches of the mean ranks' bars, with their numbers
@@ -206,10 +208,10 @@ def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
     )
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    if grid.ranked_criteria and grid.quality:
-        cells = [*cells_of(grid, grid.ranked_criteria), *grid.quality.values()]
-        yield Drawing("quality-ranks", spec={"labels": labels(grid, cells)})
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    if study.ranked_criteria and study.grid.quality:
+        cells = [*cells_of(study, study.ranked_criteria), *study.grid.quality.values()]
+        yield Drawing("quality-ranks", spec={"labels": labels(study, cells)})
 
 
 FIGURES = (

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
 MOST_COLUMNS = 8  # on a page
@@ -234,18 +236,18 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
     return note
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.query_ranks import metrics_with_direction
 
-    models = list(grid.models)
+    models = list(study.models)
     of_criteria: dict[str, dict[str, list[str]]] = {}
-    for criterion, metric, template, *_ in metrics_with_direction(grid):
+    for criterion, metric, template, *_ in metrics_with_direction(study):
         of_criteria.setdefault(criterion, {}).setdefault(template, []).append(metric)
     for criterion, templates in of_criteria.items():
         parts: list[tuple[dict[str, Any], list[Any]]] = []
         for template, metrics in templates.items():
-            cells = [c for c in grid.cells.values() if c.criterion == criterion and c.metric in metrics]
+            cells = [c for c in study.grid.cells.values() if c.criterion == criterion and c.metric in metrics]
             # as the config has the models
             columns = sorted(
                 {(c.metric, c.model, c.debias) for c in cells},
@@ -254,7 +256,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
             queries = {
                 part.name
                 for query, metric in {(c.query, c.metric) for c in cells}
-                for part in grid.queries[query].subqueries(grid.metric(criterion, metric).template)
+                for part in study.queries[query].subqueries(study.metric(criterion, metric).template)
             }
             for _, page_columns in pages("", columns, MOST_COLUMNS):
                 room = PAGE[1] - AROUND - HEAD - FOOT - ABOVE - len(page_columns) * LINE
@@ -262,7 +264,7 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                 spec = {
                     "template": template,
                     "columns": list(map(list, page_columns)),
-                    "labels": labels(grid, cells),
+                    "labels": labels(study, cells),
                 }
                 parts += [(spec | {"part": [i, page_count]}, cells) for i in range(page_count)]
         for i, (spec, _) in enumerate(parts):

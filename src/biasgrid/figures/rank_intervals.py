@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 INTERVAL = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
 UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
 LANE = 0.085  # inches between bars of undecided models
@@ -212,10 +214,10 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in (OVERALL, *grid.ranked_criteria):
-        cells = cells_of(grid, grid.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(grid, cells), "criterion": criterion}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in (OVERALL, *study.ranked_criteria):
+        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
+        spec = {"labels": labels(study, cells), "criterion": criterion}
         # two panels side by side, with names of two lines
         panel = 0.62 + 0.3 * len({cell.model for cell in cells})
         metrics = sorted({cell.metric for cell in cells})

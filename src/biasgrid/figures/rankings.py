@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 
 
@@ -340,23 +342,23 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rankings_by_criterion(table, **rest, subtitle=subtitle)
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     """The labels, and what the subtitle depends on besides the tables."""
-    verdicts = facts_of(grid, ("scaled", "level", "draws"))
-    return {"labels": labels(grid, cells_of(grid, grid.ranked_criteria)), "verdicts": verdicts}
+    verdicts = facts_of(study, ("scaled", "level", "draws"))
+    return {"labels": labels(study, cells_of(study, study.ranked_criteria)), "verdicts": verdicts}
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    yield Drawing("rankings", spec=_spec(grid))
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    yield Drawing("rankings", spec=_spec(study))
 
 
-def _drawings_by_criterion(grid: Any) -> Iterator[Drawing]:
+def _drawings_by_criterion(study: Planned) -> Iterator[Drawing]:
     # as many panels as a page has room for, below each other
-    panel = len({(cell.model, cell.debias) for cell in cells_of(grid, grid.ranked_criteria)}) * 0.28 + 0.52
-    criteria = [*sorted(grid.ranked_criteria), OVERALL]
+    panel = len({(cell.model, cell.debias) for cell in cells_of(study, study.ranked_criteria)}) * 0.28 + 0.52
+    criteria = [*sorted(study.ranked_criteria), OVERALL]
     for name, part in pages("rankings-by-criterion", criteria, max(1, int((PAGE[1] - 1.2) / panel))):
         only = {"only": part} if len(part) < len(criteria) else {}
-        yield Drawing(name, spec=_spec(grid) | only)
+        yield Drawing(name, spec=_spec(study) | only)
 
 
 READS: dict[str, Any] = {"reads": ("rankings", "scalars", "pairs"), "when": "ranked"}

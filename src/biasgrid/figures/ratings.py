@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
+from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
@@ -18,6 +19,8 @@ from .rows import read_table
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 MOST_APART = 8  # words that are named of each end of a cloud of points
 MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.7, "markeredgewidth": 0}
@@ -112,22 +115,22 @@ def ratings(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for cell in grid.rating_cells:
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for cell in rating_cells(study):
         # imported late: most studies have no ratings
         from ..tables.words import place_of
 
-        metric, of_criterion = grid.labels[cell.metric], grid.config["criteria"][cell.criterion]["ratings"]
+        metric, of_criterion = study.labels[cell.metric], study.config.criteria[cell.criterion].ratings
         spec = {
-            "place": place_of(grid, cell),
-            "query": grid.queries[cell.query].name,
-            "poles": list(grid.poles(cell)),
+            "place": place_of(study, cell),
+            "query": study.queries[cell.query].name,
+            "poles": list(poles(study, cell)),
             "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
-            "note": f"{state_label(grid, cell)}.",
-            "rating": of_criterion["label"],
+            "note": f"{state_label(study, cell)}.",
+            "rating": of_criterion.label,
             "measure": metric,
         }
-        yield Drawing(f"ratings/{cell.name}", {"rated": find_file(of_criterion["file"])}, spec)
+        yield Drawing(f"ratings/{cell.name}", {"rated": find_file(of_criterion.file)}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
 NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 # what the tests ask, by the columns of their p-values
@@ -383,21 +385,21 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.ranked_criteria:
-        metrics = {key: grid.metric(criterion, key) for key in grid.metrics(criterion)}
-        cells = cells_of(grid, [criterion])
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria:
+        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
+        cells = cells_of(study, [criterion])
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "neutral": {key: metric.neutral for key, metric in metrics.items()},
             "signs": {key: metric.sign for key, metric in metrics.items()},
         }
         units = {(cell.model, cell.debias) for cell in cells}
-        blocks = _blocks(queries_of(grid, criterion), len(units))
+        blocks = _blocks(queries_of(study, criterion), len(units))
         # a legend of columns as wide as letters mostly are, and notes
         columns = max(
-            1, int(PAGE[0] / (max(len(unit_label(unit, grid.labels)) for unit in units) * 0.062 + 0.42))
+            1, int(PAGE[0] / (max(len(unit_label(unit, study.labels)) for unit in units) * 0.062 + 0.42))
         )
         footer_height = ceil((len(units) + 7) / columns) * 0.165 + 0.06 + 0.125 * 7 + MARGIN
         parts = parts_of_pages(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.2  # inches
 BELOW = 0.42  # inches of a panel's scale, and of the space to the next panel
 NAMES = 2.3  # inches of the models' names at most
@@ -175,24 +177,24 @@ def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(rows["model"], rows["debias"], strict=True))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.seed_lists import concepts
 
     of_concepts: dict[tuple[str, str], list[list[Any]]] = {}
-    for criterion, concept, part, metric, queries in concepts(grid):
+    for criterion, concept, part, metric, queries in concepts(study):
         of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
     for (criterion, concept), panels in of_concepts.items():
-        cells = [cell for cell in grid.cells.values() if cell.criterion == criterion]
+        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
         rows = {
             metric: len({(c.model, c.debias) for c in cells if c.metric == metric}) for metric, *_ in panels
         }
         spec = {
-            "labels": labels(grid, cells),
+            "labels": labels(study, cells),
             "criterion": criterion,
             "concept": concept,
-            "neutral": {metric: grid.metric(criterion, metric).neutral for metric, *_ in panels},
-            "lists": list(grid.config["criteria"][criterion]["seed_lists"][concept]),
+            "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
+            "lists": list(study.config.criteria[criterion].seed_lists[concept]),
         }
         groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from .text import SMALL, text_width, unit_label
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+
+    from ..planned import Planned
 
 MOST = 40  # pairs of a page
 ROW = 0.17  # inches
@@ -109,14 +111,14 @@ def seed_pairs(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in grid.evaluation_specs.items():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, evaluation_spec in study.evaluation_specs.items():
         lists = getattr(evaluation_spec, "seed_pairs", {}) or {}
-        for evaluations in evaluations_of(grid, criterion).values() if lists else ():
+        for evaluations in evaluations_of(study, criterion).values() if lists else ():
             for evaluation in evaluations:
                 for of_list, pairs in lists.items():
                     spec = {
-                        "labels": labels(grid, [evaluation]),
+                        "labels": labels(study, [evaluation]),
                         "criterion": criterion,
                         "model": evaluation.model,
                         "debias": evaluation.debias,

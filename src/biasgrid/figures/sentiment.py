@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 MOST_MODELS, MOST_QUERIES = 5, 3  # of a figure
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
@@ -162,10 +164,10 @@ def _facts(part: pd.DataFrame) -> str:
     return f"RNSB {typeset(first['value'])}{accuracy}"
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"]:
-        keys = {key for key in grid.metrics(criterion) if grid.metric(criterion, key).name == "rnsb"}
-        cells = [cell for cell in cells_of(grid, [criterion]) if cell.metric in keys]
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.criteria:
+        keys = {key for key in study.metrics(criterion) if study.metric(criterion, key).name == "rnsb"}
+        cells = [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]
         units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
         queries = list(dict.fromkeys(cell.query for cell in cells))
         # rows are models, columns are queries: as many as a page has room for
@@ -176,11 +178,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
         ]
         for name, (page_cells,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
             spec = {
-                "labels": labels(grid, page_cells),
+                "labels": labels(study, page_cells),
                 "criterion": criterion,
                 "cells": [c.name for c in page_cells],
             }
-            yield Drawing(name, {"cells": list(map(grid.cell_file, page_cells))}, spec)
+            yield Drawing(name, {"cells": list(map(study.paths.cell_file, page_cells))}, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.165  # inches
 GAP = 0.18  # inches between panels side by side
 ACROSS = 3  # panels side by side
@@ -153,26 +155,26 @@ def _names(rows: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Ma
     return [shorten(name, LONGEST_ROW) for name in names]
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.shuffled import pairs, shuffled_cells
 
     cells_by_query: dict[tuple[str, str], list[Any]] = {}
-    for cell in shuffled_cells(grid):
+    for cell in shuffled_cells(study):
         cells_by_query.setdefault((cell.criterion, cell.query), []).append(cell)
-    corpora = {pair["corpus"] for pair in pairs(grid)}
+    corpora = {pair["corpus"] for pair in pairs(study)}
     for (criterion, key), cells in cells_by_query.items():
-        query = grid.queries[key]
+        query = study.queries[key]
         keys = {cell.metric for cell in cells} | corpora
         parts: dict[str, str] = {}
         for metric in dict.fromkeys(cell.metric for cell in cells):
-            parts |= distinct_sets(list(query.subqueries(grid.metric(criterion, metric).template)))
+            parts |= distinct_sets(list(query.subqueries(study.metric(criterion, metric).template)))
         spec = {
-            "labels": {name: grid.labels.get(name, name) for name in sorted(keys)},
+            "labels": {name: study.labels.get(name, name) for name in sorted(keys)},
             "criterion": criterion,
             "query_id": key,
             "title": f"{criterion}: {query.name}, in shuffled text",
-            "trainings": list(grid.config["shuffled"]),
+            "trainings": list(study.config.shuffled),
             "metrics": list(dict.fromkeys(cell.metric for cell in cells)),
             "parts": parts,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.lines import Line2D
+
+    from ..planned import Planned
 
 # an empty mark has nothing left in it, a full one everything
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
@@ -213,11 +215,11 @@ def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> 
     return low - 0.07 * (high - low), high + 0.07 * (high - low)
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["evaluation"]:
-        is_debiased = any(fit.criterion == criterion for fit in grid.fits.values())
-        if is_debiased and grid.evaluation_specs[criterion].similarity:
-            spec = {"labels": method_labels(grid, criterion), "criterion": criterion}
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.config.evaluation:
+        is_debiased = any(fit.criterion == criterion for fit in study.grid.fits.values())
+        if is_debiased and study.evaluation_specs[criterion].similarity:
+            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
             yield Drawing(f"trade-off-{slug(criterion)}", spec=spec)
 
 

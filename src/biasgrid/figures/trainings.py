@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+    from ..planned import Planned
+
 ROW = 0.155  # inches
 GAP = 0.18  # inches between panels side by side
 ACROSS, PANELS = 4, 8  # panels side by side, and on a page
@@ -145,42 +147,42 @@ def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple
     return rows
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
+def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: most studies have no such table
     from ..tables.trainings import trainings as trainings_of
 
     models_by_training: dict[str, list[list[Any]]] = {}
-    for name, parameter, models in trainings_of(grid):
+    for name, parameter, models in trainings_of(study):
         models_by_training.setdefault(name, []).append([parameter, models])
     for name, models in models_by_training.items():
         keys = {model for _, of_parameter in models for model, _ in of_parameter}
         cells = {
             (cell.criterion, cell.query, cell.metric): None
-            for cell in grid.cells.values()
+            for cell in study.grid.cells.values()
             if cell.model in keys
         }
         metrics_by_query: dict[tuple[str, str], list[str]] = {}
         for criterion, query, metric in cells:
             metrics_by_query.setdefault((criterion, query), []).append(metric)
         for (criterion, key), metrics in metrics_by_query.items():
-            query = grid.queries[key]
-            panels = [panel for metric in metrics for panel in _panels(grid, criterion, query, metric)]
+            query = study.queries[key]
+            panels = [panel for metric in metrics for panel in _panels(study, criterion, query, metric)]
             spec = {
-                "labels": {metric: grid.labels[metric] for metric in metrics},
+                "labels": {metric: study.labels[metric] for metric in metrics},
                 "criterion": criterion,
                 "title": f"{criterion}: {query.name}, by training of {name}",
                 "training": name,
                 "models": models,
-                "neutral": {metric: grid.metric(criterion, metric).neutral for metric in metrics},
+                "neutral": {metric: study.metric(criterion, metric).neutral for metric in metrics},
             }
             stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
             for drawing_name, page_panels in pages(stem, panels, PANELS):
                 yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
 
 
-def _panels(grid: Any, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
+def _panels(study: Planned, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
     """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
-    parts = list(query.subqueries(grid.metric(criterion, metric).template))
+    parts = list(query.subqueries(study.metric(criterion, metric).template))
     for name, sets in distinct_sets(parts).items():
         yield [metric, name, sets]
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+    from ..planned import Planned
+
 # a mark and a shade for each verdict: the table reads the same without colour
 MARKS = {"reproduced": "✓", "compatible": "≈", "explained": "○", "differs": "✗"}
 MARKS |= {"other vectors": "△", "other queries": "□"}
@@ -291,17 +293,18 @@ def _text(value: float, of_p: bool) -> str:
     return typographic(plain(value, 2))
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion in grid.config["criteria"] if grid.comparison_files else ():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    has_numbers = study.config.published or study.config.computed
+    for criterion in study.config.criteria if has_numbers else ():
         # by the criterion's own label: in another criterion, a key can be another metric's
         metrics = [
-            [key, entry.get("label", grid.metric(criterion, key).label)]
-            for key, entry in grid.metrics(criterion).items()
-            if grid.metric(criterion, key).name in ("weat", "weat_es")
+            [key, entry.label or study.metric(criterion, key).label]
+            for key, entry in study.metrics(criterion).items()
+            if study.metric(criterion, key).name in ("weat", "weat_es")
         ]
         if metrics:
             spec = {
-                "labels": {key: grid.labels[key] for key in (*grid.models, *grid.debias)},
+                "labels": {key: study.labels[key] for key in (*study.models, *study.debias)},
                 "criterion": criterion,
                 "queries": [
                     {
@@ -309,11 +312,11 @@ def _drawings(grid: Any) -> Iterator[Drawing]:
                         "targets": _sets(query.target_sets),
                         "attributes": _sets(query.attribute_sets),
                     }
-                    for key in grid.config["criteria"][criterion]["queries"]
-                    for query in [grid.queries[key]]
+                    for key in study.config.criteria[criterion].queries
+                    for query in [study.queries[key]]
                 ],
                 "metrics": metrics,
-                "models": list(grid.models),
+                "models": list(study.models),
             }
             yield Drawing(f"weat-table-{slug(criterion)}", spec=spec)
 

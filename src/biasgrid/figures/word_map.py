@@ -18,6 +18,8 @@ from .palette import LESS, MORE
 if TYPE_CHECKING:
     from matplotlib import figure
 
+    from ..planned import Planned
+
 PANELS = 16  # of a figure: what a page has room for
 SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 
@@ -85,20 +87,22 @@ def word_map(
     return figure
 
 
-def _drawings(grid: Any) -> Iterator[Drawing]:
-    for criterion, entry in grid.config["evaluation"].items():
-        if criterion in grid.config["debias"] and entry.get("hidden") is not None:
-            for model, evaluations in evaluations_of(grid, criterion).items():
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, entry in study.config.evaluation.items():
+        if criterion in study.config.debias and entry.get("hidden") is not None:
+            for model, evaluations in evaluations_of(study, criterion).items():
                 name = f"word-map-{slug(criterion)}-{model}"
                 for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
                     states = [evaluation.debias for evaluation in page_evaluations]
                     spec = {
-                        "labels": labels(grid, page_evaluations),
+                        "labels": labels(study, page_evaluations),
                         "criterion": criterion,
                         "states": states,
                     }
                     yield Drawing(
-                        drawing_name, {"evaluations": list(map(grid.evaluation_file, page_evaluations))}, spec
+                        drawing_name,
+                        {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
+                        spec,
                     )
 
 

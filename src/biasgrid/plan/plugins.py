@@ -18,9 +18,9 @@ from ..in_memory import InMemory
 from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
-from ..study import Study
 from ..tables.table import Column
 from ..validation import Line, Strict, line
+from .study import Study
 
 FILE = "plugins.json"
 NAMES = (
@@ -201,20 +201,20 @@ def record_text(study: Study) -> str:
     """What the results of a study say of the plugins that it uses, as JSON; "" where it uses none."""
     config = study.config
     under_parameters = {
-        (key, json.dumps(entry.get("params", {}), sort_keys=True)): (entry, study.metric(criterion, key))
-        for criterion in config["criteria"]
+        (key, json.dumps(entry.params or {}, sort_keys=True)): (entry, study.metric(criterion, key))
+        for criterion in config.criteria
         for key, entry in study.metrics(criterion).items()
     }
     metric_entries: dict[str, dict[str, Any]] = {}
     for entry, metric in under_parameters.values():
         if not metrics.REGISTRY.is_shipped(metric.name):
-            params = entry.get("params", {})
+            params = entry.params or {}
             facts = _plain(metric, _Metric) | {"params": params}
             facts["documentation"] = inspect.getdoc(metric.function) or ""
             metric_entries[json.dumps([metric.name, params], sort_keys=True)] = facts
-    methods = {debias.method(entry["method"]).name for _, entry in study.debias.values()}
+    methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
     formats = {model.get("format") for model in study.models.values()} & readers.REGISTRY.keys()
-    figure_kinds = {k.name for k in figures.REGISTRY.values() if k.config_name in config["figures"]}
+    figure_kinds = {k.name for k in figures.REGISTRY.values() if k.config_name in config.figures}
     record = {
         "metrics": [metric_entries[key] for key in sorted(metric_entries)],
         "methods": _of_plugins(debias.REGISTRY, methods, _Method),
@@ -310,6 +310,6 @@ def _value(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf") else value
 
 
-def _by_the_run(grid: Any) -> dict[str, Any]:
+def _by_the_run(study: Any) -> dict[str, Any]:
     """Stands for the files that a table is made from: the run has made it of them."""
     return {"plugin": InMemory(("plugin",), None)}

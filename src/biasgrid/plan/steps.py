@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import absence, debias, figures, metrics, tables
 from ..configs import canonical, sort_keys
+from ..debias import UNTOUCHED
 from ..embeddings import kinds
 from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
@@ -18,12 +19,12 @@ from ..errors import BiasgridError
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..files import slug
-from ..grid import Cell, Evaluation, Inference
 from ..inference import significance
+from ..planned import Cell, Evaluation, Inference
 from ..resources import find_file
-from ..study import UNTOUCHED, Study
 from . import code
 from .step import Step
+from .study import Study
 
 NO_MODEL = "none of the study's models could be downloaded"
 ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
@@ -31,11 +32,11 @@ ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it as
 
 def cell_step(study: Study, cell: Cell) -> Step:
     """The step that measures a cell."""
-    inputs = {"query": study.query_file(cell.query), **_state_of(study, cell)}
+    inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
     return Step(
         f"cell {cell.name}",
         inputs,
-        study.cell_file(cell),
+        study.paths.cell_file(cell),
         cell.spec,
         "biasgrid.cell:compute_cell",
         _modules(study, [cell]),
@@ -46,14 +47,14 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     """The step that infers cells of one model, debias method and metric."""
     cells, first = [inference.cell for inference in group], group[0]
     inputs = {
-        "cells": list(map(study.cell_file, cells)),
-        "queries": [study.query_file(cell.query) for cell in cells],
+        "cells": list(map(study.paths.cell_file, cells)),
+        "queries": [study.paths.query_file(cell.query) for cell in cells],
         **_state(study, first.cell.model, first.cell.debias),
     }
     if study.kind(first.cell.model).scores:
         inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
-    if significance.needs_pool(study.config["inference"]) and study.kind(first.cell.model).random_groups:
-        inputs["pool"] = study.pool_file(first.cell.model)
+    if significance.needs_pool(study.config.inference.parts) and study.kind(first.cell.model).random_groups:
+        inputs["pool"] = study.paths.pool_file(first.cell.model)
     function = "biasgrid.inference.step:infer_cells"
     modules = _inference_modules(study, cells, first.spec["inference"])
     spec = {
@@ -62,8 +63,8 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         "code": code.digest(function.partition(":")[0], *modules),
     }
     # the values of the cells' bootstrap resamples
-    beside = (".npy",) if "bootstrap" in study.config["inference"] else ()
-    output = study.inference_file(first)
+    beside = (".npy",) if study.config.inference.bootstrap else ()
+    output = study.paths.inference_file(first)
     return Step(f"inference {first.group}", inputs, output, spec, function, modules, beside)
 
 
@@ -72,33 +73,35 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
     members = [inference for inference in group if inference.cell.criterion in study.ranked_criteria]
     cells, first = [inference.cell for inference in members], group[0]
     inputs = {
-        "inference": study.inference_file(first),
-        "queries": [study.query_file(inference.cell.query) for inference in group],
+        "inference": study.paths.inference_file(first),
+        "queries": [study.paths.query_file(inference.cell.query) for inference in group],
         **_state(study, first.cell.model, first.cell.debias),
-        "pool": study.pool_file(first.cell.model),
+        "pool": study.paths.pool_file(first.cell.model),
     }
     function, modules = "biasgrid.inference.aggregates:write_aggregates", _modules(study, cells)
     spec = {
         "ranked": sorted(study.ranked_criteria),
-        "criteria": study.aggregate_criteria[first.group],
-        "aggregation": study.config["aggregation"],
+        "criteria": study.grid.aggregate_criteria[first.group],
+        "aggregation": study.config.aggregation,
         # it keeps the values of random groups that this code measured
         "code": code.digest(function.partition(":")[0], *modules),
     }
-    output = study.aggregates_file(first)
+    output = study.paths.aggregates_file(first)
     return Step(f"aggregates {first.group}", inputs, output, spec, function, modules, (".npz",))
 
 
 def pool_step(study: Study, model: str) -> Step:
     """The step that makes the words of a model's random groups."""
     inputs = _state(study, model, UNTOUCHED)
-    return Step(f"pool {model}", inputs, study.pool_file(model), {}, "biasgrid.inference.pool:write_pool")
+    return Step(
+        f"pool {model}", inputs, study.paths.pool_file(model), {}, "biasgrid.inference.pool:write_pool"
+    )
 
 
 def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
     """Language model and sentences that it scores in one step -> the cells that ask for them."""
     cells: dict[tuple[str, str], list[Cell]] = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         if study.kind(cell.model).scores:
             cells.setdefault((cell.model, sentences_of(study, cell)), []).append(cell)
     return cells
@@ -106,7 +109,7 @@ def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
 
 def sentences_of(study: Study, cell: Cell) -> str:
     """What a language model scores in one step for a cell: its query, or all queries of its file of sentences."""
-    file = study.config["criteria"][cell.criterion]["queries"][cell.query].get("file")
+    file = study.config.criteria[cell.criterion].queries[cell.query].file
     return f"file.{slug(file.rpartition('.')[0])}" if file else cell.query
 
 
@@ -120,17 +123,17 @@ def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
     numbers = {query: number for number, query in enumerate(queries)}
     for entry in spec["asked"]:
         entry["query"] = numbers[entry["query"]]
-    inputs = {"queries": list(map(study.query_file, queries)), **_state(study, model, UNTOUCHED)}
+    inputs = {"queries": list(map(study.paths.query_file, queries)), **_state(study, model, UNTOUCHED)}
     modules = tuple(
         sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in spec["asked"]})
     )
-    output, function = study.sentence_scores_file(model, sentences), "biasgrid.sentence_scores:write"
+    output, function = study.paths.sentence_scores_file(model, sentences), "biasgrid.sentence_scores:write"
     return Step(f"sentence scores {model}/{sentences}", inputs, output, spec, function, modules)
 
 
 def frequency_step(study: Study, model: str) -> Step:
     """The step that says how frequent the words of a model's queries are."""
-    queries = dict.fromkeys((c.criterion, c.query) for c in study.cells.values() if c.model == model)
+    queries = dict.fromkeys((c.criterion, c.query) for c in study.grid.cells.values() if c.model == model)
     options = ("preprocessors", "strategy")
     spec = {"model": model, "queries": []}
     for criterion, query in queries:
@@ -139,20 +142,27 @@ def frequency_step(study: Study, model: str) -> Step:
             [criterion, query, {name: look_up[name] for name in options if name in look_up}]
         )
     if study.frequency_source(model) == WORDFREQ:
-        spec |= {"source": WORDFREQ, "language": study.models[model].get("language", ENGLISH)}
-    inputs = {"queries": [study.query_file(query) for _, query in queries], **_state(study, model, UNTOUCHED)}
+        spec |= {"source": WORDFREQ, "language": study.config.models[model].language or ENGLISH}
+    inputs = {
+        "queries": [study.paths.query_file(query) for _, query in queries],
+        **_state(study, model, UNTOUCHED),
+    }
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
     function = "biasgrid.frequency:write"
-    return Step(f"frequency {model}", inputs, study.frequency_file(model), sort_keys(spec), function, modules)
+    return Step(
+        f"frequency {model}", inputs, study.paths.frequency_file(model), sort_keys(spec), function, modules
+    )
 
 
 def fit_step(study: Study, model: str, key: str) -> Step:
     """The step that fits a debias method on a model."""
-    spec = study.fits[model, key].spec
+    spec = study.grid.fits[model, key].spec
     modules = (debias.REGISTRY.module(spec["method"]),)
     inputs = _state(study, model, UNTOUCHED)
     name = f"debias {model}/{key}"
-    return Step(name, inputs, study.transform_file(model, key), spec, "biasgrid.debias.step:fit", modules)
+    return Step(
+        name, inputs, study.paths.transform_file(model, key), spec, "biasgrid.debias.step:fit", modules
+    )
 
 
 def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
@@ -167,9 +177,9 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
         places[path] = str(place := find_file(path))
-        if archive in study.config["benchmarks"]:
+        if archive in study.config.benchmarks:
             places[path] = str(raw / path.replace(":", "/", 1))
-            archives[raw / archive] = study.config["benchmarks"][archive]["source"]
+            archives[raw / archive] = study.config.benchmarks[archive].source
         elif place.is_file():  # if it is missing, the evaluation reports it
             input_files.append(str(place))
     inputs = {
@@ -183,7 +193,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
     return Step(
         f"evaluation {evaluation.name}",
         inputs,
-        study.evaluation_file(evaluation),
+        study.paths.evaluation_file(evaluation),
         spec,
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
@@ -192,7 +202,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
 
 
 def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) -> Step:
-    of_present = (present.evaluations | present.quality).get(evaluation.name)
+    of_present = (present.grid.evaluations | present.grid.quality).get(evaluation.name)
     if of_present is not None:
         return evaluation_step(present, of_present)
     step = evaluation_step(study, evaluation)
@@ -203,14 +213,14 @@ def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) ->
 
 def null_step(study: Study, cell: Cell) -> Step:
     """The step that computes the null distributions of a cell."""
-    inference = study.inferences.get(cell.name)
+    inference = study.grid.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
-    inputs = {"query": study.query_file(cell.query), **_state_of(study, cell)}
+    inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
     if significance.needs_pool(spec["inference"]) and study.kind(cell.model).random_groups:
-        inputs["pool"] = study.pool_file(cell.model)
+        inputs["pool"] = study.paths.pool_file(cell.model)
     function = "biasgrid.inference.null:write_null"
     modules = _inference_modules(study, [cell], spec["inference"])
-    return Step(f"null {cell.name}", inputs, study.null_file(cell), spec, function, modules)
+    return Step(f"null {cell.name}", inputs, study.paths.null_file(cell), spec, function, modules)
 
 
 def figure_step(study: Study, drawing: Drawing) -> Step:
@@ -243,7 +253,8 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
         return figure_step(study, replace(drawing, inputs=inputs))
     if is_absent or (of_present is None and drawing.name in study.figures):
         # archives of benchmarks have no labels
-        labels = present.absent_labels + [key for key in present.absent if key not in study.models]
+        models = [model["label"] for key, model in study.models.items() if key in present.absent]
+        labels = models + [key for key in present.absent if key not in study.models]
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
     # else of a null distribution, or of files that the figure is not planned to be drawn from
@@ -258,13 +269,13 @@ def table_step(study: Study, name: str) -> Step:
     table = tables.REGISTRY[name]
     # which p-values are adjusted together is said by the tests themselves
     tested = (
-        _test_modules(study.config["inference"]) if "inferences" in inputs and "queries" in inputs else ()
+        _test_modules(study.config.inference.parts) if "inferences" in inputs and "queries" in inputs else ()
     )
     spec = {"table": name, **(table.spec_of(study) if inputs else {absence.STATUS: table.absent(study)})}
     return Step(
         f"table {name}",
         inputs,
-        study.table_file(name),
+        study.paths.table_file(name),
         spec,
         "biasgrid.tables:write",
         (tables.REGISTRY.module(name), *tested),
@@ -297,7 +308,7 @@ def rank_samples_step(study: Study) -> Step:
     return Step(
         "rank_samples",
         inputs,
-        study.ranks_file,
+        study.paths.ranks_file,
         spec,
         "biasgrid.tables.rank_samples:write",
         present=when_run(study, rank_samples_step),
@@ -311,8 +322,8 @@ def model_store(study: Study, model: str) -> StoreOf:
 
 def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
     """The files of a model, untouched or under a debias method."""
-    transform = {} if debias == UNTOUCHED else {"transform": study.transform_file(model, debias)}
-    return {"model": study.model_file(model), "store": model_store(study, model), **transform}
+    transform = {} if debias == UNTOUCHED else {"transform": study.paths.transform_file(model, debias)}
+    return {"model": study.paths.model_file(model), "store": model_store(study, model), **transform}
 
 
 def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
@@ -320,7 +331,7 @@ def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
     if not study.kind(cell.model).scores:
         return _state(study, cell.model, cell.debias)
     sentences = sentences_of(study, cell)
-    scores = study.sentence_scores_file(cell.model, sentences)
+    scores = study.paths.sentence_scores_file(cell.model, sentences)
     # scores copied from another model's folder must not be read as this model's
     made_of = json.dumps({"model": cell.model, "sentences": sentences})
     return {"model": scores, "store": StoreOf(scores, made_of, study.kind(cell.model).name)}

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
@@ -33,6 +33,9 @@ from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import interval_of, interval_of_units, number, tests_of
+
+if TYPE_CHECKING:
+    from ..plan.study import Study
 
 # a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
@@ -170,17 +173,19 @@ class Cells:
         return asdict(self)
 
 
-def inputs(study: Any) -> dict[str, Any]:
+def inputs(study: Study) -> dict[str, Any]:
     """The files that `read` takes, by role."""
-    queries = [study.query_file(key) for key in dict.fromkeys(c.query for c in study.cells.values())]
+    queries = [
+        study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.grid.cells.values())
+    ]
     comparison = ("comparison",) if "comparison" in study.tables else ()
     return files_of(study, ("cells", "inferences", "scores", *comparison)) | {"queries": queries}
 
 
-def spec(study: Any) -> dict[str, Any]:
+def spec(study: Study) -> dict[str, Any]:
     """What `read` depends on besides: which interval is shown, and the file that commands name."""
     return {
-        "interval": study.config["inference"]["interval"],
+        "interval": study.config.inference.interval,
         "study": (study.results / "study.json").as_posix(),
     }
 

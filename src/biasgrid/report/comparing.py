@@ -22,6 +22,7 @@ from ..printable import without_hidden
 from ..records import read_model
 from ..statistics.aggregation import OVERALL
 from ..tables.inputs import FACTS
+from ..validation import to_record
 from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .changes import ABSENT, COLUMNS, LATER, LOST_VALUE, NEW_VALUE, Changes, Side
@@ -40,9 +41,9 @@ def side_of(study: FinishedStudy) -> Side:
 
     Raises BiasgridError for a study without scores, and for a damaged table.
     """
-    if not study.table_file("scores").is_file():
+    if not study.paths.table_file("scores").is_file():
         raise BiasgridError(f"{study.folder}: not a finished study: it has no scores.csv; run it again")
-    config = dict(study.config)
+    config = to_record(study.config)
     # paths as the study's file has them; in `study.config` they are relative to the working directory
     raw = load.read(study.folder / CONFIG)
     config |= {key: raw[key] for key in ("published", "computed") if key in raw}
@@ -52,10 +53,10 @@ def side_of(study: FinishedStudy) -> Side:
     }
     vectors = {}
     for model in study.models:
-        if (file := study.model_file(model)).is_file():
+        if (file := study.paths.model_file(model)).is_file():
             vectors[model] = read_model(file).get("sha256", {})
     return Side(
-        {name: _texts(study, name) for name in COLUMNS if study.table_file(name).is_file()},
+        {name: _texts(study, name) for name in COLUMNS if study.paths.table_file(name).is_file()},
         config,
         study.queries,
         vectors,
@@ -66,7 +67,7 @@ def side_of(study: FinishedStudy) -> Side:
 
 def _texts(study: FinishedStudy, name: str) -> pd.DataFrame:
     """A table as text, once its compared columns are checked. Tables of older code may lack those of `LATER`."""
-    file, table = study.table_file(name), tables.REGISTRY[name]
+    file, table = study.paths.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = lines.readline().rstrip("\r\n").split(",")
     key, numbers, texts = COLUMNS[name]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from .. import tables
 from ..api import partial_study
+from ..api.made_paths import MadePaths
 from ..api.study import FinishedStudy
 from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..plan.step import Step
 from ..plan.steps import table_step
-from ..tables import rank_samples
 from .report_step import SHOWN, report_step
 
 
@@ -22,51 +23,55 @@ from .report_step import SHOWN, report_step
 class _ExistingStudy(FinishedStudy):
     """A finished study. A table that it lacks, or that older code made without a column, is made in memory."""
 
-    def table_file(self, name: str) -> Any:
-        if name not in self._tables_in_memory:
-            file = super().table_file(name)
-            self._tables_in_memory[name] = file if tables.REGISTRY[name].is_whole(file) else self._table(name)
-        return self._tables_in_memory[name]
+    @cached_property
+    def paths(self) -> _ExistingPaths:
+        return _ExistingPaths(self.results, self)
 
-    def _table(self, name: str) -> Any:
+    @cached_property
+    def tables(self) -> dict[str, Mapping[str, Any]]:
+        """The tables that it has, or that can be made."""
+        for name in SHOWN:
+            if name in self.plain.tables:
+                self.paths.table_file(name)
+        return {name: files for name, files in self.plain.tables.items() if name not in self.paths.missing}
+
+    @cached_property
+    def plain(self) -> FinishedStudy:
+        return FinishedStudy(self.config, self.queries, self.folder, plugins=self.plugins)
+
+
+@dataclass(frozen=True)
+class _ExistingPaths(MadePaths):
+    study: _ExistingStudy
+
+    def table_file(self, name: str) -> Any:
+        if name not in self.made:
+            file = self.study.plain.paths.table_file(name)
+            self.made[name] = file if tables.REGISTRY[name].is_whole(file) else self._table(name, file)
+        return self.made[name]
+
+    def _table(self, name: str, file: Path) -> Any:
         try:
             table = tables.REGISTRY[name]
             # from tables that may be in memory, too
-            return InMemory((name,), table.frame(table.inputs_of(self), table_step(self._plain, name).spec))
+            return InMemory(
+                (name,), table.frame(table.inputs_of(self.study), table_step(self.study.plain, name).spec)
+            )
         except (BiasgridError, OSError) as error:
-            self.missing_tables[name] = str(error)
-            return super().table_file(name)
+            self.missing[name] = str(error)
+            return file
 
     @property
     def ranks_file(self) -> Any:
-        file = super().ranks_file
+        files = self.study.plain.paths
         # older code, which made rankings without a column, made other ranks
-        if file.is_file() and tables.REGISTRY["rankings"].is_whole(super().table_file("rankings")):
-            return file
-        if rank_samples.NAME not in self._tables_in_memory:
-            ranks = rank_samples.make(rank_samples.inputs(self), rank_samples.spec(self))
-            self._tables_in_memory[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
-        return self._tables_in_memory[rank_samples.NAME]
+        if files.ranks_file.is_file() and tables.REGISTRY["rankings"].is_whole(files.table_file("rankings")):
+            return files.ranks_file
+        return super().ranks_file
 
     @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """The tables that it has, or that can be made."""
-        for name in SHOWN:
-            if name in self._plain.tables:
-                self.table_file(name)
-        return {name: files for name, files in self._plain.tables.items() if name not in self.missing_tables}
-
-    @cached_property
-    def _plain(self) -> FinishedStudy:
-        return FinishedStudy(self.config, self.queries, self.folder, plugins=self.plugins)
-
-    @cached_property
-    def missing_tables(self) -> dict[str, str]:
+    def missing(self) -> dict[str, str]:
         """Why tables are missing, by name."""
-        return {}
-
-    @cached_property
-    def _tables_in_memory(self) -> dict[str, Any]:
         return {}
 
 
@@ -77,9 +82,12 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
     BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
     """
     existing_study = _ExistingStudy(study.config, study.queries, study.folder, plugins=study.plugins)
-    files = [existing_study.cell_file(cell) for cell in existing_study.cells.values()]
-    files += [existing_study.inference_file(group[0]) for group in existing_study.inference_groups.values()]
-    files += map(existing_study.model_file, existing_study.models)
+    files = [existing_study.paths.cell_file(cell) for cell in existing_study.grid.cells.values()]
+    files += [
+        existing_study.paths.inference_file(group[0])
+        for group in existing_study.grid.inference_groups.values()
+    ]
+    files += map(existing_study.paths.model_file, existing_study.models)
     missing = [file for file in files if not file.is_file()]
     if missing:
         raise BiasgridError(
@@ -92,8 +100,8 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
         absent = partial_study.absent_queries(study, part)
         return replace(step, spec={**step.spec, "without": [*absent.items()]}), {}
     step = report_step(existing_study)
-    if "scores" in existing_study.missing_tables:
-        raise BiasgridError(existing_study.missing_tables["scores"])
+    if "scores" in existing_study.paths.missing:
+        raise BiasgridError(existing_study.paths.missing["scores"])
     return replace(
-        step, spec={**step.spec, "lacking": list(existing_study.missing_tables)}
-    ), existing_study.missing_tables
+        step, spec={**step.spec, "lacking": list(existing_study.paths.missing)}
+    ), existing_study.paths.missing

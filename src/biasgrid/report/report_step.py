@@ -12,10 +12,12 @@ from ..api import docstrings
 from ..errors import BiasgridError
 from ..plan.step import Step
 from ..plan.steps import when_run
+from ..plan.study import Study
 from ..resources import find_file
-from ..study import Study
 from ..tables.answers import summary_spec
 from ..tables.inputs import FACTS, facts_of, files_of
+from ..tables.scales import scaled_metrics
+from ..validation import to_record
 from . import cells
 from .step import template_files
 
@@ -38,12 +40,12 @@ def report_step(study: Study) -> Step:
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,
-        "tables": [study.table_file(name) for name in SHOWN if name in study.tables],
-        "models": [study.model_file(model) for model in study.models],
+        "tables": [study.paths.table_file(name) for name in SHOWN if name in study.tables],
+        "models": [study.paths.model_file(model) for model in study.models],
         **(_ranks(study) if "rankings" in study.tables else {}),
     }
     function, present = "biasgrid.report.step:write", when_run(study, report_step)
-    return Step("report", inputs, study.report_file, spec_of(study), function, present=present)
+    return Step("report", inputs, study.paths.report_file, spec_of(study), function, present=present)
 
 
 def _ranks(study: Study) -> dict[str, Any]:
@@ -51,12 +53,12 @@ def _ranks(study: Study) -> dict[str, Any]:
     try:
         return files_of(study, ("rankings", "rank_samples"))
     except BiasgridError:
-        return {"rankings": study.table_file("rankings")}
+        return {"rankings": study.paths.table_file("rankings")}
 
 
 def spec_of(study: Study) -> dict[str, Any]:
     """The spec of a study's page, as JSON has it."""
-    criteria = study.config["criteria"]
+    criteria = study.config.criteria
     keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
     return {
         "study": study.name,
@@ -68,35 +70,35 @@ def spec_of(study: Study) -> dict[str, Any]:
         "debias": list(study.debias),
         "criteria": list(criteria),
         "metrics": keys,
-        "queries": {name: len(entry["queries"]) for name, entry in criteria.items()}
-        | {"Overall": sum(len(criteria[name]["queries"]) for name in study.ranked_criteria)},
+        "queries": {name: len(entry.queries) for name, entry in criteria.items()}
+        | {"Overall": sum(len(criteria[name].queries) for name in study.ranked_criteria)},
         "sets": {
             name: {
                 key: _references(study.queries[key], query_entry)
-                for key, query_entry in entry["queries"].items()
+                for key, query_entry in entry.queries.items()
             }
             for name, entry in criteria.items()
         },
         "collections": _collections(study),
         "neutrals": FACTS["neutral"](study),
         **facts_of(study, ("ranking", "level")),
-        "inference": study.config["inference"],
+        "inference": to_record(study.config.inference),
         "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
-        "scaled": study.scaled_metrics,
+        "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "facts": {key: _facts(study, key) for key in keys},
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now
-        "cells": {**cells.spec(study), "study": f"{study.config['results']}/{study.name}/{CONFIG}"},
+        "cells": {**cells.spec(study), "study": f"{study.config.results}/{study.name}/{CONFIG}"},
         "templates": hashlib.sha256(b"\0".join(file.read_bytes() for file in template_files())).hexdigest()[
             :16
         ],
     }
 
 
-def _facts(study: Any, key: str) -> dict[str, Any]:
+def _facts(study: Study, key: str) -> dict[str, Any]:
     """What a metric declares, under the parameters of the first criterion that has it."""
-    criterion = next(name for name in study.config["criteria"] if key in study.metrics(name))
+    criterion = next(name for name in study.config.criteria if key in study.metrics(name))
     metric, entry = study.metric(criterion, key), study.metrics(criterion)[key]
     low, high = metric.range
     return {
@@ -105,7 +107,7 @@ def _facts(study: Any, key: str) -> dict[str, Any]:
         "range": [str(low), str(high)],
         "reference": metric.reference,
         "no_test": metric.no_test,
-        "params": entry.get("params", {}),
+        "params": entry.params or {},
         "sign": _sign(metric),
         "is_signed": metric.bias == "two-sided",
         "blind": _blind(metric),
@@ -135,29 +137,28 @@ def _blind(metric: Any) -> str:
 
 def _references(query: Any, entry: Any) -> list[str]:
     """Where each set of a query is from: `file.set`, or "in the config"."""
-    sides = [entry.get(side, {}) for side in ("targets", "attributes")] if isinstance(entry, dict) else []
     references = [
         value if isinstance(value, str) else "in the config"
-        for side in sides
-        for value in (side.values() if isinstance(side, dict) else side)
+        for side in (entry.targets, entry.attributes)
+        for value in (side or {}).values()
     ]
     count = len(query.target_sets) + len(query.attribute_sets)
     return references if len(references) == count else ["in the config"] * count
 
 
-def _collections(study: Any) -> list[dict[str, str]]:
+def _collections(study: Study) -> list[dict[str, str]]:
     """The files of word sets that the queries name: paper and licence, as far as the files are there."""
     stems = {
         reference.partition(".")[0]
-        for entry in study.config["criteria"].values()
-        for key, query_entry in entry["queries"].items()
+        for entry in study.config.criteria.values()
+        for key, query_entry in entry.queries.items()
         for reference in _references(study.queries[key], query_entry)
     }
     collections = []
     for stem in sorted(stems - {"in the config"}):
         try:
             record = json.loads(
-                find_file(f"{study.config['word_sets']}/{stem}.json").read_text(encoding="utf-8")
+                find_file(f"{study.config.word_sets}/{stem}.json").read_text(encoding="utf-8")
             )
         except (OSError, ValueError, BiasgridError):
             continue

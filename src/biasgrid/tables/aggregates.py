@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,10 @@ from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import EVIDENCE, SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
 
@@ -85,10 +89,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table[AGGREGATES.names]
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    cells = [grid.inference_groups[name][0].cell for name in sorted(grid.aggregate_criteria)]
+def _spec(study: Planned) -> dict[str, Any]:
+    cells = [study.grid.inference_groups[name][0].cell for name in sorted(study.grid.aggregate_criteria)]
     return {
-        "aggregation": aggregation_name(grid.config["aggregation"]),
+        "aggregation": aggregation_name(study.config.aggregation),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
 

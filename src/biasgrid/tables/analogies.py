@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,10 @@ from ..evaluation.answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 KEYS = (
     CRITERION,
@@ -57,8 +61,9 @@ def _entries(evaluations: Iterable[Path]) -> Iterator[tuple[tuple, dict[str, Any
                 yield (*place, name, entry["method"], "yes" if entry["excluded"] else "no"), entry
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.analogy_evaluations))}
+def _inputs(study: Planned) -> dict[str, Any]:
+    asking = [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].questions]
+    return {"evaluations": list(map(study.paths.evaluation_file, asking))}
 
 
 ANALOGIES = Table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..labels import short_labels
 from ..verdicts.comparability import metrics_by_length
@@ -13,62 +13,66 @@ from . import REGISTRY
 from .inputs import facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
+from .scales import neutrals, scaled_metrics
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
-def answers_of(study: Any) -> list[Answer]:
+def answers_of(study: Planned) -> list[Answer]:
     """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
-    pairs = PAIRS.read(study.table_file("pairs")) if holds(study, PAIRS.when) else None
-    metrics = list(dict.fromkeys(cell.metric for cell in study.cells.values()))
-    rankings = RANKINGS.read(study.table_file("rankings"))
+    pairs = PAIRS.read(study.paths.table_file("pairs")) if holds(study, PAIRS.when) else None
+    metrics = list(dict.fromkeys(cell.metric for cell in study.grid.cells.values()))
+    rankings = RANKINGS.read(study.paths.table_file("rankings"))
     return answers(rankings, pairs, metrics, **facts_of(study, ("level", "draws")))
 
 
-def lengths_of(study: Any) -> dict[str, list[str]]:
+def lengths_of(study: Planned) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
-    scaled = study.scaled_metrics
+    scaled = scaled_metrics(study)
     has_lengths = any(scaled.values()) and "scalars" in study.tables
-    scalars = REGISTRY["scalars"].read(study.table_file("scalars")) if has_lengths else None
+    scalars = REGISTRY["scalars"].read(study.paths.table_file("scalars")) if has_lengths else None
     return metrics_by_length(scalars, scaled)
 
 
-def summary_of(study: Any) -> list[str]:
+def summary_of(study: Planned) -> list[str]:
     """What a study says, in at most five sentences; what is in no table, or in one of older code, is left out."""
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ
-        if name in study.tables and REGISTRY[name].is_whole(file := study.table_file(name))
+        if name in study.tables and REGISTRY[name].is_whole(file := study.paths.table_file(name))
     }
     said = summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
     return list(said.values())
 
 
-def sides_of(study: Any) -> list[tuple[str, str, float]]:
+def sides_of(study: Planned) -> list[tuple[str, str, float]]:
     """(criterion, metric, neutral value) of the metrics of ranked criteria whose values lie on both sides of it."""
     return [
         (criterion, key, value)
-        for (criterion, key), value in study.neutrals.items()
+        for (criterion, key), value in neutrals(study).items()
         if criterion in study.ranked_criteria and study.metric(criterion, key).bias == "two-sided"
     ]
 
 
-def summary_spec(study: Any) -> dict[str, Any]:
+def summary_spec(study: Planned) -> dict[str, Any]:
     """What `verdicts.summary` needs beside the tables, as JSON has it."""
     short = short_labels({model: study.labels[model] for model in study.models})
-    inference = [study.config["inference"]] + [
-        entry.get("inference", {})
-        for name in study.config["criteria"]
+    inference = [study.config.inference] + [
+        entry.inference
+        for name in study.config.criteria
         for entry in study.metrics(name).values()
+        if entry.inference
     ]
-    draws = {
-        (options.get(test.name) or {}).get("draws") for options in inference for test in COUNTING.values()
-    }
+    models = study.planned.models if study.absent else {}
+    tests = [getattr(options, test.name) for options in inference for test in COUNTING.values()]
     return {
-        "absent": study.absent_labels,
+        "absent": [model["label"] for key, model in models.items() if key in study.absent],
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
-        "scaled": study.scaled_metrics,
+        "scaled": scaled_metrics(study),
         "sides": sides_of(study),
         **facts_of(study, ("adjust", "level")),
-        "draws": sorted(draws - {None}),
+        "draws": sorted({test.draws for test in tests if test} - {None}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,11 +20,15 @@ from ..in_memory import File, InMemory, parts_of
 from ..resources import find_file
 from ..statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
+from .cells import rating_cells
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
 from .rankings import RANKINGS
 from .ratings import RATINGS
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -78,8 +82,8 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
     }
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    published, computed = grid.config["published"], grid.config["computed"]
+def _inputs(study: Planned) -> dict[str, Any]:
+    published, computed = study.config.published, study.config.computed
     numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
     files = {find_file(file).with_name(FILE) for file in numbers}
     return {
@@ -95,25 +99,43 @@ def _file(numbers: File) -> File:
     return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    planned = grid.planned if grid.absent else grid
+def published_as(study: Planned) -> dict[tuple[str, str], str]:
+    """Model and debias key -> the model whose published numbers it is compared with.
+
+    That is what the config says, else the model itself; of a debiased model only what the config says.
+    """
+    untouched_models = {
+        (key, UNTOUCHED): study.config.models[key].published_as or key for key in study.models
+    }
+    debiased_models = {
+        (model, key): name
+        for key, (_, entry) in study.debias.items()
+        for model, name in entry.published_as.items()
+        if model not in study.absent
+    }
+    return untouched_models | debiased_models
+
+
+def _spec(study: Planned) -> dict[str, Any]:
+    planned = study.planned if study.absent else study
+    names = published_as(planned)
     labels = {
         unit(model, debias): planned.labels[model]
-        + ("" if debias == UNTOUCHED else f" + {grid.labels[debias]}")
-        for model, debias in planned.published_as
+        + ("" if debias == UNTOUCHED else f" + {study.labels[debias]}")
+        for model, debias in names
     }
     measured: dict[tuple[str, str], dict[str, None]] = {}
-    for cell in grid.cells.values():
+    for cell in study.grid.cells.values():
         measured.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
     return {
         "labels": labels,
-        "queries": {key: words_digest(query) for key, query in grid.queries.items()},
+        "queries": {key: words_digest(query) for key, query in study.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],
-        "published_as": sorted([*state, name] for state, name in planned.published_as.items()),
-        "absent": sorted(unit(*state) for state in planned.published_as if state[0] in grid.absent),
-        "beside": {key: names for key, names in grid.config["beside"].items() if key in grid.models},
+        "published_as": sorted([*state, name] for state, name in names.items()),
+        "absent": sorted(unit(*state) for state in names if state[0] in study.absent),
+        "beside": {key: names for key, names in study.config.beside.items() if key in study.models},
         # names of queries -> their ids
-        "rated": {grid.queries[cell.query].name: cell.query for cell in grid.rating_cells},
+        "rated": {study.queries[cell.query].name: cell.query for cell in rating_cells(study)},
     }
 
 

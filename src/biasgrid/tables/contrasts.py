@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..results import results
 from .keys import CELL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 OTHERS, ALL = "(others)", "(all)"
 
@@ -24,8 +28,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return CONTRASTS.finish(rows, first=True)
 
 
-def _cells(grid: Any) -> list[Any]:
-    return [cell for cell in grid.cells.values() if grid.metric(cell.criterion, cell.metric).contrasts]
+def _cells(study: Planned) -> list[Cell]:
+    return [cell for cell in study.grid.cells.values() if study.metric(cell.criterion, cell.metric).contrasts]
 
 
 CONTRASTS = Table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FEWEST = 3  # queries
 
@@ -53,22 +57,24 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
     return pairs
 
 
-def _criteria(grid: Any) -> dict[str, dict[str, Any]]:
+def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
     """The criteria whose vectors and corpora are compared, as the spec has them."""
     criteria = {}
-    for criterion, entry in grid.config["criteria"].items():
-        metrics = {key: grid.metric(criterion, key) for key in sorted(grid.metrics(criterion))}
+    for criterion, entry in study.config.criteria.items():
+        metrics = {key: study.metric(criterion, key) for key in sorted(study.metrics(criterion))}
         corpora = [
-            key for key, m in metrics.items() if m.name == "pmi" and grid.suitable_models(criterion, key)
+            key
+            for key, m in metrics.items()
+            if m.name == "pmi" and study.grid.suitable_models(criterion, key)
         ]
         vector_metrics = [
             key
             for key, m in metrics.items()
             if m.template == (2, 2)
-            and (models := grid.suitable_models(criterion, key))
-            and not grid.kind(models[0]).text
+            and (models := study.grid.suitable_models(criterion, key))
+            and not study.kind(models[0]).text
         ]
-        queries = [q for key in entry["queries"] if (q := grid.queries[key]).template == (2, 2)]
+        queries = [q for key in entry.queries if (q := study.queries[key]).template == (2, 2)]
         if corpora and vector_metrics and len(queries) >= FEWEST:
             names = [[q.name, *(part.name for part in q.subqueries((2, 1)))] for q in queries]
             criteria[criterion] = {
@@ -96,7 +102,7 @@ CORPUS_CORRELATIONS = Table(
     reads=("scores",),
     when=_criteria,
     facts=("seed",),
-    spec=lambda grid: {"criteria": _criteria(grid)},
+    spec=lambda study: {"criteria": _criteria(study)},
     make=make,
     key=("criterion", "metric", "model", "debias", "corpus_metric", "of", "method"),
 )

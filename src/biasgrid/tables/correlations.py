@@ -124,7 +124,7 @@ CORRELATIONS = Table(
     ),
     reads=("rankings", "rank_samples"),
     facts=("bootstrap",),
-    spec=lambda grid: {"methods": grid.config["correlations"]},
+    spec=lambda study: {"methods": study.config.correlations},
     make=make,
     key=("criterion", "method", "metric_a", "metric_b"),
 )

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..records import read_frequencies
 from ..results import results
 from .table import Files
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 LOG, PMI = "log_frequency", "pmi"
 MEAN, VARIANCE = "mean_log_frequency", "variance_log_frequency"
@@ -71,25 +75,25 @@ def _number_labels(labels: Iterable[Any]) -> np.ndarray:
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
 
 
-def has_covariates(grid: Any, criteria: Iterable[str]) -> bool:
+def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
     """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
     (sub-)queries, as a correlation has at least."""
-    criteria, counted_models = set(criteria), set(grid.models_with_frequencies)
+    criteria, counted_models = set(criteria), set(study.grid.models_with_frequencies)
     metric_keys = {
         (c.criterion, c.metric)
-        for c in grid.cells.values()
+        for c in study.grid.cells.values()
         if c.model in counted_models and c.criterion in criteria
     }
-    for entry in metrics_spec(grid)["metrics"] if metric_keys else ():
+    for entry in metrics_spec(study)["metrics"] if metric_keys else ():
         if (entry["criterion"], entry["metric"]) in metric_keys:
-            queries = [grid.queries[part["id"]] for part in entry["parts"].values()]
+            queries = [study.queries[part["id"]] for part in entry["parts"].values()]
             sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
             if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
                 return True
     return False
 
 
-def metrics_spec(grid: Any) -> dict[str, Any]:
+def metrics_spec(study: Planned) -> dict[str, Any]:
     """What the points depend on besides files, as JSON has it.
 
     "metrics": of each criterion and metric the detail that words are scored by, what is taken of it and how often
@@ -97,14 +101,16 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
     "prefixes": what the words of models begin with; "corpora": the models that are corpora.
     """
     entries = []
-    for criterion, criterion_entry in grid.config["criteria"].items():
+    for criterion, criterion_entry in study.config.criteria.items():
         set_numbers: dict[tuple, int] = {}
-        for key in sorted(key for key in grid.metrics(criterion) if grid.suitable_models(criterion, key)):
-            metric = grid.metric(criterion, key)
+        for key in sorted(
+            key for key in study.metrics(criterion) if study.grid.suitable_models(criterion, key)
+        ):
+            metric = study.metric(criterion, key)
             parts: dict[str, dict[str, Any]] = {}
-            for query in criterion_entry["queries"]:
-                if grid.queries[query].fits(metric.template):
-                    for part in grid.queries[query].subqueries(metric.template):
+            for query in criterion_entry.queries:
+                if study.queries[query].fits(metric.template):
+                    for part in study.queries[query].subqueries(metric.template):
                         parts.setdefault(part.name, {"id": query, **_part(part, metric, set_numbers)})
             detail, selection = metric.scored_by
             entry = {
@@ -116,8 +122,8 @@ def metrics_spec(grid: Any) -> dict[str, Any]:
             }
             entry |= {"sign": -1 if metric.nearer == "second" else 1, "neutral": metric.neutral}
             entries.append({**entry, "pmi": metric.name == "pmi"})
-    prefixes = {key: model["vocab_prefix"] for key, model in grid.models.items() if model.get("vocab_prefix")}
-    corpora = sorted(model for model in grid.models if grid.kind(model).text)
+    prefixes = {key: prefix for key in study.models if (prefix := study.config.models[key].vocab_prefix)}
+    corpora = sorted(model for model in study.models if study.kind(model).text)
     return {"metrics": entries, "prefixes": prefixes, "corpora": corpora}
 
 

@@ -127,7 +127,7 @@ COVARIATES = Table(
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),
     reads=("cells", "frequencies", "scores"),
-    when=lambda grid: has_covariates(grid, grid.config["criteria"]),
+    when=lambda study: has_covariates(study, study.config.criteria),
     facts=("seed",),
     spec=metrics_spec,
     make=make,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..directions import COMPARED as KINDS
 from ..results import results
+from .cells import direction_cells
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
 
@@ -40,6 +41,6 @@ DIRECTIONS = Table(
     ),
     reads=("cells",),
     make=make,
-    cells=lambda grid: grid.direction_cells,
+    cells=direction_cells,
 )
 TABLES = (DIRECTIONS,)

@@ -11,6 +11,8 @@ from .column import Column
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..planned import Cell, Planned
+
 SPEC = "ends"  # the key of a table's spec that these columns depend on
 QUERY_ID = Column("query_id", "the query's key in the config: `queries/<query_id>.json` has its words")
 PARENT_QUERY_ID = Column(
@@ -29,7 +31,7 @@ def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
     return tuple(end for end in ends if end.name not in names)
 
 
-def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str, Any]:
+def spec_of(ends: Iterable[Column], study: Planned, cells: Iterable[Cell]) -> dict[str, Any]:
     """What these columns of a table of some cells depend on, as JSON has it."""
     spec: dict[str, Any] = {}
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
@@ -38,19 +40,19 @@ def spec_of(ends: Iterable[Column], grid: Any, cells: Iterable[Any]) -> dict[str
             queries_of_metrics.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
         spec["asked"] = []
         for place, ids in sorted(queries_of_metrics.items()):
-            template = grid.metric(*place).template
-            names = [part.name for key in ids for part in grid.queries[key].subqueries(template)]
+            template = study.metric(*place).template
+            names = [part.name for key in ids for part in study.queries[key].subqueries(template)]
             # the order of the config counts only where queries share a sub-query
             keys = sorted(ids) if len(set(names)) == len(names) else [*ids]
             spec["asked"].append([*place, list(template), keys])
         # a sub-query's name is made of its sets' names
-        queries = {key: grid.queries[key] for ids in queries_of_metrics.values() for key in ids}
+        queries = {key: study.queries[key] for ids in queries_of_metrics.values() for key in ids}
         spec["queries"] = {
             key: [query.name, query.target_sets_names, query.attribute_sets_names]
             for key, query in queries.items()
         }
     if MODEL_LABEL in ends:
-        spec["labels"] = {key: model["label"] for key, model in grid.models.items()}
+        spec["labels"] = {key: study.config.models[key].label for key in study.models}
     return {SPEC: spec} if spec else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,9 @@ from .column import Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -25,23 +28,23 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=LOST_WORDS.names, dtype="str")
 
 
-def look_up(cell: Any) -> tuple[str, str, str, str]:
+def look_up(cell: Cell) -> tuple[str, str, str, str]:
     """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count.
     The sub-queries of a query have all of its sets."""
     return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
 
 
-def look_ups(grid: Any) -> dict[tuple[str, str, str, str], Any]:
+def look_ups(study: Planned) -> dict[tuple[str, str, str, str], Cell]:
     """One cell for each `look_up` of a study, as all others lose the same words: the same cell in whatever order the
     config names metrics."""
 
-    def preference(cell: Any) -> tuple[bool, bool, str]:
-        template = grid.metric(cell.criterion, cell.metric).template
+    def preference(cell: Cell) -> tuple[bool, bool, str]:
+        template = study.metric(cell.criterion, cell.metric).template
         # the file of a cell with sub-queries has each word several times
-        return cell.debias != UNTOUCHED, not grid.queries[cell.query].exactly(template), cell.metric
+        return cell.debias != UNTOUCHED, not study.queries[cell.query].exactly(template), cell.metric
 
-    cells: dict[tuple[str, str, str, str], Any] = {}
-    for cell in sorted(grid.cells.values(), key=preference):
+    cells: dict[tuple[str, str, str, str], Cell] = {}
+    for cell in sorted(study.grid.cells.values(), key=preference):
         cells.setdefault(look_up(cell), cell)
     return cells
 
@@ -58,7 +61,7 @@ LOST_WORDS = Table(
         MODEL,
     ),
     reads=("cells",),
-    cells=lambda grid: look_ups(grid).values(),
+    cells=lambda study: look_ups(study).values(),
     make=make,
 )
 TABLES = (LOST_WORDS,)

@@ -81,7 +81,7 @@ MITIGATION = Table(
         Column("status", '"ok", or why there is no value'),
     ),
     reads=("scores", "evaluations"),
-    when=lambda grid: any(evaluation.debias != UNTOUCHED for evaluation in grid.evaluations.values()),
+    when=lambda study: any(evaluation.debias != UNTOUCHED for evaluation in study.grid.evaluations.values()),
     facts=("neutral",),
     make=make,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ import pandas as pd
 from ..results import results
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -28,16 +31,16 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return PAIR_MEANS.finish(rows)
 
 
-def _cells(grid: Any) -> list[Any]:
+def _cells(study: Planned) -> list[Cell]:
     cells = []
-    for cell in grid.cells.values():
-        if grid.metric(cell.criterion, cell.metric).paired and grid.kind(cell.model).scores:
+    for cell in study.grid.cells.values():
+        if study.metric(cell.criterion, cell.metric).paired and study.kind(cell.model).scores:
             cells.append(cell)
     queries = Counter(map(_place, cells))
     return [cell for cell in cells if queries[_place(cell)] > 1]
 
 
-def _place(cell: Any) -> tuple[str, ...]:
+def _place(cell: Cell) -> tuple[str, ...]:
     return cell.criterion, cell.metric, cell.model, cell.debias
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,11 +18,15 @@ from ..statistics.ranks import query_parts
 from ..statistics.shared import FEW_SHARED, NO_VALUE, OTHER_QUERIES, THESE_QUERIES, is_comparable
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
-from .inputs import subqueries_of
 from .keys import CRITERION, METRIC
+from .query_groups import subqueries_of
 from .scores import read_ranked
 from .shared import Place, State, places_of
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 FAMILIES = MODELS, STATES
 
@@ -142,7 +146,7 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
         yield STATES, [state for state in states if state[0] == model]
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     words = {
         criterion: {
             key: {
@@ -150,11 +154,11 @@ def _spec(grid: Any) -> dict[str, Any]:
                 for parts in queries
                 for part in parts
             }
-            for key, queries in subqueries_of(grid, criterion).items()
+            for key, queries in subqueries_of(study, criterion).items()
         }
-        for criterion in sorted(grid.ranked_criteria)
+        for criterion in sorted(study.ranked_criteria)
     }
-    return {**rank_samples.spec(grid), "words": words}
+    return {**rank_samples.spec(study), "words": words}
 
 
 PAIRS = Table(

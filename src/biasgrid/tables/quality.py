@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
 from .rankings import round_values
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 # a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
 ENOUGH = 100
@@ -94,11 +98,11 @@ def _value(group: str, items: tuple[Any, np.ndarray], mask: np.ndarray) -> float
     return float(outcomes[mask].mean()) if mask.any() else math.nan
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, grid.quality.values()))}
+def _inputs(study: Planned) -> dict[str, Any]:
+    return {"evaluations": list(map(study.paths.evaluation_file, study.grid.quality.values()))}
 
 
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of models and of benchmarks that could not be downloaded."""
     return [
         {
@@ -106,12 +110,12 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             "debias": evaluation.debias,
             "group": group,
             "benchmark": benchmark,
-            "model_label": grid.planned.models[evaluation.model]["label"],
+            "model_label": study.config.models[evaluation.model].label,
         }
-        for evaluation in grid.planned.quality.values()
+        for evaluation in study.planned.grid.quality.values()
         for group, key in (("similarity", "similarity"), ("analogy", "analogies"))
-        for benchmark, file in grid.config["quality"].get(key, {}).items()
-        if evaluation.model in grid.absent or file.partition(":")[0] in grid.absent
+        for benchmark, file in (getattr(study.config.quality, key) or {}).items()
+        if evaluation.model in study.absent or file.partition(":")[0] in study.absent
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
 
@@ -69,37 +73,37 @@ def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
     return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
 
 
-def metrics_with_direction(grid: Any) -> list[list[Any]]:
+def metrics_with_direction(study: Planned) -> list[list[Any]]:
     """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
     are nearer to. Sign -1: a positive value means the second group."""
     metrics = []
-    for criterion in grid.config["criteria"]:
-        for key in grid.metrics(criterion):
-            metric = grid.metric(criterion, key)
-            if metric.nearer and metric.bias == "two-sided" and grid.suitable_models(criterion, key):
+    for criterion in study.config.criteria:
+        for key in study.metrics(criterion):
+            metric = study.metric(criterion, key)
+            if metric.nearer and metric.bias == "two-sided" and study.grid.suitable_models(criterion, key):
                 sign = 1 if metric.nearer == "first" else -1
                 template = ", ".join(map(str, metric.template))
                 metrics.append([criterion, key, template, sign, metric.neutral])
     return sorted(metrics)
 
 
-def spec(grid: Any) -> dict[str, Any]:
-    metrics = metrics_with_direction(grid)
-    queries = {name: sorted(grid.config["criteria"][name]["queries"]) for name, *_ in metrics}
+def spec(study: Planned) -> dict[str, Any]:
+    metrics = metrics_with_direction(study)
+    queries = {name: sorted(study.config.criteria[name].queries) for name, *_ in metrics}
     return {"metrics": metrics, "queries": queries}
 
 
-def inputs(grid: Any) -> dict[str, Any]:
+def inputs(study: Planned) -> dict[str, Any]:
     """The scores and, with a bootstrap, the resamples of all cells of the table."""
-    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(grid)}
+    metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(study)}
 
     def has_rank(cell: Any) -> bool:
         return (cell.criterion, cell.metric) in metric_keys
 
-    if not any(map(has_rank, grid.cells.values())):
+    if not any(map(has_rank, study.grid.cells.values())):
         return {}
-    samples = sample_files(grid, has_rank) if holds(grid, "bootstrap") else {}
-    return {"scores": grid.table_file("scores"), **samples}
+    samples = sample_files(study, has_rank) if holds(study, "bootstrap") else {}
+    return {"scores": study.paths.table_file("scores"), **samples}
 
 
 # what its tables are made from

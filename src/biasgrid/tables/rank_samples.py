@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,15 @@ from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..statistics.shared import COVERAGE, THESE_QUERIES
-from .inputs import clusters_of, facts_of, sample_files
+from .inputs import facts_of, sample_files
+from .query_groups import clusters_of
 from .scores import read_ranked
 from .shared import Clusters, Parts, places_of
 from .table import Files
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 NAME = "rank_samples"
 RANKS = ("rank", "rank_shared")  # the columns of the rankings whose resamples they are
@@ -61,18 +66,18 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
     return rank_samples(scores, *samples, **spec["ranking"], clusters=spec["clusters"])
 
 
-def spec(grid: Any) -> dict[str, Any]:
-    return facts_of(grid, ("ranking", "draws", "seed")) | {
-        "clusters": clusters_of(grid),
+def spec(study: Planned) -> dict[str, Any]:
+    return facts_of(study, ("ranking", "draws", "seed")) | {
+        "clusters": clusters_of(study),
         "queries": {
-            name: sorted(grid.config["criteria"][name]["queries"]) for name in sorted(grid.ranked_criteria)
+            name: sorted(study.config.criteria[name].queries) for name in sorted(study.ranked_criteria)
         },
     }
 
 
-def inputs(grid: Any) -> dict[str, Any]:
-    samples = sample_files(grid, lambda cell: cell.criterion in grid.ranked_criteria)
-    return {"scores": grid.table_file("scores"), **samples}
+def inputs(study: Planned) -> dict[str, Any]:
+    samples = sample_files(study, lambda cell: cell.criterion in study.ranked_criteria)
+    return {"scores": study.paths.table_file("scores"), **samples}
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,10 +11,14 @@ from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
 from ..statistics.correlation import by_methods
+from .cells import rating_cells
 from .correlation_columns import correlation_columns
 from .keys import CELL
 from .table import Column, Files, Table
 from .words import WORDS, cell_words, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -40,24 +44,24 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
 
 
-def ratings_file(grid: Any, criterion: str) -> str:
+def ratings_file(study: Planned, criterion: str) -> str:
     """The file of a criterion's ratings."""
-    return grid.config["criteria"][criterion]["ratings"]["file"]
+    return study.config.criteria[criterion].ratings.file
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    files = {ratings_file(grid, cell.criterion) for cell in grid.rating_cells}
+def _inputs(study: Planned) -> dict[str, Any]:
+    files = {ratings_file(study, cell.criterion) for cell in rating_cells(study)}
     return {"ratings": [str(find_file(file)) for file in sorted(files)]}
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     cells = [
         {
-            "place": place_of(grid, cell),
-            "query": grid.queries[cell.query].name,
-            "ratings": ratings_file(grid, cell.criterion),
+            "place": place_of(study, cell),
+            "query": study.queries[cell.query].name,
+            "ratings": ratings_file(study, cell.criterion),
         }
-        for cell in grid.rating_cells
+        for cell in rating_cells(study)
     ]
     return {"cells": cells}
 
@@ -80,6 +84,6 @@ RATINGS = Table(
     facts=("seed",),
     spec=_spec,
     make=make,
-    cells=lambda grid: grid.rating_cells,
+    cells=rating_cells,
 )
 TABLES = (RATINGS,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,11 @@ from ..verdicts.evidence import Test as PValues
 from ..verdicts.evidence import adjust as adjust_families
 from .column import Columns
 from .keys import CELL
+from .scales import neutrals
 from .table import ANY, Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -177,11 +181,11 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _absent(grid: Any) -> list[dict[str, str]]:
+def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
-    planned, rows = grid.planned, {}
-    for cell in planned.cells.values():
-        if cell.model not in grid.absent:
+    planned, rows = study.planned, {}
+    for cell in planned.grid.cells.values():
+        if cell.model not in study.absent:
             continue
         query = planned.queries[cell.query]
         for part in query.subqueries(planned.metric(cell.criterion, cell.metric).template):
@@ -190,18 +194,18 @@ def _absent(grid: Any) -> list[dict[str, str]]:
             row |= {
                 "query_id": cell.query,
                 "parent_query_id": "" if part is query else cell.query,
-                "model_label": planned.models[cell.model]["label"],
+                "model_label": planned.config.models[cell.model].label,
             }
             rows.setdefault(place, row)
     return list(rows.values())
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     tests = sorted(
-        [criterion, metric, len(tests_of(grid.metric(criterion, metric)))]
-        for criterion, metric in grid.neutrals
+        [criterion, metric, len(tests_of(study.metric(criterion, metric)))]
+        for criterion, metric in neutrals(study)
     )
-    return {"interval": grid.config["inference"]["interval"], "tests": tests}
+    return {"interval": study.config.inference.interval, "tests": tests}
 
 
 # of scores and of aggregates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,9 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -43,19 +46,19 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
     return list_queries.merge(scores, on=["criterion", "metric", "query"], how="inner")
 
 
-def concepts(grid: Any) -> Iterator[list[Any]]:
+def concepts(study: Planned) -> Iterator[list[Any]]:
     """Criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
 
     A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
     part is named by the sets that all lists have.
     """
-    for criterion, entry in grid.config["criteria"].items():
-        for concept, lists in (entry.get("seed_lists") or {}).items():
-            queries = [grid.queries[key] for key in lists.values()]
+    for criterion, entry in study.config.criteria.items():
+        for concept, lists in (entry.seed_lists or {}).items():
+            queries = [study.queries[key] for key in lists.values()]
             names = [{s.name for s in (*q.target_sets, *q.attribute_sets)} for q in queries]
             common = set.intersection(*names)
-            for metric in grid.metrics(criterion):
-                template = grid.metric(criterion, metric).template
+            for metric in study.metrics(criterion):
+                template = study.metric(criterion, metric).template
                 if not all(query.fits(template) for query in queries):
                     continue
                 for subqueries in zip(*(query.subqueries(template) for query in queries), strict=True):
@@ -89,9 +92,9 @@ SEED_LISTS = Table(
         ),
     ),
     reads=("scores", "intervals"),
-    when=lambda grid: any(concepts(grid)),
+    when=lambda study: any(concepts(study)),
     facts=("neutral",),
-    spec=lambda grid: {"concepts": list(concepts(grid))},
+    spec=lambda study: {"concepts": list(concepts(study))},
     make=make,
 )
 TABLES = (SEED_LISTS,)

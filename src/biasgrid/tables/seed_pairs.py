@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Evaluation, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -25,13 +28,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def pair_evaluations(grid: Any) -> list[Any]:
+def pair_evaluations(study: Planned) -> list[Evaluation]:
     """The evaluations that have lists of pairs."""
-    return [e for e in grid.evaluations.values() if grid.evaluation_specs[e.criterion].seed_pairs]
+    return [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].seed_pairs]
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    return {"evaluations": list(map(grid.evaluation_file, pair_evaluations(grid)))}
+def _inputs(study: Planned) -> dict[str, Any]:
+    return {"evaluations": list(map(study.paths.evaluation_file, pair_evaluations(study)))}
 
 
 SEED_PAIRS = Table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,10 @@ from ..statistics.one_sample import t_test
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 PLACE = ["criterion", "query", "metric", "debias"]
 
@@ -71,31 +75,31 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
     return {f"{name}_low": low if math.isnan(low) else max(low, least), f"{name}_high": high}
 
 
-def pairs(grid: Any) -> list[dict[str, Any]]:
+def pairs(study: Planned) -> list[dict[str, Any]]:
     """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
     models; "exact" where nothing is drawn at random for the real ones."""
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, entry in grid.config.get("shuffled", {}).items():
+    for name, entry in (study.config.shuffled or {}).items():
         for text in ("real", "shuffled"):
-            for model in (key for key in entry[text] if key in grid.models):
-                corpus = grid.models[model]["source"].get("corpus", {}).get("name", model)
+            for model in (key for key in getattr(entry, text) if key in study.models):
+                corpus = study.models[model]["source"].get("corpus", {}).get("name", model)
                 pair = {"name": name, "corpus": corpus, "real": [], "shuffled": [], "exact": True}
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
-                pair["exact"] &= text == "shuffled" or not _has_seed(grid, model)
+                pair["exact"] &= text == "shuffled" or not _has_seed(study, model)
     # without one of both where it could not be downloaded
     return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
-def _has_seed(grid: Any, model: str) -> bool:
-    source = grid.config["models"][model]["source"]
-    return "seed" in PARAMETERS.get(source.get("algorithm"), ())
+def _has_seed(study: Planned, model: str) -> bool:
+    source = study.config.models[model].source
+    return "seed" in PARAMETERS.get(getattr(source, "algorithm", None), ())
 
 
-def shuffled_cells(grid: Any) -> Iterator[Any]:
+def shuffled_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's `shuffled`."""
-    models = {key for pair in pairs(grid) for text in ("real", "shuffled") for key in pair[text]}
-    return (cell for cell in grid.cells.values() if cell.model in models)
+    models = {key for pair in pairs(study) for text in ("real", "shuffled") for key in pair[text]}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
@@ -148,7 +152,7 @@ SHUFFLED = Table(
     ),
     reads=("scores",),
     facts=("neutral",),
-    spec=lambda grid: {"shuffled": pairs(grid)},
+    spec=lambda study: {"shuffled": pairs(study)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus"),
     cells=shuffled_cells,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,15 @@ from ..records import read_frequencies
 from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
+from .cells import two_group_cells
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
 from .table import Column, Files, Table
 from .words import WORDS, place_of
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 METHOD = "spearman"
 CELL = ["criterion", "metric", "model", "debias", "detail"]
@@ -70,30 +75,30 @@ def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> 
     return numbers
 
 
-def _cells(grid: Any) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def _cells(study: Planned) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
-    for pair in pairs(grid):
+    for pair in pairs(study):
         for text in ("real", "shuffled"):
-            for cell in grid.two_group_cells:
+            for cell in two_group_cells(study):
                 if cell.model in pair[text]:
                     yield pair, text, cell
 
 
-def _rows(grid: Any) -> list[dict[str, Any]]:
+def _rows(study: Planned) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for pair, text, cell in _cells(grid):
+    for pair, text, cell in _cells(study):
         key = cell.criterion, cell.query, cell.metric, cell.debias, pair["name"], pair["corpus"], text
-        place = {name: entry for name, entry in place_of(grid, cell).items() if name != "model"}
-        place |= {"query": grid.queries[cell.query].name, "text": text, "models": []}
+        place = {name: entry for name, entry in place_of(study, cell).items() if name != "model"}
+        place |= {"query": study.queries[cell.query].name, "text": text, "models": []}
         rows.setdefault(key, place | {"training": pair["name"], "corpus": pair["corpus"]})["models"].append(
             cell.model
         )
     return list(rows.values())
 
 
-def _inputs(grid: Any) -> dict[str, Any]:
-    models = {cell.model for *_, cell in _cells(grid)} & {*grid.models_with_frequencies}
-    return {"frequencies": [grid.frequency_file(m) for m in sorted(models)]}
+def _inputs(study: Planned) -> dict[str, Any]:
+    models = {cell.model for *_, cell in _cells(study)} & {*study.grid.models_with_frequencies}
+    return {"frequencies": [study.paths.frequency_file(m) for m in sorted(models)]}
 
 
 SHUFFLED_WORDS = Table(
@@ -131,9 +136,9 @@ SHUFFLED_WORDS = Table(
     reads=("words",),
     inputs=_inputs,
     facts=("seed",),
-    spec=lambda grid: {"rows": _rows(grid)},
+    spec=lambda study: {"rows": _rows(study)},
     make=make,
     key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
-    cells=lambda grid: [cell for *_, cell in _cells(grid)],
+    cells=lambda study: [cell for *_, cell in _cells(study)],
 )
 TABLES = (SHUFFLED_WORDS,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,13 @@ import pandas as pd
 from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
+from ..validation import to_record
 from .keys import CELL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
 
 LEVEL = 0.05
 
@@ -57,23 +62,23 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
     )
 
 
-def _cells(grid: Any) -> list[Any]:
-    criteria = {name for name, entry in grid.config["criteria"].items() if "subsamples" in entry}
+def _cells(study: Planned) -> list[Cell]:
+    criteria = {name for name, entry in study.config.criteria.items() if entry.subsamples}
     return [
         cell
-        for cell in grid.cells.values()
-        if cell.criterion in criteria and grid.metric(cell.criterion, cell.metric).name == "weat_es"
+        for cell in study.grid.cells.values()
+        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
     ]
 
 
-def _spec(grid: Any) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in _cells(grid)})
+def _spec(study: Planned) -> dict[str, Any]:
+    places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
     ddof = [
-        [criterion, key, grid.metrics(criterion)[key].get("params", {}).get("ddof", 0)]
+        [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
         for criterion, key in places
     ]
-    criteria = grid.config["criteria"]
-    options = {name: entry["subsamples"] for name, entry in criteria.items() if "subsamples" in entry}
+    criteria = study.config.criteria
+    options = {name: to_record(entry.subsamples) for name, entry in criteria.items() if entry.subsamples}
     return {"subsamples": options, "ddof": ddof}
 
 

@@ -22,6 +22,8 @@ from .inputs import When, cell_files, facts_of, files_of, holds
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..planned import Cell, Planned
+
 __all__ = ["ANY", "Column", "Files", "Table"]
 
 # a role -> a file (`files.File`), or a list of files
@@ -37,15 +39,15 @@ class Table:
     columns  those that `make` makes, in their order; `ends` follow by themselves
     make     (inputs, spec) -> the table, with its columns, sorted
     reads    what it is made from: names of tables, and of what `inputs.SOURCES` has. `make` gets the files by name
-    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or grid -> whether it does
-    inputs   grid -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
+    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or study -> whether it does
+    inputs   study -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
              table
     facts    what of `inputs.FACTS` it depends on
-    spec     grid -> whatever else it depends on, as JSON has it
+    spec     study -> whatever else it depends on, as JSON has it
     key      the columns that no two rows have alike, where figures rely on it
-    cells    grid -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
+    cells    study -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
              Nothing: the study has no such table
-    absent   grid -> the rows of what could not be downloaded, by column, with those that the table ends with; their
+    absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
     remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
     """
@@ -56,12 +58,12 @@ class Table:
     make: Callable[[Files, Mapping[str, Any]], pd.DataFrame]
     reads: tuple[str, ...] = ()
     when: When = ""
-    inputs: Callable[[Any], Files] | None = None
+    inputs: Callable[[Planned], Files] | None = None
     facts: tuple[str, ...] = ()
-    spec: Callable[[Any], dict[str, Any]] = lambda grid: {}
+    spec: Callable[[Planned], dict[str, Any]] = lambda study: {}
     key: tuple[str, ...] = ()
-    cells: Callable[[Any], Iterable[Any]] | None = None
-    absent: Callable[[Any], list[dict[str, str]]] = lambda grid: []
+    cells: Callable[[Planned], Iterable[Cell]] | None = None
+    absent: Callable[[Planned], list[dict[str, str]]] = lambda study: []
     remedy: str = ""
 
     @property
@@ -92,26 +94,26 @@ class Table:
         types = {column.name: types[column.dtype] for column in self.columns if column.dtype in types}
         return table.sort_values(self.lead, ignore_index=True).astype(types)
 
-    def inputs_of(self, grid: Any) -> dict[str, Any]:
+    def inputs_of(self, study: Planned) -> dict[str, Any]:
         """The files that it is made from, by role; nothing where the study has no such table."""
-        if not holds(grid, self.when):
+        if not holds(study, self.when):
             return {}
-        cells = list(self.cells(grid)) if self.cells else None
-        own = self.inputs(grid) if self.inputs else {}
+        cells = list(self.cells(study)) if self.cells else None
+        own = self.inputs(study) if self.inputs else {}
         if cells == [] or (self.inputs and not any(own.values())):
             return {}
-        files = files_of(grid, self.reads) | {**own}
-        return files | {"cells": cell_files(grid, cells)} if "cells" in self.reads else files
+        files = files_of(study, self.reads) | {**own}
+        return files | {"cells": cell_files(study, cells)} if "cells" in self.reads else files
 
-    def spec_of(self, grid: Any) -> dict[str, Any]:
+    def spec_of(self, study: Planned) -> dict[str, Any]:
         """Whatever the table depends on besides its files: `write` and `frame` take it."""
-        cells = self.cells(grid) if self.cells else grid.cells.values()
-        spec = facts_of(grid, self.facts) | self.spec(grid) | ends.spec_of(self.ends, grid, cells)
-        return spec | self.absent_spec(grid)
+        cells = self.cells(study) if self.cells else study.grid.cells.values()
+        spec = facts_of(study, self.facts) | self.spec(study) | ends.spec_of(self.ends, study, cells)
+        return spec | self.absent_spec(study)
 
-    def absent_spec(self, grid: Any) -> dict[str, Any]:
+    def absent_spec(self, study: Planned) -> dict[str, Any]:
         """The part of the spec that says which rows could not be downloaded."""
-        rows = self.absent(grid) if grid.absent else []
+        rows = self.absent(study) if study.absent else []
         return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:

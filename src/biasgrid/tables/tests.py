@@ -117,7 +117,9 @@ TABLE = Table(
         Column("compared_high", "2.5 % of them are higher", **AS_VALUE),
     ),
     reads=("inferences", "queries"),
-    when=lambda grid: grid.inferences and any(test.name in grid.config["inference"] for test in tests()),
+    when=lambda study: (
+        study.grid.inferences and any(test.name in study.config.inference.parts for test in tests())
+    ),
     make=make,
     key=(*KEYS, "test"),
 )

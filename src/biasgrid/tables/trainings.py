@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,10 @@ from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
 
 SEED = "seed"  # the parameter whose models differ by chance
 LEVEL = 0.95  # of the interval in which another seed's value lies
@@ -70,35 +74,35 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
-def trainings(grid: Any) -> list[list[Any]]:
+def trainings(study: Planned) -> list[list[Any]]:
     """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
         [
             name,
             parameter,
-            [[key, _value(grid, key, parameter)] for key in (training["base"], *keys) if key in grid.models],
+            [[key, _value(study, key, parameter)] for key in (training.base, *keys) if key in study.models],
         ]
-        for name, training in grid.config.get("trainings", {}).items()
-        for parameter, keys in training["vary"].items()
+        for name, training in (study.config.trainings or {}).items()
+        for parameter, keys in training.vary.items()
     ]
 
 
-def _value(grid: Any, model: str, parameter: str) -> str:
-    source = grid.config["models"][model]["source"]
+def _value(study: Planned, model: str, parameter: str) -> str:
+    source = study.config.models[model].source
     if parameter == "algorithm":
-        return str(source["algorithm"])
-    return str(source["params"].get(parameter, "default"))
+        return str(source.algorithm)
+    return str(source.params.get(parameter, "default"))
 
 
-def training_cells(grid: Any) -> Iterator[Any]:
+def training_cells(study: Planned) -> Iterator[Any]:
     """The cells of the models of a study's trainings."""
-    models = {model for *_, entries in trainings(grid) for model, _ in entries}
-    return (cell for cell in grid.cells.values() if cell.model in models)
+    models = {model for *_, entries in trainings(study) for model, _ in entries}
+    return (cell for cell in study.grid.cells.values() if cell.model in models)
 
 
-def _spec(grid: Any) -> dict[str, Any]:
+def _spec(study: Planned) -> dict[str, Any]:
     entries = [
-        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(grid)
+        [name, parameter, [model for model, _ in models]] for name, parameter, models in trainings(study)
     ]
     return {"trainings": entries}
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..results import results
+from .cells import word_cells
 from .keys import CELL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -36,12 +40,12 @@ def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
 
 
-def place_of(grid: Any, cell: Any) -> dict[str, Any]:
+def place_of(study: Planned, cell: Cell) -> dict[str, Any]:
     """Which rows of the table are a cell's: its columns, with the names of all its (sub-)queries."""
-    metric = grid.metric(cell.criterion, cell.metric)
+    metric = study.metric(cell.criterion, cell.metric)
     return {
         "criterion": cell.criterion,
-        "queries": [query.name for query in grid.queries[cell.query].subqueries(metric.template)],
+        "queries": [query.name for query in study.queries[cell.query].subqueries(metric.template)],
         "metric": cell.metric,
         "model": cell.model,
         "debias": cell.debias,
@@ -62,6 +66,6 @@ WORDS = Table(
     ),
     reads=("cells",),
     make=make,
-    cells=lambda grid: grid.word_cells,
+    cells=word_cells,
 )
 TABLES = (WORDS,)

@@ -52,7 +52,7 @@ def incomparable(scalars: pd.DataFrame | None, scaled: Mapping[str, Sequence[str
         The study's scalars.csv: rows of quantity `LENGTH` are read. None: a study without it.
     scaled
         Ranked criterion -> its metrics that grow with length, on vectors that the study does not normalise
-        (`Study.scaled_metrics`). "Overall" is of all of these criteria.
+        (`tables.scales.scaled_metrics`). "Overall" is of all of these criteria.
     """
     place = ["criterion", "metric", "model", "debias"]
     lengths: dict[tuple[str, str], dict[tuple[str, str], float]] = {}

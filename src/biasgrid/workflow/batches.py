@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..plan import steps
 from ..plan.step import Step
-from ..study import Study
+from ..plan.study import Study
 
 # folders of results -> of their files' paths, the parts that name the state of a model that they need
 OF_STATES = {"cells": 2, "inference": 2, "aggregates": 2, "debias": 2, "models": 1}
@@ -93,10 +93,10 @@ def _needed(study: Study, file: str) -> set[str]:
 
 def inference_batch(study: Study, model: str, debias: str) -> Batch:
     """The inference of all metrics of a state of a model, and what is tested of it as a whole."""
-    groups = [name for name in study.inference_groups if name.rpartition("/")[0] == f"{model}/{debias}"]
-    made = [steps.inference_step(study, study.inference_groups[name]) for name in groups]
-    tested = [name for name in groups if name in study.aggregate_criteria]
-    made += [steps.aggregates_step(study, study.inference_groups[name]) for name in tested]
+    groups = [name for name in study.grid.inference_groups if name.rpartition("/")[0] == f"{model}/{debias}"]
+    made = [steps.inference_step(study, study.grid.inference_groups[name]) for name in groups]
+    tested = [name for name in groups if name in study.grid.aggregate_criteria]
+    made += [steps.aggregates_step(study, study.grid.inference_groups[name]) for name in tested]
     return Batch(tuple(made))
 
 
@@ -120,5 +120,5 @@ def inference_rules(study: Study) -> list[tuple[list[str], str]]:
 
 def _states(study: Study) -> Iterable[tuple[str, str]]:
     """Models and debias methods of which something is inferred."""
-    firsts = (group[0].cell for group in study.inference_groups.values())
+    firsts = (group[0].cell for group in study.grid.inference_groups.values())
     return dict.fromkeys((cell.model, cell.debias) for cell in firsts)

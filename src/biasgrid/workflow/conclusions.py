@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 from ..errors import BiasgridError
-from ..study import Study
+from ..plan.study import Study
 
 WIDTH = 70  # characters of a line; "biasgrid: " stands before it
 

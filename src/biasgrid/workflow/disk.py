@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ..errors import BiasgridError
-from ..study import Study
+from ..plan.study import Study
 from . import stores
 from .notices import size_text
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from ..api import study_caveats
 from ..config.shipped import shipped_models
+from ..debias import UNTOUCHED
 from ..embeddings.download import WRONG_HASH
 from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
-from ..folders import Folders
 from ..numbers import number
+from ..plan.paths import Folders
 from ..plan.steps import model_store
-from ..study import UNTOUCHED, Study
+from ..plan.study import Study
 from ..tables.scores import SCORES
+from ..validation import to_record
 from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -82,7 +84,7 @@ def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
     lines = [f"could not download {text}"]
     if missing := [model for model in study.models if model in present.absent]:
         lines.append(f"not measured: {', '.join(missing)}; tables, figures and page are of the other models")
-    if benchmarks := [name for name in study.config["benchmarks"] if name in present.absent]:
+    if benchmarks := [name for name in study.config.benchmarks if name in present.absent]:
         lines.append(f"nothing is evaluated on the benchmarks of {', '.join(benchmarks)}")
     lines.append(f"to go on with {'it' if len(archives) == 1 else 'them'}: the same command tries again")
     if missing:
@@ -92,13 +94,13 @@ def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
 
 def _without(study: Study, missing: Collection[str]) -> str:
     """How to run a study without some of its models."""
-    rest = {name: entry for name, entry in study.config["models"].items() if name not in missing}
+    rest = {name: entry for name, entry in study.config.models.items() if name not in missing}
     if rest.keys() <= shipped_models().keys():
         way = f"give a second config to the same command, with models: [{', '.join(rest)}]"
     else:
         way = f"take {'it' if len(missing) == 1 else 'them'} out of the config's models"
     try:
-        Study.of(json.loads(study.to_json()) | {"models": rest})
+        Study.of(json.loads(study.to_json()) | {"models": to_record(rest)})
     except BiasgridError as error:
         way += f" (and what else names it: {error})"
     return f"{way}; cells that are done are kept"
@@ -108,11 +110,11 @@ def lost_by_case(study: Study) -> str | None:
     """How many words of the cells that are there models lack only as they are written, with capital letters, and have
     in lower case; None: none."""
     look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
-    for cell in study.cells.values():
+    for cell in study.grid.cells.values():
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
-        if study.kind(cell.model).is_model and study.cell_file(cell).is_file():
+        if study.kind(cell.model).is_model and study.paths.cell_file(cell).is_file():
             *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
             query = study.queries[cell.query]
             for word_set in (*query.target_sets, *query.attribute_sets):
@@ -138,7 +140,7 @@ def lost_by_case(study: Study) -> str | None:
 
 def caveats(study: Study) -> list[str]:
     """What limits the study's scores, in lines for its warnings."""
-    scores = study.table_file("scores")
+    scores = study.paths.table_file("scores")
     lowest = {}
     if scores.is_file():
         for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():

@@ -9,8 +9,8 @@ from ..figures.null import drawing
 from ..inference import significance
 from ..plan import steps
 from ..plan.step import Step
+from ..plan.study import Study
 from ..report.report_step import report_step
-from ..study import Study
 
 
 class Plan(Mapping[str, Step]):
@@ -39,29 +39,29 @@ class Plan(Mapping[str, Step]):
 
 
 def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
-    for model, key in study.fits:
+    for model, key in study.grid.fits:
         yield f"debias {model}/{key}", partial(steps.fit_step, study, model, key)
     for model, asked in steps.cells_by_sentences(study):
         yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
-    for name, cell in study.cells.items():
+    for name, cell in study.grid.cells.items():
         yield f"cell {name}", partial(steps.cell_step, study, cell)
-    if significance.needs_pool(study.config["inference"]):
+    if significance.needs_pool(study.config.inference.parts):
         for model in (model for model in study.models if study.kind(model).random_groups):
             yield f"pool {model}", partial(steps.pool_step, study, model)
-    for name, group in study.inference_groups.items():
+    for name, group in study.grid.inference_groups.items():
         yield f"inference {name}", partial(steps.inference_step, study, group)
-    for name in study.aggregate_criteria:
-        yield f"aggregates {name}", partial(steps.aggregates_step, study, study.inference_groups[name])
-    for name, evaluation in (study.evaluations | study.quality).items():
+    for name in study.grid.aggregate_criteria:
+        yield f"aggregates {name}", partial(steps.aggregates_step, study, study.grid.inference_groups[name])
+    for name, evaluation in (study.grid.evaluations | study.grid.quality).items():
         yield f"evaluation {name}", partial(steps.evaluation_step, study, evaluation)
-    for model in study.models_with_frequencies:
+    for model in study.grid.models_with_frequencies:
         yield f"frequency {model}", partial(steps.frequency_step, study, model)
-    if "bootstrap" in study.config["inference"]:
+    if study.config.inference.bootstrap:
         yield "rank_samples", partial(steps.rank_samples_step, study)
     for name in study.tables:
         yield f"table {name}", partial(steps.table_step, study, name)
-    for name in study.config["null_distributions"]:
-        cell = study.cells[name]
+    for name in study.config.null_distributions:
+        cell = study.grid.cells[name]
         yield f"null {name}", partial(steps.null_step, study, cell)
         yield f"figure null/{name}", partial(steps.figure_step, study, drawing(study, cell))
     for name, drawn in study.figures.items():

@@ -16,10 +16,10 @@ from snakemake.exceptions import WorkflowError
 
 from ..errors import BiasgridError
 from ..files import write_text
-from ..folders import Folders
+from ..plan.paths import Folders
 from ..plan.step import Step
 from ..plan.steps import NO_MODEL
-from ..study import Study
+from ..plan.study import Study
 from ..workers import Workers
 from . import conclusions, disk, engine, notices, stores, why
 from .batches import Batch, log_of

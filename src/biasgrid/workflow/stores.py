@@ -18,9 +18,9 @@ from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
-from ..folders import PLACE, Folders
+from ..plan.paths import PLACE, Folders
+from ..plan.study import Study
 from ..resources import find_file
-from ..study import Study
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)
@@ -32,7 +32,7 @@ def make_folder(study: Folders) -> None:
     try:
         study.embeddings.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        set_by = "embeddings" if "embeddings" in study.config else PLACE
+        set_by = "embeddings" if study.own_embeddings else PLACE
         raise BiasgridError(
             f"{set_by}: {study.embeddings} is no folder for embeddings: {error.strerror}"
         ) from None
@@ -73,7 +73,7 @@ def absent_archives(study: Study, asked: Collection[str] = ()) -> dict[str, str]
     made = {
         archive
         for model in study.models
-        if study.model_file(model).is_file() and not absence.reasons_in(study.model_file(model))
+        if study.paths.model_file(model).is_file() and not absence.reasons_in(study.paths.model_file(model))
         for archive in archives(study, model)
     }
     made.difference_update(asked)
@@ -108,14 +108,14 @@ def make_store(study: Folders, model: str) -> EmbeddingStore | None:
     if reasons and store is None:
         # another text than that of any store: the step runs again as long as there is none
         write_text(_note(study, model), f"{count} {absence.STATUS}\n")
-        write_text(study.model_file(model), absence.record_of(reasons))
+        write_text(study.paths.model_file(model), absence.record_of(reasons))
         return None
     store = store or build_store(
         model, study.models[model], study.embeddings, study.shares_embeddings, folder
     )
     record = study.store_folder(model) / model / "model.json"
     write_text(_note(study, model), f"{count} {_digest(record)}\n")
-    write_text(study.model_file(model), record.read_text(encoding="utf-8"))
+    write_text(study.paths.model_file(model), record.read_text(encoding="utf-8"))
     return store
 
 
@@ -125,7 +125,7 @@ def store_changes(study: Folders, model: str) -> int:
     A parameter of the step, so it must stay as it was when the step was run: the count is noted then, beside the
     log, as the engine deletes outputs before it runs a step.
     """
-    note, record = _note(study, model), study.model_file(model)
+    note, record = _note(study, model), study.paths.model_file(model)
     count, former_digest = note.read_text().split() if note.is_file() else (0, _digest(record))
     store = study.store_folder(model) / model
     present = _digest(store / "model.json") if _is_whole(study, model) else "damaged"

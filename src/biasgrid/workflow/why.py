@@ -16,8 +16,8 @@ from typing import Any
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..files import write_text
 from ..plan import code
+from ..plan.study import Study
 from ..query import Query
-from ..study import Study
 from . import engine
 from .batches import log_of
 from .made import Made
@@ -116,7 +116,7 @@ class Why:
     def _source_changes(self, file: str, reason: engine.Reason) -> Iterator[str]:
         """Of a file that is no step's: a query, the record of a model's store, the study's own."""
         key = Path(file).stem
-        if file == str(self._study.query_file(key)) and key in self._study.queries:
+        if file == str(self._study.paths.query_file(key)) and key in self._study.queries:
             yield from _query_changes(key, Path(file), self._study.queries[key])
         elif reason.before or reason.updated:
             what = f"the source, format or store of the model {key}" if "/models/" in file else file

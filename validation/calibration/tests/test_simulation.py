@@ -502,14 +502,11 @@ def test_the_committed_config_has_every_metric():
     }
     there = {cell.spec["metric"] for cell in committed.cells.values()}
     assert examined - left_out <= there <= set(metrics.REGISTRY) - left_out
-    assert 0 in committed.config["bias"]
-    of_real = [
-        metrics.metric(entry.get("metric", key)).name
-        for key, entry in committed.config["calibration"]["metrics"].items()
-    ]
+    assert 0 in committed.config.bias
+    of_real = [entry.definition(key).name for key, entry in committed.config.calibration.metrics.items()]
     of_vectors = {name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"}
     assert examined <= set(of_real) <= of_vectors
-    assert len(committed.config["models"]) == 5
+    assert len(committed.config.models) == 5
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,6 +21,7 @@ from biasgrid import metrics
 from biasgrid.directions import angles
 from biasgrid.figures.layout import save
 from biasgrid.plan import code
+from biasgrid.validation import to_record
 from validation.__main__ import main
 from validation.planted_bias import Factory, Templates, draw, figures, plan, steps, train, trainer_parameters
 from validation.planted_bias import corpus as sentences_of
@@ -188,7 +189,7 @@ def test_files_are_the_same_on_two_cores_and_one_by_one(tiny, tmp_path, monkeypa
     made = files(tiny)
     assert files(tmp_path) == made
     drawn = [file for file in made if file.suffix == ".svg"]
-    truths = {f"truth-ppmi-{entry['truth']}.svg" for entry in Factory.of(TINY).config["metrics"].values()}
+    truths = {f"truth-ppmi-{entry.truth}.svg" for entry in Factory.of(TINY).config.metrics.values()}
     others = {"words.svg", "directions.svg", "example.svg", "claims.svg"}
     assert {file.name for file in drawn} == {*others, *truths}
     # the table of the figures is beside them
@@ -410,12 +411,12 @@ def test_a_metric_of_a_plugin_appears_by_itself(tmp_path, monkeypatch):
         "METRICS = [Metric('toy', 'Toy', nothing, (2, 'n'), (0.0, 1.0), 0.0, ''),\n"
         "           Metric('crowd', 'Crowd', nothing, (4, 1), (0.0, 1.0), 0.0, '')]\n"
     )
-    found = Factory.of(TINY | {"plugins": ["planted_toys.py"]}, root=tmp_path).config["metrics"]
-    assert found["toy"] == {
+    found = Factory.of(TINY | {"plugins": ["planted_toys.py"]}, root=tmp_path).config.metrics
+    assert to_record(found["toy"]) == {
         "metric": "toy", "label": "Toy", "params": {}, "groups": "targets", "split": False, "truth": "absolute",
     }  # fmt: skip
     assert "crowd" not in found
-    assert found["weat"]["split"]
+    assert found["weat"].split
 
 
 @pytest.mark.parametrize(
@@ -450,7 +451,7 @@ def test_a_detail_that_a_metric_does_not_have_is_one_line(tmp_path, capsys, monk
     error = capsys.readouterr().err
     assert error.startswith("biasgrid: metrics: mac: words: it has no detail 'target_eval'; it has ")
     assert error.count("\n") == 1
-    assert not Factory.read(path).model_file(model).exists()
+    assert not Factory.read(path).paths.model_file(model).exists()
 
 
 def test_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
@@ -487,10 +488,10 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
     }
     factory = Factory.of(committed)
     factory.steps["model ppmi/0.5/0.35/1"].run()
-    for measured in json.loads(factory.model_file("ppmi/0.5/0.35/1").read_text())["measured"].values():
+    for measured in json.loads(factory.paths.model_file("ppmi/0.5/0.35/1").read_text())["measured"].values():
         statuses = {name: found["status"] for name, found in measured["metrics"].items()}
         of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"]
         assert statuses == dict.fromkeys(of_vectors, "ok")
     # as docs/factory.md says, these get occupations in two sets
-    two = {name for name, entry in factory.config["metrics"].items() if entry["split"]}
+    two = {name for name, entry in factory.config.metrics.items() if entry.split}
     assert two == {"weat", "weat_es", "rnsb", "generalized_weat", "indirect_bias"}

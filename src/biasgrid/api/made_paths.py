@@ -1,0 +1,44 @@
+"""Tables and ranks that are made in memory when they are asked for, in place of their files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .. import tables
+from ..errors import BiasgridError
+from ..in_memory import InMemory
+from ..plan.paths import Paths
+from ..tables import rank_samples
+
+if TYPE_CHECKING:
+    from ..plan.study import Study
+
+
+@dataclass(frozen=True)
+class MadePaths(Paths):
+    """The files of a study's results, and tables made of them. What is a `Path` of a study is an `InMemory` here."""
+
+    study: Study
+
+    def table_file(self, name: str) -> Any:
+        if name not in self.made:
+            table = tables.REGISTRY[name]
+            inputs = table.inputs_of(self.study)
+            if not inputs and not self.study.absent:
+                raise BiasgridError(f"this grid has no table {name}: {table.meaning}")
+            self.made[name] = InMemory((name,), table.frame(inputs, table.spec_of(self.study)))
+        return self.made[name]
+
+    @property
+    def ranks_file(self) -> Any:
+        if rank_samples.NAME not in self.made:
+            ranks = rank_samples.make(rank_samples.inputs(self.study), rank_samples.spec(self.study))
+            self.made[rank_samples.NAME] = InMemory((rank_samples.NAME,), ranks)
+        return self.made[rank_samples.NAME]
+
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        """What was asked for, by name."""
+        return {}

@@ -1,0 +1,161 @@
+"""What a study is made of - the cells of its grid, what is inferred of them, fitted debias methods, evaluations - and
+what those who make something of it may see: tables and figures a `Planned` study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .files import slug
+
+if TYPE_CHECKING:
+    from .debias import Method
+    from .embeddings.kinds import Kind
+    from .evaluation.spec import Spec
+    from .in_memory import File
+    from .metrics import Metric
+    from .query import Query
+
+QUALITY = "quality"  # stands in file names for the evaluations that are of no criterion
+
+
+def phenomenon_id(criterion: str, phenomenon: str) -> str:
+    """The id of the query that a criterion's phenomenon stands for."""
+    return f"{slug(criterion)}_{slug(phenomenon)}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point of the grid. `spec` is everything its value depends on besides the store and the query, and what its
+    file says before its results; see `cell.compute_cell`."""
+
+    criterion: str
+    query: str
+    metric: str
+    model: str
+    debias: str
+    spec: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """Model/debias/metric/query, its path below the study's cells."""
+        return f"{self.model}/{self.debias}/{self.metric}/{self.query}"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A debias method fitted on a model. `spec` is everything its transform depends on besides the store."""
+
+    criterion: str
+    debias: str
+    model: str
+    spec: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Bias that is still recoverable and quality lost, measured on a model that is untouched or under one transform;
+    without a criterion its quality, on the benchmarks that the study has for all its models."""
+
+    criterion: str | None
+    debias: str
+    model: str
+    spec: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
+        return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
+
+    cell: Cell
+    spec: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def group(self) -> str:
+        """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
+        return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
+
+
+class PlannedGrid(Protocol):
+    """All that is measured, inferred, fitted and evaluated for a study: see `plan.grid.StudyGrid`."""
+
+    @property
+    def cells(self) -> dict[str, Cell]: ...
+    @property
+    def fits(self) -> dict[tuple[str, str], Fit]: ...
+    @property
+    def inferences(self) -> dict[str, Inference]: ...
+    @property
+    def inference_groups(self) -> dict[str, list[Inference]]: ...
+    @property
+    def aggregate_criteria(self) -> dict[str, list[str]]: ...
+    @property
+    def evaluations(self) -> dict[str, Evaluation]: ...
+    @property
+    def quality(self) -> dict[str, Evaluation]: ...
+    @property
+    def models_with_frequencies(self) -> list[str]: ...
+    def suitable_models(self, criterion: str, key: str) -> list[str]: ...
+
+
+class PlannedPaths(Protocol):
+    """The files that tables and figures are made from: see `plan.paths.Paths`. Of a grid in memory what would be read
+    from them."""
+
+    @property
+    def ranks_file(self) -> File: ...
+    def table_file(self, name: str) -> File: ...
+    def query_file(self, key: str) -> File: ...
+    def cell_file(self, cell: Cell) -> File: ...
+    def null_file(self, cell: Cell) -> File: ...
+    def inference_file(self, inference: Inference) -> File: ...
+    def samples_file(self, inference: Inference) -> File: ...
+    def aggregates_file(self, inference: Inference) -> File: ...
+    def evaluation_file(self, evaluation: Evaluation) -> File: ...
+    def frequency_file(self, model: str) -> File: ...
+
+
+class Asked(Protocol):
+    """What a study's config asks: see `plan.study.Study`."""
+
+    @property
+    def config(self) -> Any: ...  # a StudyConfig, which knows the kinds of figures, and they this module
+    @property
+    def queries(self) -> dict[str, Query]: ...
+    @property
+    def models(self) -> dict[str, dict[str, Any]]: ...
+    @property
+    def absent(self) -> dict[str, str]: ...
+    @property
+    def ranked_criteria(self) -> list[str]: ...
+    @property
+    def debias(self) -> dict[str, tuple[str, Any]]: ...
+    @property
+    def evaluation_specs(self) -> dict[str | None, Spec]: ...
+    def kind(self, model: str) -> Kind: ...
+    def metrics(self, criterion: str) -> dict[str, Any]: ...
+    def metric(self, criterion: str, key: str) -> Metric: ...
+    def method(self, name: str) -> Method: ...
+    def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]: ...
+    def frequency_source(self, model: str) -> str | None: ...
+
+
+class Planned(Asked, Protocol):
+    """What is asked, and what it comes to: all that tables and figures may see of a study."""
+
+    @property
+    def planned(self) -> Planned: ...
+    @property
+    def labels(self) -> dict[str, str]: ...
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, Any]]: ...
+    @property
+    def grid(self) -> PlannedGrid: ...
+    @property
+    def paths(self) -> PlannedPaths: ...
