@@ -3,6 +3,8 @@ edited."""
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -325,6 +327,13 @@ def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_t
         Study.of(CONFIG | {"inference": {"moved": {"draws": 3}}})
     with pytest.raises(BiasgridError, match="inference: unknown key 'mooved'; did you mean 'moved'"):
         Study.of(CONFIG | {"inference": {"mooved": {}}})
+
+
+def test_a_test_of_a_plugin_that_is_not_loaded_is_read(with_toys):
+    code = "import biasgrid; print(set(biasgrid.open_study('results/small').frame('tests')['test']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=with_toys.folder, capture_output=True, text=True)
+    assert "'moved'" in done.stdout, done.stderr
+    assert "toys" in (with_toys.folder / "results/small/study.json").read_text()
 
 
 def test_a_kind_of_a_plugin_is_ranked_and_drawn(with_toys):

@@ -95,7 +95,7 @@ def test_a_value_is_read_out(measured):
     text = " ".join(" ".join(sentences).split())
     assert "Above 0: the words of A lean more to C than the words of B do." in text
     # 2 of the 70 ways to part 8 words are as extreme; 16 words have no random groups
-    assert "Tests: permutation of words, p = .029." in text
+    assert "Tests: permutation test, p = .029." in text
     assert (
         "Evidence, unadjusted for other tests that you make: the permutation test alone is significant."
         in text

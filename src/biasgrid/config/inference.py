@@ -17,7 +17,15 @@ from .common import partial
 S = TypeVar("S", bound=Strict)
 
 
-class Inference(Strict):
+class OfTests(Strict):
+    """A section that has keys for tests beside its own; its class is made of the tests that there are."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        base = Inference if isinstance(self, Inference) else OwnInference
+        return _blank, (base, isinstance(self, _Pending)), self.__getstate__()
+
+
+class Inference(OfTests):
     """How certain every value is: docs/inference.md. A part that is left out is not computed; `{}` is a part with its
     defaults."""
 
@@ -48,7 +56,7 @@ class Inference(Strict):
         return self.bootstrap.draws if self.bootstrap else 0
 
 
-class OwnInference(Strict):
+class OwnInference(OfTests):
     """What is other than in the study's inference, for this metric."""
 
 
@@ -59,11 +67,11 @@ class _Pending(Strict):
 def inference_of_tests(base: type[S] = Inference) -> type[S]:
     """The section with a key for each test; plugins may add to them. With `OwnInference`: what a metric has of
     its own."""
-    return _with_tests(base, tuple(tests()), is_pending())
+    return _with_tests(base, tuple(tests()))
 
 
 @lru_cache(maxsize=8)
-def _with_tests(base: type[S], tests: tuple[Test, ...], pending: bool) -> type[S]:
+def _with_tests(base: type[S], tests: tuple[Test, ...], *more: type[Strict]) -> type[S]:
     options = {
         test.name: test.options
         if base is Inference
@@ -71,9 +79,7 @@ def _with_tests(base: type[S], tests: tuple[Test, ...], pending: bool) -> type[S
         for test in tests
     }
     fields = {test.name: (options[test.name], field(_meaning(test.options), None)) for test in tests}
-    # a key that is not known may be a test of a plugin that is loaded later
-    bases = (base, _Pending) if pending else (base,)
-    return create_model(base.__name__, __base__=bases, __doc__=base.__doc__, **fields)
+    return create_model(base.__name__, __base__=(base, *more), __doc__=base.__doc__, **fields)
 
 
 def _meaning(model: type[Strict]) -> str:
@@ -82,12 +88,24 @@ def _meaning(model: type[Strict]) -> str:
     return text[:1].lower() + text[1:]
 
 
+def _blank(base: type[S], pending: bool) -> S:
+    made_of = _with_tests(base, tuple(tests()), *([_Pending] if pending else []))
+    return made_of.__new__(made_of)
+
+
+def _validate(base: type[S], values: Any) -> S:
+    keys = values if isinstance(values, dict) else ()
+    # an unknown key may be a test of a plugin that is loaded later, or whose results are read without it
+    is_plugins = is_pending() or any(map(significance.REGISTRY.is_noted, keys))
+    return validate(_with_tests(base, tuple(tests()), *([_Pending] if is_plugins else [])), values)
+
+
 def _check(values: Any) -> Inference:
-    return validate(inference_of_tests(), values)
+    return _validate(Inference, values)
 
 
 def _check_own(values: Any) -> OwnInference:
-    return validate(inference_of_tests(OwnInference), values)
+    return _validate(OwnInference, values)
 
 
 OfStudy = Annotated[Inference, PlainValidator(_check)]

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .. import debias, figures, metrics, tables
 from ..embeddings import kinds, readers
 from ..errors import BiasgridError, unknown_name
 from ..in_memory import InMemory
+from ..inference import significance
 from ..printable import check_texts
 from ..registry import Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
@@ -110,6 +111,24 @@ class _Figure(Strict):
     group: Line | Literal[""] | None
 
 
+class _Test(Strict):
+    name: Line
+    label: Line
+    noun: Line
+    column: Line
+    help: Line
+    compared: Line
+    permutes: bool
+    pooled: bool
+    by_frequency: bool
+
+
+class _Options(Strict):
+    """Those of a test, whatever they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 class _Record(Strict):
     """The file: the entries of plugins by what they are."""
 
@@ -119,6 +138,7 @@ class _Record(Strict):
     formats: list[_Format]
     tables: list[_Table]
     figures: list[_Figure]
+    tests: list[_Test] = Field(default_factory=list)  # results of older code lack them
 
 
 @dataclass(frozen=True)
@@ -168,6 +188,7 @@ class Plugins:
     formats: Mapping[str, readers.Reader] = field(default_factory=dict)
     tables: Mapping[str, tables.Table] = field(default_factory=dict)
     figures: Mapping[str, figures.Figure] = field(default_factory=dict)
+    tests: Mapping[str, significance.Test] = field(default_factory=dict)
 
     def find(self, what: str, name: str) -> Any:
         """The entry of a name; None where it is none of these plugins'.
@@ -194,6 +215,7 @@ REGISTRIES: Mapping[str, Registry] = {
     "formats": readers.REGISTRY,
     "tables": tables.REGISTRY,
     "figures": figures.REGISTRY,
+    "tests": significance.REGISTRY,
 }
 
 
@@ -222,6 +244,9 @@ def record_text(study: Study) -> str:
         "formats": _of_plugins(readers.REGISTRY, formats, _Format),
         "tables": _of_plugins(tables.REGISTRY, study.tables, _Table),
         "figures": _of_plugins(figures.REGISTRY, figure_kinds, _Figure),
+        "tests": _of_plugins(
+            significance.REGISTRY, significance.REGISTRY.keys() & config.inference.parts, _Test
+        ),
     }
     if not any(record.values()):
         return ""
@@ -274,6 +299,7 @@ def read_plugins(folder: Path) -> Plugins:
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
         tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "absent"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
+        tests=_noted(record.tests, significance.Test, "test", ["run", "question"], options=_Options),
     )
 
 

@@ -26,6 +26,14 @@ class Outcome(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
+def _to_all(metric: Metric) -> str:
+    return ""
+
+
+def _bias_of(metric: Metric) -> str:
+    return metric.bias
+
+
 @dataclass(frozen=True)
 class Test:
     """A test of significance of a metric's value: one file of this package, or of a plugin.
@@ -81,13 +89,13 @@ class Test:
     run: Callable[..., Outcome]
     question: Callable[[Metric], str]
     compared: str
-    applies: Callable[[Metric], str] = lambda metric: ""
+    applies: Callable[[Metric], str] = _to_all
     counts: Literal["", "permutation", "groups"] = ""
     order: int = 100
     permutes: bool = False
     pooled: bool = False
     by_frequency: bool = False
-    bias: Callable[[Metric], str] = lambda metric: metric.bias
+    bias: Callable[[Metric], str] = _bias_of
     simulate: Callable[..., np.ndarray | None] | None = None
 
     @property
