@@ -78,6 +78,13 @@ def processors(workflow: Any, steps: int) -> int:
     return min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
 
 
+def each_try(workflow: Any, amount: int) -> Any:
+    """What a job of a cluster asks for, as much again in each further try. In a run that submits none the amount
+    itself: the engine takes its time over the functions of each of thousands of jobs."""
+    submits = workflow.resource_settings.nodes is not None
+    return (lambda wildcards, attempt: amount * attempt) if submits else amount
+
+
 def run_steps_here(workflow: Any) -> None:
     """In the process that a cluster's job starts on its node, run the job's steps as threads: Snakemake's default, a
     Snakemake for each step, costs seconds per cell."""
