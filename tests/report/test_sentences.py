@@ -155,7 +155,7 @@ def test_where_there_is_one_model_nothing_is_compared():
 def test_a_question_names_the_sets_that_a_test_replaces(name):
     metric = metrics.metric(name)
     groups, words = ("target", "attribute") if metric.regrouped == "targets" else ("attribute", "target")
-    questions = significance.questions(metric)
+    questions = significance.questions(metric, significance.REGISTRY)
     assert f"in place of the {groups} sets?" in questions["random_groups"]
     assert f"in place of the words of the {words} sets?" in questions["control_words"]
     assert "which attribute set" in questions["permutation"] or name == "weat"

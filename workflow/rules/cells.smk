@@ -13,8 +13,8 @@ rule cell:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     resources:
         # it reads its words' rows and no others
-        mem_mb=lambda w, attempt: 800 * attempt,
-        runtime=lambda w, attempt: attempt,
+        mem_mb=engine.each_try(workflow, 800),
+        runtime=engine.each_try(workflow, 1),
     params:
         depends_on=dependence_of(cell_step),
     run:

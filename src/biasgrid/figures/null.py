@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inference.significance import questions, tests
+from ..inference.significance import REGISTRY, questions, tests
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from ..tables.inputs import FACTS
@@ -239,7 +239,7 @@ def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:
 def facts(metric: Metric) -> dict[str, Any]:
     """What the figure says of a metric: its neutral value, and of each test what it is called and asks, and what it
     compares a score with."""
-    asked = questions(metric)
+    asked = questions(metric, REGISTRY)
     return {
         "neutral": metric.neutral,
         "tests": {

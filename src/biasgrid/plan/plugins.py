@@ -121,6 +121,17 @@ class _Test(Strict):
     permutes: bool
     pooled: bool
     by_frequency: bool
+    questions: dict[Line, Text]  # metric -> what the test asks of it
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Stands for what a plugin's test asks of a metric: of those of the study, results say it."""
+
+    by_metric: Mapping[str, str]
+
+    def __call__(self, metric: metrics.Metric) -> str:
+        return self.by_metric.get(metric.name, "")
 
 
 class _Options(Strict):
@@ -237,6 +248,8 @@ def record_text(study: Study) -> str:
     methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
     formats = {model.get("format") for model in study.models.values()} & readers.REGISTRY.keys()
     figure_kinds = {k.name for k in figures.REGISTRY.values() if k.config_name in config.figures}
+    asked = significance.REGISTRY.keys() & config.inference.parts
+    measured = [metric for _, metric in under_parameters.values()]
     record = {
         "metrics": [metric_entries[key] for key in sorted(metric_entries)],
         "methods": _of_plugins(debias.REGISTRY, methods, _Method),
@@ -244,9 +257,13 @@ def record_text(study: Study) -> str:
         "formats": _of_plugins(readers.REGISTRY, formats, _Format),
         "tables": _of_plugins(tables.REGISTRY, study.tables, _Table),
         "figures": _of_plugins(figures.REGISTRY, figure_kinds, _Figure),
-        "tests": _of_plugins(
-            significance.REGISTRY, significance.REGISTRY.keys() & config.inference.parts, _Test
-        ),
+        "tests": [
+            {
+                **facts,
+                "questions": {m.name: significance.REGISTRY[facts["name"]].question(m) for m in measured},
+            }
+            for facts in _of_plugins(significance.REGISTRY, asked, _Test)
+        ],
     }
     if not any(record.values()):
         return ""
@@ -299,7 +316,7 @@ def read_plugins(folder: Path) -> Plugins:
         formats=_noted(record.formats, readers.Reader, "format", ["detect", "read"]),
         tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "absent"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
-        tests=_noted(record.tests, significance.Test, "test", ["run", "question"], options=_Options),
+        tests=_noted_tests(record.tests),
     )
 
 
@@ -312,6 +329,15 @@ def _noted(
         values = {name: _value(value) for name, value in form}
         values |= {name: Unloaded(f"{what} {values['name']!r}") for name in functions}
         entries[values["name"]] = kind(**values, **rest)
+    return entries
+
+
+def _noted_tests(forms: Iterable[_Test]) -> dict[str, significance.Test]:
+    entries = {}
+    for form in forms:
+        values = {name: value for name, value in form if name != "questions"}
+        values |= {"run": Unloaded(f"test {form.name!r}"), "question": Questions(form.questions)}
+        entries[form.name] = significance.Test(**values, options=_Options)
     return entries
 
 

@@ -34,7 +34,7 @@ EXTREME = {
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
     environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
-    environment.globals |= {"TESTS": {test.name: test.label for test in significance.tests()}}
+    environment.globals |= {"TESTS": significance.REGISTRY}
     environment.globals |= {"EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
     functions = (
         associations,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,9 +42,8 @@ def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]
         histogram, and of control words `middle`.
     """
     tests = {}
-    for test in significance.tests():
-        if (record := inference.get(test.name)) is None:
-            continue
+    for test in significance.among(inference):
+        record = inference[test.name]
         if record.get("p_value") is None:
             tests[test.name] = {
                 "reason": record.get("reason", "the metric has no value for some permutations")
@@ -86,6 +86,7 @@ def interval_of_units(scalars: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"low": scalars["ci_low"], "high": scalars["ci_high"], **sides}
 
 
-def number(value: float) -> float | None:
-    """A number of a table for JSON."""
-    return None if value != value else float(value)
+def number(value: float | str) -> float | None:
+    """A number of a table for JSON; text of a column that a plugin's test has, which is not loaded."""
+    value = math.nan if value == "" else float(value)
+    return None if math.isnan(value) else value

@@ -325,7 +325,7 @@ def _question(
         above=write_sentence(metric.above),
         below=write_sentence(metric.below),
         per_word=write_sentence(metric.details[detail]) if detail else "",
-        tests={test: text for test, text in significance.questions(metric).items() if test in tests},
+        tests=significance.questions(metric, tests),
         paired=metric.paired,
         poles=metric.poles(query.target_sets_names, query.attribute_sets_names),
         shared=shared_text(shared_words(query)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -179,13 +180,18 @@ def over_units(
     (value,) = coefficients(np.ones((1, count)))
     if np.isnan(value):
         return math.nan, math.nan, math.nan
-    unit_draws = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
-    samples = []
-    for part in np.array_split(unit_draws, max(1, draws * len(units) // BLOCK)):
-        places_of = part + count * np.arange(len(part), dtype=np.int64)[:, None]
-        times = np.bincount(places_of.ravel(), minlength=len(part) * count).reshape(len(part), count)
-        samples.append(coefficients(times.astype(float)))
+    parts = np.array_split(_resamples(count, seed, draws), max(1, draws * len(units) // BLOCK))
+    samples = [coefficients(times.astype(float)) for times in parts]
     return float(value), *percentile_interval(np.concatenate(samples), level)
+
+
+@lru_cache(maxsize=1)  # tables ask for each method of the same units
+def _resamples(count: int, seed: int, draws: int) -> np.ndarray:
+    """How often each of so many units stands in each resample, (draws, count)."""
+    unit_draws = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
+    times = np.array([np.bincount(drawn, minlength=count) for drawn in unit_draws], dtype=np.int32)
+    times.flags.writeable = False
+    return times
 
 
 def places_in_order(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -201,5 +207,7 @@ def weighted_ranks(
     weights: np.ndarray, order: np.ndarray, starts: np.ndarray, value_numbers: np.ndarray
 ) -> np.ndarray:
     """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
-    times = np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
+    times = weights.take(order, axis=1)
+    if len(starts) < len(order):  # else no two numbers are equal
+        times = np.add.reduceat(times, starts, axis=1)
     return (np.cumsum(times, axis=1) - times / 2).take(value_numbers, axis=1)

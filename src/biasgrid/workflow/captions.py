@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from .. import figures, tables
+from . import engine
 
 
 def file(workflow: Any, caption: str) -> str:
     """A file that has the caption, in the folder in which Snakemake copies such files, and which ends with the run: a
     template is not told which output of a job it is rendered for."""
-    path = Path(workflow.sourcecache.runtime_cache_path, f"{sha256(caption.encode()).hexdigest()}.rst")
+    path = engine.cache_folder(workflow) / f"{sha256(caption.encode()).hexdigest()}.rst"
     path.write_text("{% raw %}" + caption + "{% endraw %}", encoding="utf-8")
     return str(path)
 

@@ -1,6 +1,11 @@
 """What the workflows use of Snakemake beyond its language, in one place.
 
-These names are Snakemake's own and may change: pyproject.toml bounds the versions.
+These names are Snakemake's own and may change: pyproject.toml bounds the versions, and tests/workflow/test_engine.py
+says which one did. There is no public way:
+
+- a logger plug-in is called in another thread, some time after the event, and cannot end the run; it would have to be
+  installed, where a checkout runs as it is;
+- --max-jobs-per-timespan has no value for "no limit".
 """
 
 from __future__ import annotations
@@ -62,8 +67,7 @@ def check_results(workflow: Any, results: Path, replaces: bool, config: str = ""
 
 def record_config_file(workflow: Any, results: Path, replaces: bool) -> None:
     """Write down which config file the results are of (`config_file.record`), unless the run only downloads."""
-    outputs = (Path(path).absolute() for job in workflow.dag.jobs for path in job.output)
-    if any(path.is_relative_to(results.absolute()) for path in outputs):
+    if any(Path(file).absolute().is_relative_to(results.absolute()) for file in outputs(workflow)):
         for file in config_files(workflow)[:1]:
             config_file.record(results, file, replaces)
 
@@ -73,9 +77,19 @@ def cores(workflow: Any) -> int | None:
     return workflow.resource_settings.cores
 
 
-def processors(workflow: Any, steps: int) -> int:
-    """How many processors a job of so many steps asks for. Here one: all jobs share the run's workers."""
-    return min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
+def processors(workflow: Any, steps: int) -> Callable[[Any], int]:
+    """A function for threads: how many processors a job of so many steps asks for. Here one: all jobs share the run's
+    workers. Who runs jobs is known when the rules have been read."""
+    return lambda wildcards: (
+        min(steps, cores(workflow) or 1) if workflow.non_local_exec or workflow.remote_exec else 1
+    )
+
+
+def each_try(workflow: Any, amount: int) -> Any:
+    """What a job of a cluster asks for, as much again in each further try. In a run that submits none the amount
+    itself: the engine takes its time over the functions of each of thousands of jobs."""
+    submits = workflow.resource_settings.nodes is not None
+    return (lambda wildcards, attempt: amount * attempt) if submits else amount
 
 
 def run_steps_here(workflow: Any) -> None:
@@ -97,7 +111,7 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     if wants_messages or quiet or settings.log_handler_settings or workflow.remote_exec:
         return None
     for handler in list(logger.handlers):
-        if handler.name == "DefaultStreamHandler":
+        if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
             progress = Progress(Path(downloads), handler.formatter)
             progress.cores = cores(workflow) or 1
             logger.removeHandler(handler)
@@ -109,6 +123,36 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
 def jobs(workflow: Any, rule: str) -> list[Any]:
     """The wildcards of the jobs of a rule that this run is about to do."""
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
+
+
+def outputs(workflow: Any) -> list[str]:
+    """The files that the steps of this run make, those included that are there."""
+    return [str(file) for job in workflow.dag.jobs for file in job.output]
+
+
+def outputs_to_make(workflow: Any) -> list[str]:
+    """Those of them that this run is about to make."""
+    return [str(file) for job in workflow.dag.needrun_jobs() for file in job.output]
+
+
+def has_rule_for(workflow: Any, file: str) -> bool:
+    """Whether some rule makes a file."""
+    return any(rule.is_producer(file) for rule in workflow.rules)
+
+
+def only_plans(workflow: Any) -> bool:
+    """Whether this is a dry run."""
+    return workflow.output_settings.dryrun
+
+
+def is_job(workflow: Any) -> bool:
+    """Whether this process is one that a run started for a step, or a cluster for a job of steps."""
+    return not workflow.is_main_process
+
+
+def cache_folder(workflow: Any) -> Path:
+    """A folder of this run alone, which ends with it."""
+    return Path(workflow.sourcecache.runtime_cache_path)
 
 
 def keeps(workflow: Any, log: str) -> bool:
@@ -241,14 +285,18 @@ def mark_unfinished(workflow: Any) -> None:
             if is_flagged(file, "update"):
                 workflow.persistence.cleanup_metadata(file)
                 with contextlib.suppress(OSError):  # it is not there, or another user's
-                    os.utime(file, (0, 0))
+                    os.utime(file, (1, 1))  # at 0 the engine would not compare it with its inputs
 
 
 def same_group(workflow: Any, rule: str, other: str) -> str:
     """The name of a rule that a profile groups as it does another."""
-    groups = workflow.group_settings.overwrite_groups
-    if other in groups:
-        groups[rule] = groups[other]
+
+    def group() -> None:  # groups are known when the rules have been read
+        groups = workflow.group_settings.overwrite_groups
+        if other in groups:
+            groups[rule] = groups[other]
+
+    before_planning(workflow, group)
     return rule
 
 

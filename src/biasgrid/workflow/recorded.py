@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +44,12 @@ class Recorded:
 
         def made(names: list[str]) -> list[str]:
             files = [str(self._results / name) for name in names]
-            return [file for file in files if any(rule.is_producer(file) for rule in workflow.rules)]
+            return [file for file in files if engine.has_rule_for(workflow, file)]
 
         files = made(damaged)
         self.forced = {*files, *(made(missing) if engine.asks_for_all(workflow) else ())}
         engine.force(workflow, self.forced)
-        for file in files if not workflow.output_settings.dryrun else ():
+        for file in () if engine.only_plans(workflow) else files:
             Path(file).unlink(missing_ok=True)
         if files:
             was, will = ("was", "it is") if len(files) == 1 else ("were", "they are")
@@ -57,18 +57,17 @@ class Recorded:
 
     def begin(self, workflow: Any) -> None:
         """Take off the records of what this run is about to write."""
-        checksums.forget(self._results, self._outputs(workflow.dag.needrun_jobs()))
+        checksums.forget(self._results, self._names(engine.outputs_to_make(workflow)))
 
     def end(self, workflow: Any) -> None:
         """Record what this run has made, and what a run that was killed has made before it."""
-        if workflow.is_main_process:
-            checksums.record(self._results, self._outputs(workflow.dag.jobs), self._known)
+        if not engine.is_job(workflow):
+            checksums.record(self._results, self._names(engine.outputs(workflow)), self._known)
 
-    def _outputs(self, jobs: Any) -> list[str]:
-        """The names, in the folder of results, of what jobs write there."""
+    def _names(self, files: Iterable[str]) -> list[str]:
+        """Those of the files that lie in the folder of results, by their names in it."""
         beginning = f"{self._results}/"
-        files = dict.fromkeys(str(file) for job in jobs for file in job.output)
-        return [file.removeprefix(beginning) for file in files if file.startswith(beginning)]
+        return [file.removeprefix(beginning) for file in dict.fromkeys(files) if file.startswith(beginning)]
 
     def _is_locked(self) -> bool:
         try:

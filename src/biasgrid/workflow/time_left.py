@@ -81,7 +81,9 @@ def time_left(
     stores = max(arrive + waiting, _together([_rest(each, speed) for each in open_stores], cores))
     # those of the last store, once it is there
     of_last = sum(means[rule] * planned[rule] for rule in means) / len(conversions) / beside
-    return max(stores + of_last, of_models) + at_end
+    # where cores are few, conversions and steps wait for each other
+    work = sum(_rest(each, speed) for each in open_stores) + of_models * beside
+    return max(stores + of_last, of_models, work / cores) + at_end
 
 
 def _rest(conversion: Conversion, speed: float) -> float:

@@ -16,6 +16,7 @@ __all__ = [
     "REGISTRY",
     "Outcome",
     "Test",
+    "among",
     "columns",
     "complete",
     "complete_options",
@@ -35,6 +36,12 @@ SEEDED = " The statistic is the score without what the metric draws at random."
 def tests() -> list[Test]:
     """All tests, in their order; those of plugins last."""
     return sorted(REGISTRY.values(), key=lambda test: test.order)
+
+
+def among(names: Iterable[str]) -> list[Test]:
+    """The tests among these names, in their order, also those that are known from results without their code."""
+    found = (REGISTRY[name] for name in names if name in REGISTRY or REGISTRY.is_noted(name))
+    return sorted(found, key=lambda test: test.order)
 
 
 def columns() -> dict[str, str]:
@@ -58,13 +65,14 @@ def reason_without(metric: Metric, parts: Iterable[str]) -> str:
     return "needs a test (inference: permutation or random_groups)"
 
 
-def questions(metric: Metric) -> dict[str, str]:
-    """What each test asks of a metric, or why there is none."""
-    reasons = {test: test.applies(metric) for test in tests()}
-    return {
-        test.name: f"none: {reason}" if reason else test.question(metric) + (SEEDED if metric.seeded else "")
-        for test, reason in reasons.items()
-    }
+def questions(metric: Metric, names: Iterable[str]) -> dict[str, str]:
+    """What each of these tests asks of a metric, or why there is none."""
+    asked = {}
+    for test in among(names):
+        reason = test.applies(metric)
+        question = test.question(metric) + (SEEDED if metric.seeded else "")
+        asked[test.name] = f"none: {reason}" if reason else question
+    return asked
 
 
 def parts() -> dict[str, type[Strict]]:
