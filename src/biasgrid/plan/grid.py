@@ -119,8 +119,8 @@ class StudyGrid:
         own = to_record(self.study.metrics(cell.criterion)[cell.metric].inference) or {}
         excluded_parts = OF_WORDS if self.study.kind(cell.model).scores else ()
         options = {
-            part: to_record(entry) | own.get(part, {})
-            for part, entry in self.study.config.inference.parts.items()
+            part: entry | own.get(part, {})
+            for part, entry in self._parts.items()
             if part not in excluded_parts
         }
         if self.study.config.frequencies == WORDFREQ and self.study.frequency_source(cell.model) == WORDFREQ:
@@ -130,6 +130,11 @@ class StudyGrid:
             }
             options |= {part: options[part] | proxy for part in BY_FREQUENCY if part in options}
         return options
+
+    @cached_property
+    def _parts(self) -> dict[str, dict[str, Any]]:
+        """The options of the parts of inference that the config asks for."""
+        return {part: to_record(entry) for part, entry in self.study.config.inference.parts.items()}
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
