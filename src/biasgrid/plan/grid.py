@@ -120,7 +120,7 @@ class StudyGrid:
         tests, has_sentences = significance.REGISTRY, self.study.kind(cell.model).scores
         options = {
             part: entry | own.get(part, {})
-            for part, entry in self._inference_parts.items()
+            for part, entry in self._parts.items()
             if not (has_sentences and part in tests and tests[part].of_words)
         }
         if self.study.config.frequencies == WORDFREQ and self.study.frequency_source(cell.model) == WORDFREQ:
@@ -133,8 +133,9 @@ class StudyGrid:
         return options
 
     @cached_property
-    def _inference_parts(self) -> dict[str, dict[str, Any]]:
-        return {part: to_record(options) for part, options in self.study.config.inference.parts.items()}
+    def _parts(self) -> dict[str, dict[str, Any]]:
+        """The options of the parts of inference that the config asks for."""
+        return {part: to_record(entry) for part, entry in self.study.config.inference.parts.items()}
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:

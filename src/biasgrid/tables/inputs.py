@@ -62,7 +62,7 @@ WHEN: dict[str, Callable[[Any], object]] = {
     "query_ranks": lambda study: study.config.query_ranks,
     "aggregate tests": lambda study: study.grid.aggregate_criteria,
     "frequencies": lambda study: study.grid.models_with_frequencies,
-    "ratings": lambda study: rating_cells(study),
+    "ratings": rating_cells,
 }
 # what is left out of what is read where a study has no such thing -> what it must have for it
 LEFT_OUT = {
@@ -83,7 +83,7 @@ FACTS: dict[str, Callable[[Any], Any]] = {
     "neutral": lambda study: sorted([*names, value] for names, value in neutrals(study).items()),
     "ranges": lambda study: sorted([*names, *ends] for names, ends in ranges(study).items()),
     "ranked": lambda study: sorted(study.ranked_criteria),
-    "ranking": lambda study: ranking(study),
+    "ranking": ranking,
     # of ranked criteria: the metrics whose values grow with the length of vectors
     "scaled": lambda study: {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
     "seed": lambda study: study.config.seed,
