@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, PlainValidator, create_model
 
@@ -75,13 +76,30 @@ def _check_includes(value: Any) -> Any:
 INCLUDES = PlainValidator(_check_includes)
 
 
+class _Own(Strict):
+    """What an entry has of its own of the options of another model."""
+
+    options_of: ClassVar[type[Strict]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # its class is made, so that no module has it
+        return _blank, (self.options_of, type(self).__doc__), self.__getstate__()
+
+
+def _blank(model: type[Strict], doc: str) -> Strict:
+    return (own := partial(model, doc)).__new__(own)
+
+
+@lru_cache
 def partial(model: type[Strict], doc: str) -> type[Strict]:
     """The model with all of its fields left out by default: what an entry has of its own."""
     fields = {
         name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
         for name, info in model.model_fields.items()
     }
-    return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
+    own = create_model(f"Own{model.__name__}", __base__=_Own, __doc__=doc, **fields)
+    own.options_of = model
+    return own
 
 
 def one_language(*entries: Any) -> bool:

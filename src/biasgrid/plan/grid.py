@@ -117,7 +117,7 @@ class StudyGrid:
     def _inference_options(self, cell: Cell) -> dict[str, Any]:
         """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
         own = to_record(self.study.metrics(cell.criterion)[cell.metric].inference) or {}
-        tests, has_sentences = significance.REGISTRY, self.study.kind(cell.model).scores
+        tests, has_sentences = self._tests, self.study.kind(cell.model).scores
         options = {
             part: entry | own.get(part, {})
             for part, entry in self._parts.items()
@@ -131,6 +131,10 @@ class StudyGrid:
             by_frequency = (part for part in options if part in tests and tests[part].by_frequency)
             options |= {part: options[part] | proxy for part in by_frequency}
         return options
+
+    @cached_property
+    def _tests(self) -> dict[str, significance.Test]:
+        return dict(significance.REGISTRY)
 
     @cached_property
     def _parts(self) -> dict[str, dict[str, Any]]:
