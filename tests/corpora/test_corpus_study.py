@@ -104,12 +104,13 @@ def test_the_study_has_the_values_of_the_door(finished):
 
 @pytest.mark.slow
 def test_tables_and_page_say_how_sure_a_value_is_over_sentences(finished):
-    inference = table(finished, "inference").set_index(["metric", "model"])
-    of_corpora = inference.drop(index=("rnd", "trained"))
-    assert (of_corpora["units_low"] < of_corpora["value"]).all()
-    assert (of_corpora["value"] < of_corpora["units_high"]).all()
-    assert (of_corpora["units_standard_error"] > 0).all()
-    assert np.isnan(inference.loc[("rnd", "trained"), "units_low"])
+    units = table(finished, "intervals").query("kind == 'units'").set_index(["metric", "model"])
+    values = table(finished, "scores").set_index(["metric", "model"])["value"]
+    assert {*units.index} == {*values.index} - {("rnd", "trained")}
+    values = values[units.index]
+    assert (units["low"] < values).all()
+    assert (values < units["high"]).all()
+    assert (units["standard_error"] > 0).all()
     page = (finished.folder / "results" / "small" / "report.html").read_text()
     assert page.count("(over sentences or windows: ") == 4
 
