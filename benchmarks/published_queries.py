@@ -29,7 +29,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in map(find_file, [*study.config["published"], *study.config["computed"]]):
+    for path in map(find_file, [*study.config.published, *study.config.computed]):
         listed, changed = read_queries(path), False
         for criterion, queries in published_queries(study, path).items():
             if listed.get(criterion) != queries:

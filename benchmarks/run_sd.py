@@ -41,7 +41,7 @@ def main() -> None:
     for path in args.config:
         config |= read_yaml(path)
     study = Study.of(config)
-    for path in [*study.config["published"], *study.config["computed"]]:
+    for path in [*study.config.published, *study.config.computed]:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         changed = measured(study, rows, args.runs)
