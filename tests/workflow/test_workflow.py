@@ -84,7 +84,7 @@ def test_what_says_the_same_in_another_form_changes_nothing(finished):
     cell = finished.folder / "workflow" / "rules" / "cells.smk"
     cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
     code = finished.folder / "src" / "biasgrid"
-    for module in ("study", "cli/studies", "workflow/run", "plan/steps", "config/study", "metrics/ect"):
+    for module in ("plan/study", "cli/studies", "workflow/run", "plan/steps", "config/study", "metrics/ect"):
         append(code / f"{module}.py")
     path = code / "metrics" / "rnd.py"
     path.write_text(path.read_text().replace('"""', '"""Edited. ', 1))
