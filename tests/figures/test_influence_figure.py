@@ -32,6 +32,7 @@ def influences(words=6, models="ab", seed=0):
 def test_the_words_that_matter_most_in_standard_errors():
     table, keys = influences(), INFLUENCE[:5]
     errors = table[keys].drop_duplicates()
+    errors["kind"] = "jackknife"
     errors["standard_error"] = [0.5, 1.0, 2.0, 0.25, 0.0, 1.0] * 2
     figure = influence(table, errors, {"weat": "WEAT"}, "Gender", "weat")
     (axes,) = figure.axes
@@ -53,7 +54,7 @@ def test_the_words_that_matter_most_in_standard_errors():
 
 def test_a_word_that_moves_a_score_too_far_is_an_arrow_with_its_number():
     table = influences(words=2)
-    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=1.0)
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(kind="jackknife", standard_error=1.0)
     table.loc[table.index[0], "influence"] = -321.0
     figure = influence(table, errors, {}, "Gender", "weat")
     (axes,) = figure.axes
@@ -70,7 +71,7 @@ def test_a_word_that_moves_a_score_too_far_is_an_arrow_with_its_number():
 
 def test_influences_of_many_models_fit_on_a_page():
     table = influences(words=12, models="abcdefghijklmnop")
-    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=1.0)
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(kind="jackknife", standard_error=1.0)
     figure = influence(table, errors, {"weat": LONG.format(0)}, "Gender", "weat")
     assert (figure.get_size_inches() <= PAGE).all()
     # no mark hides another
@@ -82,6 +83,6 @@ def test_influences_of_many_models_fit_on_a_page():
 @pytest.mark.parametrize("metric", ["rnd", "weat"])
 def test_a_metric_without_influence_or_standard_errors_is_said(metric):
     table = influences()
-    errors = table[INFLUENCE[:5]].drop_duplicates().assign(standard_error=0.0)
+    errors = table[INFLUENCE[:5]].drop_duplicates().assign(kind="jackknife", standard_error=0.0)
     figure = influence(table, errors, {}, "Gender", metric)
     assert any(text.startswith("Nothing to draw: no score") for text in texts(figure))

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 # more undefined samples than this share, and the rest say nothing about the value
 MOST_UNDEFINED = 0.05
@@ -89,6 +88,9 @@ def intervals(
     (equation 11.5, summed over the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no
     samples.
     """
+    # imported late: it takes a fifth of a second, and a plan knows the tests
+    from scipy.special import ndtr, ndtri
+
     tail = (1 - level) / 2
     finite = samples[np.isfinite(samples)]
     record = {"draws": len(samples), "undefined": len(samples) - len(finite)}
@@ -101,10 +103,10 @@ def intervals(
             | {"reasons": dict.fromkeys(KINDS, reason)}
         )
     share_below = ((finite < observed).mean() + (finite <= observed).mean()) / 2
-    z0, a = scipy.special.ndtri(share_below), _acceleration(leave_one_out)
-    z = z0 + scipy.special.ndtri([tail, 1 - tail])
+    z0, a = ndtri(share_below), _acceleration(leave_one_out)
+    z = z0 + ndtri([tail, 1 - tail])
     with np.errstate(invalid="ignore"):  # of an infinite z0
-        shares = scipy.special.ndtr(z0 + z / (1 - a * z))
+        shares = ndtr(z0 + z / (1 - a * z))
     ends = {
         "percentile": np.quantile(finite, [tail, 1 - tail]).tolist(),
         "bca": np.quantile(finite, shares).tolist() if np.isfinite(shares).all() else [math.nan, math.nan],
@@ -153,6 +155,8 @@ def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
 
 
 def _jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
+    from scipy.special import stdtrit
+
     words = np.array([len(values) for values in leave_one_out])
     parts = (
         np.array([((values - values.mean()) ** 2).sum() for values in leave_one_out]) * (words - 1) / words
@@ -160,7 +164,7 @@ def _jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float
     if not parts.sum() > 0:
         return [observed, observed] if parts.sum() == 0 else [math.nan, math.nan]
     freedom = parts.sum() ** 2 / (parts**2 / (words - 1)).sum()
-    reach = float(scipy.special.stdtrit(freedom, 1 - tail)) * math.sqrt(parts.sum())
+    reach = float(stdtrit(freedom, 1 - tail)) * math.sqrt(parts.sum())
     return [observed - reach, observed + reach]
 
 

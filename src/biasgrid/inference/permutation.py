@@ -15,7 +15,6 @@ from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 from ..errors import BiasgridError, not_allowed, unknown_name
 from ..free_memory import check_memory
@@ -326,10 +325,13 @@ def share_as_extreme(
 
 
 def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float | None = None) -> float:
+    # imported late: it takes a fifth of a second, which a plan need not wait
+    from scipy.special import ndtr
+
     spread = values.std()
     if not spread > _tolerance(values, observed):
         return math.nan
-    z, ndtr = (observed - values.mean()) / spread, scipy.special.ndtr
+    z = (observed - values.mean()) / spread
     if alternative == DISTANCE:
         opposite = (2 * neutral - observed - values.mean()) / spread
         return float(ndtr(min(z, opposite)) + ndtr(-max(z, opposite)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 # draws of every test, which are the picture of its null distribution; draws as extreme as the score that end a test
 FIRST, STOP = 199, 20
@@ -62,6 +61,9 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
     ----------
     Besag and Clifford. Sequential Monte Carlo p-values. Biometrika 78, 1991.
     """
+    # imported late: it takes a fifth of a second, which a plan need not wait
+    from scipy.special import betaincinv
+
     if stop is not None and len(extreme) >= FIRST:
         first = int(np.count_nonzero(extreme[:FIRST]))
         if first >= stop:
@@ -70,15 +72,16 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
         if len(places) >= stop:
             last = int(places[stop - 1]) + 1
             low, high = (
-                scipy.special.betaincinv(stop, last - stop + more, tail)
-                for more, tail in ((1, 0.025), (0, 0.975))
+                betaincinv(stop, last - stop + more, tail) for more, tail in ((1, 0.025), (0, 0.975))
             )
             return Tally(stop / last, float(low), float(high), last)
     return _binomial(int(np.count_nonzero(extreme)), len(extreme)) if is_end else None
 
 
 def _binomial(count: int, draws: int) -> Tally:
+    from scipy.special import betaincinv
+
     # as scipy.stats.binomtest has it after a search that takes longer than most tests
-    low = scipy.special.betaincinv(count, draws - count + 1, 0.025) if count else 0.0
-    high = scipy.special.betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
+    low = betaincinv(count, draws - count + 1, 0.025) if count else 0.0
+    high = betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
     return Tally((count + 1) / (draws + 1), float(low), float(high), draws)
