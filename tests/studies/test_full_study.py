@@ -315,7 +315,7 @@ def case_study(tmp_path_factory):
     (name,) = config["criteria"]
     criteria = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
     for criterion in criteria.values():
-        criterion.queries = dict(list(criterion.queries.items())[:1])
+        criterion["queries"] = dict(list(criterion["queries"].items())[:1])
     config["criteria"] = criteria
     project.configure(config)
     return project
