@@ -420,7 +420,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     assert (result.value, result.p_value, result.ci_low, result.ci_high) == pytest.approx(numbers)
     text = " ".join(line.strip() for line in sentences)
     assert "95 % interval over words: [-2.98, 2.09]." in text
-    assert "Tests: permutation of words, p = .66." in text
+    assert "Tests: permutation test, p = .66." in text
     assert "unadjusted for other tests that you make: no test is significant." in text
     assert sentences[-1] == "  Lost words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
