@@ -16,17 +16,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .geometry import BLOCK, FLAT, means_of_groups, unit
 
-PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS = ("pca", "pair", "mean", "sum", "all_pairs")
+Direction = Literal["pca", "pair", "mean", "sum", "all_pairs"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS
 PAIRED = (PCA, PAIR)
 COMPARED = DIRECTIONS[:4]  # those between which `angles` are
 OF_TWO = (PAIR, ALL_PAIRS)  # of two groups, no more
-Direction = Literal["pca", "pair", "mean", "sum", "all_pairs"]
 
 Vectors = Sequence[np.ndarray]
 Along = Callable[[Vectors, Vectors], list[np.ndarray]]
@@ -77,7 +78,7 @@ def axes(
         if k > len(lengths) or not lengths[k - 1] - next_length > flat:
             return nan_axes
     else:
-        k = np.count_nonzero(lengths > flat)
+        k = int(np.count_nonzero(lengths > flat))
         if not k:
             return nan_axes
     to_first = groups[0].mean(axis=0) - np.concatenate(groups[1:]).mean(axis=0)
@@ -276,7 +277,7 @@ def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: boo
     Right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix of
     ten by ten, whatever the dimensions.
     """
-    total = sum(groups)
+    total: Any = sum(groups)
     sets = total.shape[1] // len(groups)
     # a set stands in the sample with one word in either group, whichever
     of_sets = total.reshape(len(total), len(groups), sets).mean(axis=1)

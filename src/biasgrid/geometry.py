@@ -83,7 +83,7 @@ def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines
     return np.sqrt(squares.clip(min=0)) / np.where(longest > FLAT, 1.0, np.nan)[:, None]
 
 
-def effect_size_range(first: int, second: int, ddof: int) -> tuple[float, float]:
+def effect_size_range(first: int, second: int, *, ddof: int) -> tuple[float, float]:
     """The range of a difference of two means, of so many values each, divided by the standard deviation of them all:
     its ends are reached where all of the first have one value, and all of the second another."""
     size = first + second

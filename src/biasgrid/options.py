@@ -72,7 +72,7 @@ class Sensitivity(Strict):
 
 
 # parts of inference that are no tests (`inference.significance`) -> their options
-OTHER_PARTS = {"bootstrap": Bootstrap, "sensitivity": Sensitivity}
+OTHER_PARTS: dict[str, type[Strict]] = {"bootstrap": Bootstrap, "sensitivity": Sensitivity}
 
 
 def check_interval(interval: str) -> None:

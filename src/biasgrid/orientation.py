@@ -9,12 +9,13 @@ attribute sets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
-PAPER, WEFE_BENCHMARK = "paper", "wefe_benchmark"
+PAPER: Final = "paper"
+WEFE_BENCHMARK: Final = "wefe_benchmark"
 Orientation = Literal["paper", "wefe_benchmark"]
 
-Sets = TypeVar("Sets", bound=Sequence)
+Sets = TypeVar("Sets")
 
 
 def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple[Sets, Sets]:
@@ -26,7 +27,7 @@ def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple
     return (targets, attributes) if orientation == PAPER else (attributes, targets)
 
 
-def sets_of_value(words: Sets, orientation: str) -> Sets:
+def sets_of_value(words: Sequence[Sets], orientation: str) -> Sequence[Sets]:
     """The sets of words that the metric's value is of."""
     return words if orientation == PAPER else words[:1]
 

@@ -84,8 +84,8 @@ class Query:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
         generated = generated_name(targets, attributes)
         # made of names that were checked, as long as they are
-        is_generated = name is None or name == generated
-        self._set(generated if is_generated else line_of_text("query's name", name), targets, attributes)
+        name = generated if name is None or name == generated else line_of_text("query's name", name)
+        self._set(name, targets, attributes)
 
     def _set(self, name: str, targets: tuple[WordSet, ...], attributes: tuple[WordSet, ...]) -> Query:
         for field, value in (("name", name), ("target_sets", targets), ("attribute_sets", attributes)):

@@ -12,7 +12,6 @@ import numpy as np
 
 from .caveats import WHY_ONE_WORD, degenerate
 from .embeddings.kinds import REGISTRY as KINDS
-from .embeddings.model import Model
 from .metrics.one_word import KEEP
 from .metrics.registry import Detail, Score
 from .query import Query
@@ -26,6 +25,7 @@ from .words import FoundSet, find, whole_pairs
 class Sample:
     """What a metric takes of a (sub-)query on a model.
 
+    model                of the metric's kind; None where the words are made up
     query                the sub-query; `whole` is the query that it is a part of
     targets, attributes  its sets; for a metric of pairs, the target sets are cut to whole pairs: what lost a partner
                          is not used
@@ -34,7 +34,7 @@ class Sample:
     """
 
     request: Request
-    model: Model | None
+    model: Any
     query: Query
     targets: list[FoundSet]
     attributes: list[FoundSet]
@@ -146,7 +146,7 @@ class Sample:
         ]
 
 
-def look_up(request: Request, query: Query, model: Model) -> list[Sample]:
+def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
     """A sample for each sub-query of the metric's template, in WEFE's order; one where the query has it itself. Each
     set is looked up once.
 

@@ -72,7 +72,8 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     dict
         How many "sentences" there are, and how many of these were "scored" now.
     """
-    model, queries = model_of(inputs["store"]), list(map(query_of, inputs["queries"]))
+    model: Any = model_of(inputs["store"])
+    queries = list(map(query_of, inputs["queries"]))
     model_digest = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
     sentences = sentences_of(model, queries, spec["asked"])
     facts = {

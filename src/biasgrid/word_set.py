@@ -58,7 +58,7 @@ class WordSet(Sequence[str]):
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return cls(name, words)
+            return object.__new__(cls)._set("word", name, words)
 
     @property
     def distinct(self) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .embeddings.model import remember
-from .embeddings.store import DebiasedModel, EmbeddingStore
+from .embeddings.model import DebiasedModel, Model, remember
 from .errors import BiasgridError, not_allowed, quote, unknown_name
 from .geometry import unit
 
@@ -136,7 +135,7 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
 def find(
     name: str,
     words: Sequence[str],
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     options: WordOptions,
     in_pairs: bool = False,
 ) -> FoundSet:
@@ -164,7 +163,7 @@ def find(
 
 
 def entries_and_rows(
-    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions
+    words: Sequence[str], model: Model, options: WordOptions
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """The vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
     return _look_up(words, model, options)[1:3]
@@ -172,28 +171,26 @@ def entries_and_rows(
 
 def entries_of(
     words: Iterable[str],
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> dict[str, tuple[str, int]]:
     """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
     return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors))[4])
 
 
-def _look_up(
-    words: Sequence[str], model: EmbeddingStore | DebiasedModel, options: WordOptions, in_pairs: bool = False
-) -> LookUp:
+def _look_up(words: Sequence[str], model: Model, options: WordOptions, in_pairs: bool = False) -> LookUp:
     # a transform changes vectors, and finds what its model finds
     store = model.model if isinstance(model, DebiasedModel) else model
     variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
     # what a function returns may change, and not every one can be a key of the cache
-    look_up = _find_entries.__wrapped__ if any(map(callable, variants)) else _find_entries
+    look_up = _find_entries.__wrapped__ if any(map(callable, variants)) else _find_entries  # type: ignore[attr-defined]
     return look_up(store, tuple(words), variants, options.strategy, in_pairs)
 
 
 # a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
 @remember(128)
 def _find_entries(
-    store: EmbeddingStore,
+    store: Model,
     words: tuple[str, ...],
     preprocessors: tuple[tuple[tuple[str, Any], ...] | Callable[[str], str], ...],
     strategy: str,

@@ -7,6 +7,7 @@ from conftest import write_text_model
 from in_process import make_cells, make_inputs
 
 from biasgrid.inference import aggregates
+from biasgrid.plan.steps import aggregates_step
 from biasgrid.plan.study import Study
 
 
@@ -101,3 +102,13 @@ def test_damaged_values_are_measured_again(measured, damage):
     )
     assert make(study) == before
     assert len(measured) == 3
+
+
+def test_a_damaged_pool_is_made_again(measured, tmp_path):
+    study = study_of("e5")
+    before = make(study)
+    step = aggregates_step(study, study.grid.inference_groups["one/none/weat"])
+    pool, output = tmp_path / "pool.npz", tmp_path / "weat.json"
+    pool.write_bytes(b"PK")
+    aggregates.write_aggregates(step.inputs | {"pool": pool}, step.spec, output)
+    assert output.read_bytes() == before["weat.json"]

@@ -158,7 +158,7 @@ def compare(
                 other_vectors = debias == UNTOUCHED and row.model in other_models.get(model, ())
                 over = overall if row.criterion == OVERALL else row.queries
                 if row.query:
-                    ours = [{row.query: words[row.query]}] if row.query in words else []
+                    ours: list[Queries] = [{row.query: words[row.query]}] if row.query in words else []
                 else:  # a correlation is of two metrics
                     ours = [
                         queries[row.criterion, m]

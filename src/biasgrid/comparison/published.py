@@ -103,7 +103,7 @@ def _lines(frame: pd.DataFrame) -> list[list[str]]:
 def _parse_line(line: list[str], where: str) -> list:
     if len(line) != len(PUBLISHED):
         raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
-    row = dict(zip(PUBLISHED, line, strict=True))
+    row: dict[str, Any] = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
     is_of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
     is_of_evaluation = MEASURE.fullmatch(quantity) is not None

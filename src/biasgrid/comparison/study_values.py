@@ -180,7 +180,7 @@ def robustness(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, 
     """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
     record = _inference_record(files, cell)
     result = _single_result(record, cell)
-    if result is None or (result["status"] == "ok" and "halves" not in result):
+    if record is None or result is None or (result["status"] == "ok" and "halves" not in result):
         return StudyValue(reason="the study has no such halves", in_study=False)
     if result["status"] != "ok":
         return StudyValue(reason=f"ours is NaN: {result['status']}")

@@ -71,7 +71,7 @@ def verdict(
     else:
         # without chance, or where it was not measured, the digits decide; of a single run they say nothing
         chance = 0.0 if runs is None or (runs > 1 and math.isnan(sd)) else WITHIN * sd
-        agrees = abs(value - published) <= rounding_error(digits) + chance
+        agrees = abs(value - published) <= rounding_error(int(digits)) + chance
     if agrees:
         return "compatible" if runs == 1 else "reproduced"
     return "explained" if has_test else "differs"

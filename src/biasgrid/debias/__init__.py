@@ -44,7 +44,7 @@ def method(name: str | Method | Callable[..., Any]) -> Method:
     BiasgridError
         For a name that no method has; it says a likely one.
     """
-    name_or_method = getattr(name, "method", name)
+    name_or_method: Any = getattr(name, "method", name)
     return name_or_method if isinstance(name_or_method, Method) else REGISTRY.find(name_or_method)
 
 

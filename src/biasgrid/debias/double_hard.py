@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -111,7 +111,7 @@ def double_hard(
             f"component: no component {component}; the vectors have {n_available}, counted from 0"
         )
     direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
-    found_words = {"definitional_pairs": pairs.words}
+    found_words: dict[str, Any] = {"definitional_pairs": pairs.words}
     if bias_representation is not None:
         found_words["bias_representation"], (a, b) = find_bias_words(
             model, bias_representation, preprocessors
@@ -119,7 +119,8 @@ def double_hard(
         scale = a / np.linalg.norm(a) - b / np.linalg.norm(b)
     else:
         scale = direction
-    facts, given_component = {}, component
+    facts: dict[str, Any] = {}
+    given_component = component
     if wefe or component is None:
         ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
         extremes = _extremes(model, scale, ignored_rows, n_words)

@@ -110,13 +110,13 @@ def neutralize_and_equalize(
 ) -> Transform:
     """The transform of hard debias: `basis` (k, d) spans the bias subspace, `words` says what is neutralised."""
     overrides: dict[str, np.ndarray] = {}
-    not_equalized = []
+    not_equalized: list[tuple[str, ...]] = []
     for entries, vectors in zip(equality_sets.words, equality_sets.vectors, strict=True):
-        vectors = equalize_vectors(unit_or_zero(vectors), basis)
-        if vectors is None:
+        equalized = equalize_vectors(unit_or_zero(vectors), basis)
+        if equalized is None:
             not_equalized.append(entries)
         else:
-            overrides.update(zip(entries, vectors, strict=True))
+            overrides.update(zip(entries, equalized, strict=True))
     override_vectors = np.array(list(overrides.values())).reshape(len(overrides), model.dimensions)
     return Transform(
         method=method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -123,13 +124,13 @@ def inlp(
             f"n_iterations: after {len(accuracies)} iterations nothing is left of the {model.dimensions} dimensions; "
             "take fewer, or stop_at_chance"
         )
-    params = {"n_words": n_words, "neutral": neutral, "n_iterations": n_iterations, "held_out": held_out}
-    params |= {"stop_at_chance": stop_at_chance, "seed": seed, "preprocessors": list(preprocessors)}
+    params: dict[str, Any] = {"n_words": n_words, "neutral": neutral, "n_iterations": n_iterations}
+    params |= {"held_out": held_out, "stop_at_chance": stop_at_chance, "seed": seed}
     return Transform(
         method="inlp",
         fitted_on=fitted(
             model,
-            params,
+            params | {"preprocessors": list(preprocessors)},
             training.found_words,
             training.lost_words | lost,
             directions=len(basis),
@@ -164,14 +165,14 @@ def _nullspaces(
     basis = np.empty((0, vectors.shape[1]))
     accuracies: list[float | None] = []
     convergence: list[bool] = []
-    chance = _majority(labels[test]) if test.any() else None
+    chance = _majority(labels[test]) if test.any() else math.nan
     projections = vectors
     for _ in range(n_iterations):
         classifier = _classifier(projections[~test], labels[~test])
         accuracy = float(classifier.score(projections[test], labels[test])) if test.any() else None
         accuracies.append(accuracy)
         convergence.append(bool(classifier.n_iter_ < MAX_ITERATIONS))
-        if stop_at_chance and accuracy <= chance:
+        if stop_at_chance and accuracy is not None and accuracy <= chance:
             break
         previous_size = len(basis)
         basis = _extend(basis, classifier.coef_)

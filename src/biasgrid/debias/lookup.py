@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def find_words(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
-    word_counts, counts = Counter(words), {}
+    word_counts = Counter(words)
+    counts: dict[str, int] = {}
     entries = entries_of(word_counts, model, preprocessors)
     for word, (key, _) in entries.items():
         counts[key] = max(word_counts[word], counts.get(key, 0))
@@ -124,7 +126,7 @@ def choose_words(
     target: Sequence[str] | None,
     ignore: Sequence[str],
     preprocessors: Sequence[Preprocessor] = ({},),
-) -> tuple[dict[str, tuple[str, ...] | None], dict[str, list[str]]]:
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """`only` and `leave` of a Transform from a method's `target` and `ignore`; and the words lost of both.
 
     Raises BiasgridError for a word in both, and for a target of which the model has no word.
@@ -142,7 +144,7 @@ def choose_words(
     return {"only": target_words.words, "leave": ()}, lost | {"target": list(target_words.lost)}
 
 
-def subspace(vectors: Sequence[np.ndarray], n_components: int | None, name: str) -> np.ndarray:
+def subspace(vectors: Sequence[np.ndarray] | np.ndarray, n_components: int | None, name: str) -> np.ndarray:
     """The bias subspace (n_components, d), orthonormal rows: the first components of the sets' centred vectors.
 
     Bolukbasi et al. 2016, section 6, step 1: of C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) / |D_i|. For sets

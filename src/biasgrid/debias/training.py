@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .lookup import check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
 # the arguments of `find_training_words` that hold words, and those of `lookup.choose_words`
-WORDS = {
+WORDS: dict[str, Literal["words", "sets", "classes"]] = {
     "classes": "classes",
     "bias_representation": "words",
     "definitional_pairs": "sets",
@@ -92,10 +92,12 @@ def find_training_words(
         )
     if classes is not None:
         return _classes(model, classes, preprocessors)
+    words: Any
     if bias_representation is not None:
         words, vectors = find_bias_words(model, bias_representation, preprocessors)
         direction, lost = vectors[0] - vectors[1], []
     else:
+        assert definitional_pairs is not None  # of three sources, one was given
         check_pairs(definitional_pairs, "definitional_pairs")
         pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
         direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]

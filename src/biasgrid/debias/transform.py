@@ -138,6 +138,7 @@ class Transform:
             vectors[is_mapped] = self.map(vectors[is_mapped])
         if self.override_words:
             rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
+            assert self.overrides is not None  # the vectors of these words
             vectors[rows >= 0] = self.overrides[rows[rows >= 0]]
         return vectors
 
@@ -147,6 +148,7 @@ class Transform:
             # one product per row: in a product of matrices, BLAS rounds a row differently depending on its position
             output = (vectors[:, None] @ self.matrix)[:, 0]
         elif self.left is not None:
+            assert self.right is not None  # it comes with `left`
             output = vectors.copy()
             for left, right in zip(self.left.T, self.right, strict=True):
                 output -= np.vecdot(vectors, left)[:, None] * right
@@ -198,7 +200,7 @@ class Transform:
     def save(self, path: Path | str) -> None:
         """Write an .npz without pickle to `path`; the same transform gives the same bytes."""
         path = Path(path)
-        header = {"method": self.method, "fitted_on": self.fitted_on}
+        header: dict[str, Any] = {"method": self.method, "fitted_on": self.fitted_on}
         header |= {"normalize": self.normalize, "renormalize": self.renormalize}
         header |= {name: getattr(self, name) for name in WORDS}
         text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
@@ -215,7 +217,7 @@ class Transform:
         try:
             file = read_npz(path)
             header = json.loads(file["header"].tobytes())
-            arrays = {name: file[name] for name in ARRAYS if name in file}
+            arrays: dict[str, Any] = {name: file[name] for name in ARRAYS if name in file}
             words = {name: header.pop(name) for name in WORDS}
             if not all(isinstance(w, list) or (w is None and name == "only") for name, w in words.items()):
                 raise ValueError("its words are no lists")

@@ -101,11 +101,11 @@ def measures(
             part_answers = answers[np.isin(section_of, members)]
             valid_answers = part_answers[part_answers >= 0]
             accuracy = float(np.mean(valid_answers)) if len(valid_answers) else math.nan
-            extras = {"total": len(part_answers)}
+            extras: dict[str, Any] = {"total": len(part_answers)}
             if options.items and part == name:
-                extras["right"] = np.where(part_answers >= 0, part_answers, None).tolist()
+                extras["right"] = np.where(part_answers >= 0, part_answers, None).tolist()  # type: ignore[attr-defined]
             no_direction = int((part_answers == UNDIRECTED).sum())
-            counts = {"undirected": no_direction, "why": "too_few_questions", **extras}
+            counts: dict[str, Any] = {"undirected": no_direction, "why": "too_few_questions", **extras}
             facts.append(fact("analogy", part, accuracy, len(valid_answers), **counts))
     return facts
 

@@ -199,10 +199,10 @@ def answers(
                 vectors, has_direction, names, -offsets, pairs, roles_of, excluded, best, threshold
             )
             continue
-        if method in PER_PAIR:
-            questions = [(c, (i,)) for i in range(len(pairs)) for c in c_words if i in pair_indices[c]]
-        else:
+        if method not in PER_PAIR:
             questions = [(c, pair_indices[c]) for c in c_words if pair_indices[c]]
+        else:
+            questions = [(c, (i,)) for i in range(len(pairs)) for c in c_words if i in pair_indices[c]]
         if method == "pair_distance":
             questions = [(c, indices) for c, indices in questions if (offsets[indices[0]] ** 2).sum() > SAME]
         for start in range(0, len(questions), BLOCK):

@@ -30,7 +30,7 @@ def look_up(
         form = entry.removeprefix(model.vocab_prefix).upper()
         if form in forms and forms[form] is None and entry.startswith(model.vocab_prefix):
             forms[form] = entry
-    entries = {word: forms[word.upper()] for word in words if forms[word.upper()] is not None}
+    entries = {word: found for word in words if (found := forms[word.upper()]) is not None}
     rows = model.rows(list(entries.values())).tolist()
     return {word: (entry, row) for (word, entry), row in zip(entries.items(), rows, strict=True)}
 

@@ -99,7 +99,7 @@ def measure(
     facts.append(fact("direct", "first_component_share", share, n_pairs))
     record: dict[str, Any] = {
         "shares": _shares(differences) if variance else [],
-        "random_shares": _random_shares(*differences.shape, np.random.default_rng(seed)),
+        "random_shares": _random_shares(*differences.shape, rng=np.random.default_rng(seed)),
     }
     if spec.extremes:
         extreme_facts, record["projections"] = _extremes(
@@ -122,7 +122,7 @@ def _shares(differences: np.ndarray) -> list[float]:
     return (values / values.sum()).tolist()
 
 
-def _random_shares(pairs: int, dimensions: int, rng: np.random.Generator) -> list[float]:
+def _random_shares(pairs: int, dimensions: int, *, rng: np.random.Generator) -> list[float]:
     draws = (directions(rng.normal(size=(pairs, dimensions)))[0] for _ in range(DRAWS))
     return np.mean([_shares(differences) for differences in draws], axis=0).tolist()
 
@@ -141,12 +141,12 @@ def _extremes(
     from scipy.stats import spearmanr
 
     ends = list(spec.extremes)
-    (keys,) = find_sets(model, [ends], "extremes", preprocessors, strict=False).vectors or [None]
-    if keys is None:
+    found_vectors = find_sets(model, [ends], "extremes", preprocessors, strict=False).vectors
+    if not found_vectors:
         raise BiasgridError(
             f"extremes: {model.name} lacks {ends[0]!r} or {ends[1]!r}, the ends of the direction"
         )
-    first, second = directions(keys)[0]
+    first, second = directions(found_vectors[0])[0]
     (axis,), (has_axis,) = directions((first - second)[None])
     if not has_axis:
         raise BiasgridError(f"extremes: {ends} have the same direction in {model.name}")

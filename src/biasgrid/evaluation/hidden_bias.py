@@ -239,7 +239,9 @@ def _svm(
     vectors: np.ndarray, has_direction: np.ndarray, sides: Sequence[np.ndarray], spec: Hidden, seed: int
 ) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
-    train, test, no_direction = [], [], 0
+    train: list[Any] = []
+    test: list[Any] = []
+    no_direction = 0
     for label, places in enumerate(sides):
         # drawn before words are left out: every state of a model learns from the same words
         order = rng.permutation(places)

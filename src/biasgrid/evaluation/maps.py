@@ -110,7 +110,8 @@ def word_map(
     perplexity = min(PERPLEXITY, (len(places) - 1) / 3)
     tsne = TSNE(2, perplexity=perplexity, init="pca", random_state=seed)
     xy = tsne.fit_transform(vectors[places]).astype(np.float64).round(3)
-    return {"words": [names[i] for i in places], "side": [sides[i] for i in places], "xy": xy.tolist()}
+    chosen = places.tolist()
+    return {"words": [names[i] for i in chosen], "side": [sides[i] for i in chosen], "xy": xy.tolist()}
 
 
 EVALUATIONS = (

@@ -56,7 +56,7 @@ def _record(names: tuple[str, ...]) -> type[Record]:
     """The model of a record with what the registered evaluations add."""
     # an evaluation that the spec does not name has empty entries
     empty = BeforeValidator(lambda entry: None if entry == {} else entry)
-    entries = {
+    entries: dict[str, Any] = {
         name: (Annotated[kind | None, empty], None) for e in evaluations() for name, kind in e.entries.items()
     }
     return create_model("Record", __base__=Record, **entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def instances_in(path: str) -> list[list[tuple[str, str]]]:
     """The four pairs of each instance. Raises BiasgridError for a line that is not four pairs a:b between tabs."""
     instances = []
     for number, line in lines(path):
-        pairs = [tuple(pair.split(":")) for pair in line.split("\t")]
+        pairs: list[Any] = [tuple(pair.split(":")) for pair in line.split("\t")]
         if len(pairs) != 4 or any(len(pair) != 2 or not all(pair) for pair in pairs):
             raise BiasgridError(f"{path}: line {number}: {line!r} is not four pairs a:b with tabs between")
         instances.append(pairs)
@@ -46,8 +47,8 @@ def measure(
     instances = instances_in(spec)
     words = [word for pairs in [[("he", "she")], *instances] for pair in pairs for word in pair]
     entries = entries_of(words, state, options.preprocessors)
-    keys, rows = ([entry[i] for entry in entries.values()] for i in (0, 1))
-    vectors = state.take(keys, np.array(rows, dtype=np.int64))
+    rows = np.array([row for _, row in entries.values()], dtype=np.int64)
+    vectors = state.take([key for key, _ in entries.values()], rows)
     index = {word: i for i, word in enumerate(entries)}
     subset = set(list(dict.fromkeys(pairs[0] for pairs in instances))[-SUBSET:])
 

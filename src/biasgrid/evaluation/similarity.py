@@ -73,7 +73,7 @@ def measures(
         n = int(has_cosine.sum())
         extras = {"total": len(pairs)}
         if options.items:
-            json_cosines = np.where(has_cosine, cosines, None).tolist()
+            json_cosines = np.where(has_cosine, cosines, None).tolist()  # type: ignore[call-overload]
             extras |= {"ratings": ratings.tolist(), "cosines": json_cosines}
         why = "degenerate" if n >= 2 else "too_few_pairs"
         value = rho(ratings[has_cosine], cosines[has_cosine])

@@ -126,7 +126,7 @@ def files_of(values: Any) -> Iterator[File]:
 @lru_cache(maxsize=4)
 def _whole(names: tuple[str, ...]) -> type[Spec]:
     """The model with a key for each of the registered evaluations; plugins may add to them."""
-    keys = {}
+    keys: dict[str, Any] = {}
     for e in evaluations():
         if e.name in Spec.model_fields:
             raise BiasgridError(f"{REGISTRY.file(e.name)}: {e.name!r} is a key of all evaluations; rename it")

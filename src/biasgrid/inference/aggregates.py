@@ -29,7 +29,7 @@ from ..schema import as_finite, dumps, with_version
 from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
 from .group_draws import FEWEST
 from .permutation import monte_carlo_test
-from .pool import Pool, stored_pool
+from .pool import Pool, make_pool, stored_pool
 from .significance.random_groups import GroupValues, draws_in_place, ends_of_stretches, group_values
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
@@ -169,7 +169,9 @@ def _rows_of_cell(
     @cache
     def measure(name: str) -> Callable[[int, int], GroupValues]:
         sample = samples()[name]
-        return group_values(sample, pool, draws_in_place(sample, pool, seed, options["match"]))
+        group_draws = draws_in_place(sample, pool, seed, options["match"])
+        assert not isinstance(group_draws, str)  # the score has a test
+        return group_values(sample, pool, group_draws)
 
     return lambda name, kept: _Row(cell["criterion"], request.metric.neutral, partial(measure, name), kept)
 
@@ -232,14 +234,15 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
     values_path = output.with_suffix(".npz")
     former = _read_values(values_path)
     kept = {key: former[name] for key, name in names.items() if name in former}
+    model = model_of(inputs["store"], inputs.get("transform"))
     tests = infer_aggregates(
         [
             (cell, query, results)
             for (cell, results), query in zip(records, queries, strict=True)
             if cell["criterion"] in spec["ranked"]
         ],
-        model_of(inputs["store"], inputs.get("transform")),
-        stored_pool(inputs["pool"]),
+        model,
+        stored_pool(inputs["pool"]) or make_pool(model),
         criteria=spec["criteria"],
         aggregation=spec["aggregation"],
         kept=kept,
@@ -254,6 +257,10 @@ def _digest(*texts: str) -> bytes:
 
 def _write_values(path: Path, values: Mapping[bytes, NullValues]) -> None:
     rows = list(values.values())
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(row, name) for row in (NOTHING, *rows)])
+        for name in ("numbers", "seeds", "values")
+    }
     file = BytesIO()
     np.savez(
         file,
@@ -261,10 +268,7 @@ def _write_values(path: Path, values: Mapping[bytes, NullValues]) -> None:
         drawn=np.array([row.drawn for row in rows], np.int32),
         observed=np.array([row.observed for row in rows], float),
         counts=np.array([len(row.values) for row in rows], np.int32),
-        **{
-            name: np.concatenate([getattr(row, name) for row in (NOTHING, *rows)])
-            for name in ("numbers", "seeds", "values")
-        },
+        **arrays,
     )
     write_bytes(path, file.getvalue())
 

@@ -93,7 +93,7 @@ def intervals(
 
     tail = (1 - level) / 2
     finite = samples[np.isfinite(samples)]
-    record = {"draws": len(samples), "undefined": len(samples) - len(finite)}
+    record: dict[str, Any] = {"draws": len(samples), "undefined": len(samples) - len(finite)}
     if not math.isfinite(observed) or record["undefined"] > MOST_UNDEFINED * len(samples):
         reason = f"{record['undefined']} of {len(samples)} resamples have no value"
         record |= {"mean": math.nan, "standard_error": math.nan}
@@ -137,7 +137,7 @@ def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
     level      share of the distribution that the interval holds
     """
     finite = samples[np.isfinite(samples)]
-    record = {"draws": len(samples), "undefined": len(samples) - len(finite)}
+    record: dict[str, Any] = {"draws": len(samples), "undefined": len(samples) - len(finite)}
     if record["undefined"] > MOST_UNDEFINED * len(samples) or len(finite) < 2:
         return record | {"standard_error": math.nan, "percentile": [math.nan, math.nan]}
     tail = (1 - level) / 2

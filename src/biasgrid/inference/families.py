@@ -115,17 +115,17 @@ def signature(
         value for random vectors, and those that results alone say anything of (`Registry.note`), are named by
         themselves.
     """
-    params = json.loads(params)
-    metric = metrics.metric(name).under(params)
-    unique_name = json.dumps([metric.name, {**metric.parameters, **params}], sort_keys=True)
+    parameters = json.loads(params)
+    metric = metrics.metric(name).under(parameters)
+    unique_name = json.dumps([metric.name, {**metric.parameters, **parameters}], sort_keys=True)
     of_significance = significance.REGISTRY[test]
-    has_code = not metrics.REGISTRY.is_noted(metric.name) and of_significance.simulate is not None
-    if metric.of_model or not has_code or not are_models(metric.needs):
+    simulate = None if metrics.REGISTRY.is_noted(metric.name) else of_significance.simulate
+    if metric.of_model or simulate is None or not are_models(metric.needs):
         return unique_name
     digest = hashlib.sha256()
     for trial in range(TRIALS):
         with np.errstate(all="ignore"):
-            values = of_significance.simulate(metric, params, template, normalize, alternative, trial)
+            values = simulate(metric, parameters, template, normalize, alternative, trial)
         if values is None or not np.isfinite(values).all():
             return unique_name
         side = of_significance.bias(metric) if alternative == BIAS else alternative

@@ -36,8 +36,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import remember
-from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..embeddings.model import Model, remember
 from ..files import hold_lock, write_bytes
 from ..geometry import unit
 from ..processes import RANDOM_GROUPS
@@ -45,7 +44,6 @@ from .bootstrap import digest
 from .pool import NEAREST, Pool
 from .siblings import Shape, draw_around, draw_beside, make_shape, mean_cosines
 
-Model = EmbeddingStore | DebiasedModel
 T = TypeVar("T")
 # what random groups have in common with the query's
 BETWEEN, WITHIN = MATCHES = "between", "within"
@@ -145,12 +143,12 @@ class GroupDraws:
             [mean_cosines(s[kept_rows], g.shape[1]) for s, g in zip(sums, groups, strict=True)], axis=1
         )
         # a word that is in a group twice is so in random groups
-        places = [
+        kept_places = [
             group[kept_rows][:, shape.copies].astype(np.int32)
             for group, shape in zip(groups, self.shapes, strict=True)
         ]
         return Block(
-            numbers[kept_rows], seeds[kept_rows].astype(np.int32), places, cosines, between[kept_rows]
+            numbers[kept_rows], seeds[kept_rows].astype(np.int32), kept_places, cosines, between[kept_rows]
         )
 
     def _first_seeds(self, pool: Pool, numbers: np.ndarray) -> np.ndarray:
@@ -213,8 +211,8 @@ def draws_of(
     """
     rows, vectors = [], []
     for keys in groups:
-        group_rows, first = np.unique(model.rows(keys), return_index=True)
-        group_vectors = unit(model.take([keys[i] for i in first], group_rows))
+        group_rows, places = np.unique(model.rows(keys), return_index=True)
+        group_vectors = unit(model.take([keys[i] for i in places], group_rows))
         if not (np.isfinite(group_vectors).all() and group_vectors.any(axis=1).all()):
             return "a word of the groups has no direction: its vector is zero"
         if len(group_rows) > NEAREST:
@@ -271,9 +269,9 @@ def _share(path: Path | None, make: Callable[[], T]) -> T:
 @remember(8)
 def _digest(model: Model, pool: Pool) -> str:
     """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
-    hasher = hashlib.sha256(unit_vectors(model, pool))
+    hasher = hashlib.sha256(unit_vectors(model, pool).data)
     for part in (pool.rows, pool.bands, pool.seeds, pool.near):
-        hasher.update(np.ascontiguousarray(part))
+        hasher.update(np.ascontiguousarray(part).data)
     return hasher.hexdigest()
 
 

@@ -80,7 +80,7 @@ def infer(
         check_memory(16 * len(samples) * draws, f"bootstrap: {count(draws)} draws")
         resamples = np.full((len(samples), draws), math.nan)
     for place, sample in enumerate(samples):
-        record = {"query": sample.query.name, "status": sample.status}
+        record: dict[str, Any] = {"query": sample.query.name, "status": sample.status}
         results.append(record)
         if sample.status != "ok":
             continue
@@ -109,9 +109,9 @@ def infer(
                     names = [s.name for s in sample.targets + sample.attributes]
                     unit_values = resampler.redrawn_units(np.random.default_rng([seed, digest(names)]), draws)
                     interval_record["units"] = interval_of_units(unit_values, level)
-            if (options := parts.get("sensitivity")) is not None:
+            if (sensitivity := parts.get("sensitivity")) is not None:
                 record["influence"] = resampler.influence()
-                record["halves"] = resampler.halves(options["halves"], seed)
+                record["halves"] = resampler.halves(sensitivity["halves"], seed)
     return as_finite(results), resamples
 
 

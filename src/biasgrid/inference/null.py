@@ -65,7 +65,7 @@ class Null:
 
     def save(self, path: Path | str) -> None:
         """Write the numbers; the same bytes for the same numbers."""
-        arrays = {"results": np.frombuffer(dumps(self.results).encode(), np.uint8)}
+        arrays: dict[str, Any] = {"results": np.frombuffer(dumps(self.results).encode(), np.uint8)}
         if self.samples is not None:
             arrays["samples"] = self.samples
         for i, result in enumerate(self.results):

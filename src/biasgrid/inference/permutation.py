@@ -76,7 +76,7 @@ def permutation_test(
     shared: Sequence[int] = (),
     *,
     pairs: bool = False,
-    bands: Sequence[int] | None = None,
+    bands: Sequence[int] | np.ndarray | None = None,
     draws: int = 100_000,
     exact: int = 20_000,
     alternative: str = "greater",
@@ -115,8 +115,10 @@ def permutation_test(
         block_labels = np.tile(labels, (end - start, 1))
         if pairs:
             (places,) = free
-            choices = np.arange(start, end)[:, None] >> np.arange(len(places)) if is_exact else None
-            swaps = choices & 1 if is_exact else rng.integers(2, size=(end - start, len(places)))
+            if is_exact:
+                swaps = np.arange(start, end)[:, None] >> np.arange(len(places)) & 1
+            else:
+                swaps = rng.integers(2, size=(end - start, len(places)))
             block_labels[:, places] = swaps
             block_labels[:, places + sizes[0]] = 1 - swaps
             return block_labels
@@ -150,7 +152,7 @@ def permutations_of(
     shared: Sequence[int] = (),
     *,
     pairs: bool = False,
-    bands: Sequence[int] | None = None,
+    bands: Sequence[int] | np.ndarray | None = None,
 ) -> int:
     """How many permutations there are: see `permutation_test`."""
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
@@ -162,7 +164,7 @@ def _exchangeable(
     sizes: Sequence[int],
     shared: Sequence[int],
     pairs: bool,
-    bands: Sequence[int] | None,
+    bands: Sequence[int] | np.ndarray | None,
 ) -> tuple[list[np.ndarray], list[tuple[int, ...]], int]:
     """Of each band, the places of the words that are dealt out, and how many of them are in each set; and how many
     permutations there are. Of pairs the places in the first set, in one array."""
@@ -207,15 +209,15 @@ def monte_carlo_test(
     is_enough    whether so many values may decide it; None: any number
     """
     values = np.empty(0)
-    tally, count, sides = Tally(*[math.nan] * 3, 0), 0, 1 + (alternative == "two-sided")
+    tally, count, sides = Tally(math.nan, math.nan, math.nan, 0), 0, 1 + (alternative == "two-sided")
     for start, end in pairwise(ends):
         values = np.concatenate([values, values_of(start, end)])
         count, is_end = len(values), end == ends[-1]
         # what counts as equal must not depend on how many were drawn beside those that count
         tolerance = _tolerance(values[:FIRST], observed)
         tails = extreme_tails(values, observed, alternative, neutral, tolerance)
-        tallies = [count_up(tail, stop, is_end) for tail in tails]
-        if None not in tallies and (is_end or is_enough is None or is_enough(count)):
+        tallies = [t for tail in tails if (t := count_up(tail, stop, is_end))]
+        if len(tallies) == len(tails) and (is_end or is_enough is None or is_enough(count)):
             tally, count = min(tallies), max(tally.draws for tally in tallies)
             break
         if np.isnan(values).any():
@@ -310,7 +312,7 @@ def extreme_tails(
     """Which values (draws,) are at least as extreme as the observed one; of "two-sided" in either direction, as two
     arrays, of which values that equal the observed one are in both."""
     tolerance = _tolerance(values, observed) if tolerance is None else tolerance
-    if alternative == DISTANCE:
+    if alternative == DISTANCE and neutral is not None:
         return [np.abs(values - neutral) >= abs(observed - neutral) - tolerance]
     upper, lower = values >= observed - tolerance, values <= observed + tolerance
     return {"greater": [upper], "less": [lower], "two-sided": [upper, lower]}[alternative]
@@ -332,7 +334,7 @@ def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float 
     if not spread > _tolerance(values, observed):
         return math.nan
     z = (observed - values.mean()) / spread
-    if alternative == DISTANCE:
+    if alternative == DISTANCE and neutral is not None:
         opposite = (2 * neutral - observed - values.mean()) / spread
         return float(ndtr(min(z, opposite)) + ndtr(-max(z, opposite)))
     tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}

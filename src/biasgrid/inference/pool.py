@@ -19,8 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import Model
-from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..embeddings.model import DebiasedModel, Model
 from ..errors import BiasgridError
 from ..files import write_bytes
 
@@ -92,7 +91,7 @@ def bands_of(rows: np.ndarray) -> np.ndarray:
     return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).clip(max=BANDS - 1).astype(np.int64)
 
 
-def make_pool(model: EmbeddingStore | DebiasedModel) -> Pool:
+def make_pool(model: Model) -> Pool:
     """The pool of a model, that of an untouched model also for it under a debias method: the same for any number of
     cores, and drawn with one seed for all models.
 
@@ -112,8 +111,8 @@ def make_pool(model: EmbeddingStore | DebiasedModel) -> Pool:
     order, vectors = order[has_length], vectors[has_length] / lengths[has_length, None]
     rows, bands = rows[order], bands[order]
     number = int(bands.max(initial=0)) + 1
-    seeds = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
-    seeds = np.concatenate(seeds).astype(np.int64)
+    picks = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
+    seeds = np.concatenate(picks).astype(np.int64)
     near = np.full((len(seeds), number, WIDTHS, NEAREST), -1, dtype=np.int16)
     # BLAS of several threads rounds otherwise
     with threadpool_limits(1):
@@ -148,7 +147,7 @@ def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, n
 
 
 # pools of models that are measured without a study, as long as the models are there
-_POOLS: weakref.WeakKeyDictionary[EmbeddingStore, Pool] = weakref.WeakKeyDictionary()
+_POOLS: weakref.WeakKeyDictionary[Any, Pool] = weakref.WeakKeyDictionary()
 
 
 def pool_of(model: Any) -> Pool | None:

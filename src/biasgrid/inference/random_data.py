@@ -34,7 +34,7 @@ def resampler_of(
 def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
     """Sets of so many words on either side, with random vectors of unlike lengths."""
     rng = np.random.default_rng([trial, *sizes[0], *sizes[1]])
-    sides = []
+    sides: list[list[FoundSet]] = []
     for side, of_side in enumerate(sizes):
         sides.append([])
         for i, size in enumerate(of_side):

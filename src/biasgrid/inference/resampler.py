@@ -54,11 +54,11 @@ class Resampler:
         """Of what was looked up; the metric's value is that of the sample's score where it is not given."""
         request, metric, vectors = sample.request, sample.request.metric, sample.vectors
         parameters = {**request.parameters, **sample.model_arguments}
-        side_vectors = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
+        words, attributes = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
         if metric.resampled:
-            statistic = metric.resampled(*side_vectors, **parameters)
+            statistic = metric.resampled(words, attributes, **parameters)
         else:
-            statistic = one_by_one(metric, *side_vectors, parameters, request.seed)
+            statistic = one_by_one(metric, words, attributes, parameters, request.seed)
         places, units = zip(
             *(
                 np.unique(s.slots // request.variants, return_inverse=True)
@@ -125,7 +125,8 @@ class Resampler:
             draws * (4 * sum(sizes) + 32 * max(sizes)),
             f"bootstrap: {count(draws)} draws of {sum(sizes)} words",
         )
-        counts, linear = [], np.zeros(draws)
+        counts: list[np.ndarray] = []
+        linear = np.zeros(draws)
         jackknife = iter(self.by_set)
         for i, (words, places) in enumerate(zip(self.words, self.places, strict=True)):
             if self._follows(i):

@@ -48,7 +48,8 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
     stores = inputs["store"]
     entries = _read_entries(output, samples_path)
-    records, samples = [], []
+    records: list[dict[str, Any]] = []
+    samples: list[Any] = []
     cells_and_files = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
     for number, (cell, cell_file, query) in enumerate(cells_and_files):
         digest = _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
@@ -89,9 +90,11 @@ def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, A
         has_samples = any("bootstrap" in record["inference"] for record in records)
         samples = read_npy(samples_path) if has_samples else None
         ends = np.cumsum([len(record["results"]) for record in records])
-        if has_samples and (samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]):
+        if samples is not None and (
+            samples.ndim != 2 or samples.dtype != np.float64 or len(samples) != ends[-1]
+        ):
             return {}
-        parts = np.split(samples, ends[:-1]) if has_samples else [None] * len(records)
+        parts = np.split(samples, ends[:-1]) if samples is not None else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}  # missing, cut off or of another version: infer again

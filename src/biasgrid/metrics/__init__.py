@@ -42,7 +42,7 @@ def metric(name: str | Metric | Callable[..., Any]) -> Metric:
     BiasgridError
         For a name that no metric has; it says a likely one.
     """
-    name_or_metric = getattr(name, "metric", name)
+    name_or_metric: Any = getattr(name, "metric", name)
     return name_or_metric if isinstance(name_or_metric, Metric) else REGISTRY.find(name_or_metric)
 
 

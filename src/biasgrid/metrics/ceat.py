@@ -217,7 +217,7 @@ def _variances(sizes: np.ndarray, spread: np.ndarray, m, n, variance: str) -> np
 def _sized(
     targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 1, **_: object
 ) -> tuple[float, float]:
-    return effect_size_range(*targets, ddof)
+    return effect_size_range(*targets, ddof=ddof)
 
 
 METRICS = (

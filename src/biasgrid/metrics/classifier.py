@@ -65,7 +65,7 @@ def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: i
         )
     try:
         if inspect.isclass(estimator):
-            model = estimator(**(params or {}))
+            model: Any = estimator(**(params or {}))
         else:
             model = clone(estimator, safe=False)
             if params:

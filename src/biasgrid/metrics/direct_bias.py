@@ -14,7 +14,7 @@ from .. import orientation as roles
 from ..errors import BiasgridError
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from ..limits import Count, limited
-from .registry import Detail, Metric, Score
+from .registry import Detail, Metric, Role, Score
 
 Vectors = Sequence[np.ndarray]
 
@@ -109,14 +109,14 @@ def direct_bias(
     components = [unit(w) @ axes.T for w in words]
     sizes = [_size(x, legacy_component_sum) for x in components]
     value = float(_power(np.concatenate(roles.sets_of_value(sizes, orientation)), c).mean())
-    role = "attribute" if orientation == roles.PAPER else "target"
+    role: Role = "attribute" if orientation == roles.PAPER else "target"
     single = len(axes) == 1
     detail = {"bias": Detail(role, [x[:, 0] for x in components] if single else sizes)}
     if not single:
         detail["components"] = Detail(role, components, [f"component {i + 1}" for i in range(len(axes))])
     scalars = {}
     if not legacy_component_sum:
-        noise = expected_noise(*axes.shape, c)
+        noise = expected_noise(len(axes), axes.shape[1], c)
         scalars = {"noise": noise, "ratio": value / noise}
     if direction in directions.PAIRED and len(groups) == 2:
         scalars |= {
@@ -177,7 +177,8 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
-        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), _power(sizes(groups), c))
+        counts: Any = sum(roles.sets_of_value(word_weights, orientation))
+        return weighted_mean(counts, _power(sizes(groups), c))
 
     return statistic
 

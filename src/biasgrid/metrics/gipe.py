@@ -348,7 +348,8 @@ def _resampled(name: str) -> Callable:
             word_cosines, node_cosines = (
                 cosines[:, 0] for cosines in project(targets, [neighbourhood.words, neighbourhood.nodes])
             )
-            return values(word_cosines, node_cosines, sum(attribute_weights))
+            counts: Any = sum(attribute_weights)
+            return values(word_cosines, node_cosines, counts)
 
         return statistic
 

@@ -69,7 +69,7 @@ def indirect_bias(
     >>> round(metrics.indirect_bias(query, model).value, 3)
     1.0
     """
-    g = directions.axis(*targets, direction)
+    g = directions.axes(targets, direction)[0]
     first, second = (unit(words) for words in attributes)
     beta = _betas(first @ second.T, (first @ g)[:, None], second @ g)
     return Score(

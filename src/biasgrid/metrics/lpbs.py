@@ -214,7 +214,7 @@ def _es_resampled(
         s, all_weights = a - b, targets[0] + targets[1]
         spread = np.sqrt(weighted_mean(all_weights, (s - weighted_mean(all_weights, s)[:, None]) ** 2))
         difference = weighted_mean(targets[0], s) - weighted_mean(targets[1], s)
-        undefined = (spread <= FLAT) | of_one_word.undefined_samples(*targets, one_word)
+        undefined = (spread <= FLAT) | of_one_word.undefined_samples(targets[0], targets[1], one_word)
         return np.where(undefined, np.nan, difference / spread)
 
     return statistic
@@ -257,7 +257,7 @@ METRICS = (
         range=(-2.0, 2.0),
         neutral=0.0,
         groups="attributes",
-        sized=lambda targets, attributes, **_: effect_size_range(*targets, 0),
+        sized=lambda targets, attributes, **_: effect_size_range(*targets, ddof=0),
         resampled=_es_resampled,
         of_model=_of_model,
         one_word="targets",

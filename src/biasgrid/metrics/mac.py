@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,10 +66,12 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, *, legacy_pooled: bool
     distance = 1.0 - cosines(words, attributes)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        counts: Any = sum(targets)
         if legacy_pooled:
-            return weighted_mean(sum(targets), mean_of_rows(sum(attribute_weights), distance.T))
-        by_word = sum(mean_of_rows(weights, distance.T) for weights in attribute_weights)
-        return weighted_mean(sum(targets), by_word / len(attribute_weights))
+            pooled: Any = sum(attribute_weights)
+            return weighted_mean(counts, mean_of_rows(pooled, distance.T))
+        by_word: Any = sum(mean_of_rows(weights, distance.T) for weights in attribute_weights)
+        return weighted_mean(counts, by_word / len(attribute_weights))
 
     return statistic
 

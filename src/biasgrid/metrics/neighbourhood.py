@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
-UNTOUCHED, MEASURED = "untouched", "measured"
+UNTOUCHED: Final = "untouched"
+MEASURED: Final = "measured"
 BiasOf = Literal["untouched", "measured"]
 
 

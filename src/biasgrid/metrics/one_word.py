@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sized
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
 OneWord = Literal["nan", "keep"]
-NAN, KEEP = "nan", "keep"
+NAN: Final = "nan"
+KEEP: Final = "keep"
 
 
 def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:

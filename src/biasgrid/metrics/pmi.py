@@ -89,7 +89,7 @@ def pmi(
     error = math.nan
     if math.isfinite(bias):
         error = corpus_counts.standard_error(
-            kinds, units, _slopes(*(n[0] for n in numbers), estimator, smoothing)
+            kinds, units, _slopes(*(n[0] for n in numbers), estimator=estimator, smoothing=smoothing)
         )
     word_values = corpus_counts.by_word(cooccurrence, targets, attributes, value)
     return Score(
@@ -121,7 +121,7 @@ def _value_of(estimator: str, smoothing: float) -> corpus_counts.Value:
 
 
 def _slopes(
-    first: float, first_words: float, second: float, second_words: float, estimator: str, smoothing: float
+    first: float, first_words: float, second: float, second_words: float, *, estimator: str, smoothing: float
 ) -> np.ndarray:
     """How the value grows with units of the first group, of these those with the words, and of the second."""
     slopes = []

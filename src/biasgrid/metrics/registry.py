@@ -19,6 +19,8 @@ from ..errors import BiasgridError, unknown_name
 from ..hooks import complete
 from ..limits import check_limits
 
+Role = Literal["target", "attribute"]
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -27,7 +29,7 @@ class Detail:
     `columns` names the second axis of two-dimensional arrays.
     """
 
-    role: Literal["target", "attribute"]
+    role: Role
     values: list[np.ndarray]
     columns: list[str] | None = None
 
@@ -237,7 +239,7 @@ class Metric:
         """Which values are more biased, as an alternative of a test: where the neutral value is an end of the range,
         those towards the other end; else those on both sides."""
         low, high = self.range
-        return {low: "greater", high: "less"}.get(self.neutral, "two-sided")
+        return "greater" if self.neutral == low else "less" if self.neutral == high else "two-sided"
 
     @property
     def sign(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
 from ..limits import limited
 from .registry import Detail, Metric, Score
 
-COMPONENT, MEAN = "component", "mean"
+COMPONENT: Final = "component"
+MEAN: Final = "mean"
 # numbers in memory at a time: 8 MB of float64
 BLOCK = 2**20
 
@@ -188,7 +189,7 @@ def _redrawn(
         longest = np.sqrt(squares[:, -1].clip(min=0))
         next_longest = np.sqrt(squares[:, -2].clip(min=0)) if pairs > 1 else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            component = np.vecdot(vectors[:, :, -1, None], differences, axis=1) / longest[:, None]
+            component = np.vecdot(vectors[:, :, -1, None], differences, axis=1) / longest[:, None]  # type: ignore[call-overload]
             mean_coordinates = np.vecdot(differences.mean(axis=1), component)
             is_defined = _is_defined(longest, next_longest, mean_coordinates, pairs)
             values[rows] = np.where(is_defined, np.sign(mean_coordinates), np.nan) * (component @ mean)

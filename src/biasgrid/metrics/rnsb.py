@@ -212,7 +212,7 @@ def _resampled(
         negative = logistic(words @ shared(train))[1]
         # 0 log 0 is 0
         surprise = (negative * np.log(np.maximum(negative, TINY))).T
-        counts = sum(targets)
+        counts: Any = sum(targets)
         total, words_used = weighted_sum(counts, negative.T), counts.sum(axis=1)
         divergence = weighted_sum(counts, surprise) / total + np.log(words_used / total)
         return np.where(words_used > 1, np.maximum(divergence, 0.0), np.nan)
@@ -282,7 +282,7 @@ def _longest(*arrays: np.ndarray) -> float:
 
 
 def _digest(array: np.ndarray) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).digest()
+    return hashlib.blake2b(np.ascontiguousarray(array).data, digest_size=16).digest()
 
 
 def _check(

@@ -12,7 +12,7 @@ from .. import directions
 from .. import orientation as roles
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from ..limits import limited
-from .registry import Contrast, Detail, Metric, Score
+from .registry import Contrast, Detail, Metric, Role, Score
 
 Vectors = Sequence[np.ndarray]
 
@@ -85,7 +85,7 @@ def same(
         sizes = [np.abs(c) @ np.array([1.0, *lengths[1:]]) for c in components]
     else:
         sizes = [np.linalg.norm(c, axis=1) for c in components]
-    role = "attribute" if orientation == roles.PAPER else "target"
+    role: Role = "attribute" if orientation == roles.PAPER else "target"
     # a component runs from the first group to another
     bias = [-c[:, 0] for c in components] if len(groups) == 2 else sizes
     axes = unit(differences)
@@ -217,10 +217,10 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
 
 def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Contrast]:
     """SAME, skew and stereotype, of unit vectors `words`."""
-    pairs = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
+    pairs: list[Any] = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
     if len(groups) > 2:
         pairs += [(i, None, (group, rest_of(groups, i))) for i, group in enumerate(groups)]
-    parts = [(None, np.concatenate(roles.sets_of_value(words, orientation)))]
+    parts: list[Any] = [(None, np.concatenate(roles.sets_of_value(words, orientation)))]
     if len(words) > 1:
         parts += list(enumerate(words))
     contrasts = []

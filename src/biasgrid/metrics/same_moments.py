@@ -12,7 +12,7 @@ from .. import directions
 from .. import orientation as roles
 from ..geometry import unit, weighted_mean
 from ..limits import limited
-from .registry import Detail, Metric, Score
+from .registry import Detail, Metric, Role, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
 
 ContrastKind = Literal["pair", "rest"]
@@ -144,7 +144,7 @@ def _moment(
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
     by_contrast = moment(np.concatenate(roles.sets_of_value(biases, orientation), axis=1))
     farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
-    role = "attribute" if orientation == roles.PAPER else "target"
+    role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(by_contrast[farthest]),
         detail={"bias": Detail(role, [b[farthest] for b in biases])},

@@ -14,7 +14,7 @@ from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted
 from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
-from .registry import Detail, Metric, Score
+from .registry import Detail, Metric, Role, Score
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
 
@@ -80,7 +80,8 @@ def sc_weat(
     >>> round(metrics.sc_weat(query, model, ddof=0).value, 3)
     1.069
     """
-    (first, second), words = roles.groups_and_words(targets, attributes, orientation)
+    groups, words = roles.groups_and_words(targets, attributes, orientation)
+    first, second = groups
     if of_one_word.is_undefined((first, second), one_word):
         return Score(math.nan)
     difference, effect = [], []
@@ -94,7 +95,7 @@ def sc_weat(
         )
         difference.append(a.mean(axis=1) - b.mean(axis=1))
         effect.append(difference[-1] / np.where(spread > FLAT, spread, np.nan))
-    role = "attribute" if orientation == roles.PAPER else "target"
+    role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(np.concatenate(roles.sets_of_value(effect, orientation)).mean()),
         detail={"effect_size": Detail(role, effect), "difference": Detail(role, difference)},
@@ -167,14 +168,16 @@ def _resampled(
     flat = 1e-13 * squares.max(axis=0) + FLAT**2
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (first, second), word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        first, second = groups
         all_weights = first + second
         count = all_weights.sum(axis=1, keepdims=True)
         variance = mean_of_rows(all_weights, squares) - mean_of_rows(all_weights, cosine) ** 2
         divisor = np.where(count > ddof, count - ddof, np.nan)
         spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
-        value = weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), effect)
+        counts: Any = sum(roles.sets_of_value(word_weights, orientation))
+        value = weighted_mean(counts, effect)
         return np.where(of_one_word.undefined_samples(first, second, one_word), np.nan, value)
 
     return statistic
@@ -214,8 +217,8 @@ def _sized(
     ddof: int = 1,
     **_: Any,
 ) -> tuple[float, float]:
-    groups, _ = roles.groups_and_words(targets, attributes, orientation)
-    return effect_size_range(*groups, ddof)
+    first, second = roles.groups_and_words(targets, attributes, orientation)[0]
+    return effect_size_range(first, second, ddof=ddof)
 
 
 def _variant(*, orientation: str, **_: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .. import orientation as roles
 from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..limits import limited
 from ..words import FoundSet
-from .registry import Detail, Metric, Score
+from .registry import Detail, Metric, Role, Score
 
 
 @limited
@@ -73,12 +73,13 @@ def semaxis(
     >>> round(metrics.semaxis(Query([["he"], ["she"]], [["engineer"]]), model).value, 3)
     0.707
     """
-    (first, second), words = roles.groups_and_words(targets, attributes, orientation)
+    groups, words = roles.groups_and_words(targets, attributes, orientation)
+    first, second = groups
     axis = first.mean(axis=0) - second.mean(axis=0)
     longest = np.linalg.norm(np.concatenate([first, second]), axis=1).max()
     axis = unit(axis) if np.linalg.norm(axis) > FLAT * longest else np.full_like(axis, np.nan)
     scores = [np.clip(unit(w) @ axis, -1.0, 1.0) for w in words]
-    role = "attribute" if orientation == roles.PAPER else "target"
+    role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(np.concatenate(roles.sets_of_value(scores, orientation)).mean()),
         detail={"score": Detail(role, scores)},
@@ -140,11 +141,13 @@ def _resampled(
     longest = np.linalg.norm(pool, axis=1).max()
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        (first, second), word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
+        first, second = groups
         axis = first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
         length = np.sqrt(np.vecdot(axis @ gram, axis).clip(min=0))
         scores = axis @ products / np.where(length > FLAT * longest, length, np.nan)[:, None]
-        return weighted_mean(sum(roles.sets_of_value(word_weights, orientation)), np.clip(scores, -1.0, 1.0))
+        counts: Any = sum(roles.sets_of_value(word_weights, orientation))
+        return weighted_mean(counts, np.clip(scores, -1.0, 1.0))
 
     return statistic
 

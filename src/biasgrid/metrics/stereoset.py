@@ -174,7 +174,7 @@ def _items(sets: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _icat(lms: float, ss: float) -> float:
+def _icat(lms: Any, ss: Any) -> Any:
     return lms * np.minimum(ss, 100 - ss) / 50
 
 

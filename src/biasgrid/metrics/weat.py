@@ -206,7 +206,7 @@ def _es_redrawn(
 def _es_sized(
     targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 0, **_: Any
 ) -> tuple[float, float]:
-    return effect_size_range(*targets, ddof)
+    return effect_size_range(*targets, ddof=ddof)
 
 
 def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -274,7 +274,7 @@ def _draw(axes: Axes, setting: Setting) -> None:
         for row, count in _count_rows(group):
             axes.annotate(
                 "",
-                row[:2],
+                (row[0], row[1]),
                 (0, 0),
                 arrowprops={
                     "arrowstyle": "-|>",
@@ -336,7 +336,9 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
     unit length, of two pairs of groups. Where there is none, the figure says so."""
     title = "Values that do not compare"
     incomparable = [
-        v for v in verdicts if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
+        (v, v.example)
+        for v in verdicts
+        if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
     ]
     if not incomparable:
         return empty_page(title, "no metric was found whose values do not compare.")
@@ -349,21 +351,21 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
         ("another one", legend_line(color="#999999", linewidth=1.6, marker="|", markersize=5)),
     ]
     bar = min(0.3, (PAGE[1] - 1.6) / len(incomparable))
-    labels = [fit_text(v.label, 1.3, SMALL) for v in incomparable]
+    labels = [fit_text(v.label, 1.3, SMALL) for v, _ in incomparable]
     ends = [
         f"{number(low)} to {number(high)}: {setting.name}"
-        for v in incomparable
-        for setting, (low, high) in zip(v.example.settings, v.example.values, strict=True)
+        for _, example in incomparable
+        for setting, (low, high) in zip(example.settings, example.values, strict=True)
     ]
     left, right = (max(text_width(text, SMALL) for text in texts) + 0.15 for texts in (labels, ends))
     figure, top = page(title, note, legend, PAGE[0], len(incomparable) * bar + 0.35)
     bar_width = figure.get_figwidth() - 2 * MARGIN - left - right
     axes = add_axes(figure, MARGIN + left, top, bar_width, len(incomparable) * bar)
-    look = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
-    for i, (v, label) in enumerate(zip(incomparable, labels, strict=True)):
+    look: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
+    for i, ((v, example), label) in enumerate(zip(incomparable, labels, strict=True)):
         axes.text(-0.02, i, label, ha="right", **look)
-        scale = max(abs(x - v.neutral) for pair in v.example.values for x in pair) or 1.0
-        for j, (low, high) in enumerate(v.example.values):
+        scale = max(abs(x - v.neutral) for pair in example.values for x in pair) or 1.0
+        for j, (low, high) in enumerate(example.values):
             y = i - 0.23 + 0.46 * j
             line = [(low - v.neutral) / scale, (high - v.neutral) / scale]
             axes.plot(

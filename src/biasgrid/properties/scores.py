@@ -81,6 +81,7 @@ def _value_range(metric: Metric, parameters: Mapping[str, Any], size: int) -> tu
 def _value(metric: Metric, parameters: Mapping[str, Any], pair_scores: PairScores) -> float:
     rows = np.array(pair_scores)
     words, one = np.ones((len(rows), 1)), np.ones((1, 1))
+    sets: tuple[list[np.ndarray], list[np.ndarray]]
     if metric.template == (2, 0):
         sets, further = ([words, words], []), {"scores": rows.T.ravel()}
     elif metric.template == (2, 1):

@@ -43,7 +43,7 @@ NEAR, DESCENTS = 1e-6, 3
 def sides(metric: Metric) -> tuple[int | str, int]:
     """How many groups the metric takes, and how many sets of words."""
     groups, words = metric.template if metric.groups == "targets" else metric.template[::-1]
-    return groups, {"n": 1, "k": 2}.get(words, words)
+    return groups, words if isinstance(words, int) else {"n": 1, "k": 2}[words]
 
 
 class Search:
@@ -273,7 +273,7 @@ class Search:
         points = unit_vectors(*angles)
         candidates = []
         if self.level == WORD:
-            tuples = [(p[None],) for p in points]
+            tuples: list[tuple[np.ndarray, ...]] = [(p[None],) for p in points]
         else:
             copies = 1 if self.sets == 1 else 2
             tuples = [

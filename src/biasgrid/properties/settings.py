@@ -59,7 +59,7 @@ class Truth:
     groups_differ: bool
 
 
-def vectors(*rows: Sequence[float]) -> np.ndarray:
+def vectors(*rows: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.array(rows, dtype=float)
 
 
@@ -235,6 +235,6 @@ def make_one_word_settings() -> tuple[Setting, ...]:
         Setting(setting.name, setting.groups, (word[None],))
         for settings, words in ((CATALOGUE, None), (draw_settings(), 1))
         for setting in settings
-        for word in dict.fromkeys(map(tuple, np.concatenate(setting.words)[:words]))
-        for word in [np.array(word)]
+        for row in dict.fromkeys(map(tuple, np.concatenate(setting.words)[:words]))
+        for word in [np.array(row)]
     )

@@ -87,7 +87,7 @@ def _value_range(
     all_words, no_words = ((1, level == SET), (0, 0))
     values = []
     for he, she in product(*(range(size + 1) for size in sizes)):
-        text = dict.fromkeys(SENTENCES, 0)
+        text: dict[tuple[int, ...], int] = dict.fromkeys(SENTENCES, 0)
         for group, size, of_words in ((1, sizes[0], he), (0, sizes[1], she)):
             text[group, 1 - group, *map(int, all_words)] += of_words
             text[group, 1 - group, *no_words] += size - of_words

@@ -37,7 +37,7 @@ class Verdict:
     neutral: float
     example: Example | None = field(default=None, repr=False)
 
-    @property
+    @property  # type: ignore[operator]  # not the field
     def key(self) -> str:
         return ": ".join(filter(None, (self.label, self.level, self.property, self.condition and "ordered")))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OVERALL = "Overall"  # all ranked criteria together
-AGGREGATIONS = {
+AGGREGATIONS: dict[str, Callable[[np.ndarray], float]] = {
     "avg": np.mean,
     "abs_avg": lambda values: np.mean(np.abs(values)),
     "sum": np.sum,

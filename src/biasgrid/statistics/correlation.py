@@ -86,8 +86,8 @@ def with_interval(
         return math.nan, math.nan, math.nan
     places = np.random.default_rng(seed).integers(n, size=(draws, n))
     with np.errstate(invalid="ignore"):  # a resample of one word alone
-        samples = _correlate_rows(*pair[:, places], method)
-    (value,) = _correlate_rows(*pair[:, None], method)
+        samples = _correlate_rows(*pair[:, places], method=method)
+    (value,) = _correlate_rows(*pair[:, None], method=method)
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
@@ -96,7 +96,7 @@ def by_methods(x: Sequence[float], y: Sequence[float], seed: int = 0) -> list[tu
     return [(method, len(x), *with_interval(x, y, method, seed)) for method in METHODS]
 
 
-def _correlate_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
+def _correlate_rows(x: np.ndarray, y: np.ndarray, *, method: str) -> np.ndarray:
     """Correlations row by row of two arrays (resamples, n)."""
     if method == "spearman":
         from scipy.stats import rankdata
@@ -109,7 +109,7 @@ def _correlate_rows(x: np.ndarray, y: np.ndarray, method: str) -> np.ndarray:
 
 def over_units(
     numbers: Sequence[Sequence[float]],
-    units: Sequence[int],
+    units: Sequence[int] | np.ndarray,
     method: str,
     seed: int = 0,
     draws: int = 2000,

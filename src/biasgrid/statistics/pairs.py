@@ -151,36 +151,38 @@ def studentise(
     pairs = Parts(*(a - b for a, b in zip(first, second, strict=True)))
     has_query = ~np.isnan(pairs.queries)
     count = has_query.sum(axis=1)
-    of_queries = np.broadcast_to(of_queries, len(count))
-    testable = ~np.isnan(pairs.value) & (count > of_queries)
+    is_of_queries = np.broadcast_to(of_queries, len(count))
+    testable = ~np.isnan(pairs.value) & (count > is_of_queries)
     t, error, null = np.full(len(count), nan), np.full(len(count), nan), np.full((draws, len(count)), nan)
     if not testable.any():
         return Studentised(t, error, null)
-    has_query, count, of_queries = has_query[testable], count[testable], of_queries[testable]
-    sizes = np.broadcast_to(sizes, pairs.queries.shape)[testable] * has_query
+    has_query, count, is_of_queries = has_query[testable], count[testable], is_of_queries[testable]
+    cluster_sizes = np.broadcast_to(sizes, pairs.queries.shape)[testable] * has_query
     # clusters of one size that would vary as much
-    count = sizes.sum(axis=1) ** 2 / (sizes**2).sum(axis=1)
+    count = cluster_sizes.sum(axis=1) ** 2 / (cluster_sizes**2).sum(axis=1)
     rng, words = np.random.default_rng(seed), max(words, 2.0)
-    shared = _covariances(np.where(has_query[..., None], pairs.words[testable], 0.0), count, of_queries)
+    shared = _covariances(np.where(has_query[..., None], pairs.words[testable], 0.0), count, is_of_queries)
     shared /= 1 - 1 / words
     of_words = shared.diagonal().clip(min=0)
-    for alike in (of_queries, ~of_queries):
+    for alike in (is_of_queries, ~is_of_queries):
         of_words[alike] = own_share * of_words[alike] + (1 - own_share) * of_words[alike].sum() / max(
             alike.sum(), 1
         )
     # of so few words, the variance is uncertain, too
     told_share = rng.chisquare(words - 1, size=(draws, 1)) / (words - 1) if np.isfinite(words) else 1.0
     drawn_sums, between = _normal(shared, draws, rng), np.zeros((1 + draws, len(count)))
-    is_sampled = has_query & of_queries[:, None]
+    is_sampled = has_query & is_of_queries[:, None]
     queries = np.where(is_sampled, pairs.queries[testable], 0.0)
     for stratum in _strata(strata, is_sampled):
-        moves, variances = _draw_queries(queries[:, stratum], (sizes * is_sampled)[:, stratum], draws, rng)
+        moves, variances = _draw_queries(
+            queries[:, stratum], (cluster_sizes * is_sampled)[:, stratum], draws, rng
+        )
         drawn_sums += moves
         between += variances
-    if of_queries.any():
+    if is_of_queries.any():
         # the mean of all pairs is one of a query's variance
-        of_query = (between * count)[:, of_queries].mean(axis=1, keepdims=True)
-        between = np.where(of_queries, own_share * between + (1 - own_share) * of_query / count, 0.0)
+        of_query = (between * count)[:, is_of_queries].mean(axis=1, keepdims=True)
+        between = np.where(is_of_queries, own_share * between + (1 - own_share) * of_query / count, 0.0)
     variance = between[0] + of_words
     scale = np.fmax(np.abs(first.value), np.abs(second.value))[testable]
     # what differs by rounding alone does not vary

@@ -55,7 +55,7 @@ def shared_rows(has_value: np.ndarray, coverage: float = COVERAGE) -> Shared:
     rows, units = has_value.shape
     shares = has_value.sum(axis=0) / max(rows, 1)
     ranked_units = (np.round(shares, 3) >= round(coverage, 3)) & (shares > 0)
-    common_rows = has_value[:, ranked_units].all(axis=1)
+    common_rows = np.all(has_value[:, ranked_units], axis=1)
     if ranked_units.sum() < 2:
         reason = FEW_UNITS
     elif 2 * common_rows.sum() < rows:

@@ -26,7 +26,7 @@ ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
     "out_of_reach",
 )
 # in the order in which one is named where both are as strong
-COUNTING = {test.counts: test for test in significance.tests() if test.counts}
+COUNTING: dict[str, significance.Test] = {test.counts: test for test in significance.tests() if test.counts}
 TESTS = tuple(COUNTING)
 LEVEL = 0.95  # of a study without a bootstrap
 # verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
@@ -90,8 +90,8 @@ def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
     tests = {}
     for name in tests_of(metric):
         record = (result.inference or {}).get(COUNTING[name].name, {})
-        p_values = [[record.get(key)] for key in ("p_value", "p_lowest")]
-        tests[name] = Test(*np.array(p_values, dtype=float), [()], [()])
+        p_value, lowest = (np.array([record.get(key)], dtype=float) for key in ("p_value", "p_lowest"))
+        tests[name] = Test(p_value, lowest, [()], [()])
     return str(judge(tests, np.array([len(tests)]), [()], "holm", level).verdict[0])
 
 
@@ -162,7 +162,7 @@ def judge(
         own_tests = (
             [together] if is_complete[row] else [t for t in tests.values() if not np.isnan(t.p_value[row])]
         )
-        if all(_lowest_adjusted(test, row, method) > limit for test in own_tests):
+        if all(_lowest_adjusted(test, int(row), method) > limit for test in own_tests):
             verdict[row] = OUT_OF_REACH
     for row in np.flatnonzero((adjusted <= limit).any(axis=0)):
         verdict[row] = list(tests)[int(np.nanargmin(adjusted[:, row]))]

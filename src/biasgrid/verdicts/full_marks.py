@@ -55,7 +55,7 @@ def _out_of_reach(marked: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
             needed_draws = max([needed_draws, *numbers])
             for counts, n in ((words, numbers.count(0)), (draws, len(numbers) - numbers.count(0))):
                 counts[name] = counts.get(name, 0) + n
-    parts = []
+    parts: list[str] = []
     for counts, what, remedy in (
         (words, "words", ""),
         (draws, "draws", f" (about {needed_draws:,} would do)"),

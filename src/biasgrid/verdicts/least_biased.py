@@ -206,7 +206,7 @@ class Pairs:
 
     def p_adjusted(self, a: State | None, b: State) -> float:
         """NaN of two that were not compared."""
-        return self.rows[a, b].p_adjusted if (a, b) in self.rows else nan
+        return self.rows[a, b].p_adjusted if a is not None and (a, b) in self.rows else nan
 
     def is_comparable(self, a: State, b: State) -> bool:
         """Whether the two can be compared."""
@@ -273,7 +273,7 @@ def _answer(
         (state for state, row in untouched.items() if not row.reason), key=lambda s: rows[s].rank_shared
     )
     unranked = sorted((state for state in untouched if state not in ranking), key=lambda s: -rows[s].queries)
-    first = ranking[0] if ranking else None
+    first: Any = ranking[0] if ranking else None
     rivals = [
         state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)
     ]

@@ -129,7 +129,7 @@ def control_test(
     logs_by_draw = frequencies.logarithms(entries, rows)[places]
     control_logs = [logs_by_draw[:, [place[key] for key in s.keys]] for s in word_sets]
     query_logs = [frequencies.logarithms(s.keys, s.rows) for s in word_sets]
-    control_frequencies = {
+    control_frequencies: dict[str, list[float | None]] = {
         "mean_log_frequency": [float(np.nanmean(logs)) for logs in control_logs],
         "variance_log_frequency": [float(np.nanmean(np.nanvar(logs, axis=1))) for logs in control_logs],
     }
@@ -145,18 +145,18 @@ def values_of_controls(
     ends = np.cumsum([len(s.keys) for s in words_and_controls])
     sets = sides(list(groups), words_and_controls)
     parameters = {**sample.request.parameters, **sample.ask_model(*sets)}
-    vectors = [np.concatenate([s.vectors for s in side]) for side in sets]
+    target_vectors, attribute_vectors = (np.concatenate([s.vectors for s in side]) for side in sets)
     statistic = (
-        metric.resampled(*vectors, **parameters)
+        metric.resampled(target_vectors, attribute_vectors, **parameters)
         if metric.resampled
-        else one_by_one(metric, *vectors, parameters)
+        else one_by_one(metric, target_vectors, attribute_vectors, parameters)
     )
     of_groups = _ones([len(s.keys) for s in groups])
     place = {key: i for i, key in enumerate(keys)}
     columns = [ends[-2] + places[:, [place[key] for key in s.keys]] for s in words]
     values = np.empty(1 + len(places))
     values[:1] = statistic(*sides(of_groups, _ones([len(s.keys) for s in words], ends[-1])))
-    block = rows_at_once(len(vectors[0]) + len(vectors[1]))
+    block = rows_at_once(len(target_vectors) + len(attribute_vectors))
     for start in range(0, len(places), block):
         control_weights = []
         for of_set in columns:
@@ -221,9 +221,9 @@ def _draw(
         # which of them stands for which word is chance, too
         picks[:, block] = rng.permuted(of_block, axis=1)
         np.put_along_axis(in_draw, of_block, True, axis=1)
-    unique_picks, places = np.unique(picks, return_inverse=True)
+    unique_picks, inverse = np.unique(picks, return_inverse=True)
     free_places = free[unique_picks]
-    places = places.astype(np.int32).reshape(picks.shape)
+    places = inverse.astype(np.int32).reshape(picks.shape)
     return tuple(entries[i] for i in free_places.tolist()), rows[free_places], places
 
 

@@ -79,7 +79,7 @@ def banded_test(
         return UNKNOWN, {}
     logarithms = [frequencies.logarithms(s.keys, s.rows) for s in sets]
     pairs = resampler.metric.exchanged == "pairs"
-    of_words = pair_bands(*logarithms, width) if pairs else bands(np.concatenate(logarithms), width)
+    of_words = pair_bands(*logarithms, width=width) if pairs else bands(np.concatenate(logarithms), width)
     sizes, shared = sizes_and_shared(resampler, sets)
     count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
     facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
@@ -124,7 +124,7 @@ def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
     return band_numbers
 
 
-def pair_bands(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
+def pair_bands(first: np.ndarray, second: np.ndarray, *, width: float) -> np.ndarray:
     """The band of each word of pairs, those of the first words and then those of the second: the two words of a pair
     are in one, which is theirs alone, where neither is more than `width` times as frequent as the other.
 

@@ -61,7 +61,7 @@ def query_permutation_test(
     seed: int = 0,
     alternative: str = BIAS,
     of_words: np.ndarray | None = None,
-    **options: int,
+    **options: Any,
 ) -> Permutation | str:
     """The permutation test of a metric on a query, or why there is none.
 

@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...embeddings.model import remember
-from ...embeddings.store import DebiasedModel, EmbeddingStore
+from ...embeddings.model import Model, remember
 from ...geometry import unit
 from ...metrics.registry import Metric
 from ...options import BIAS, STOP, AnAlternative, Stop
@@ -234,11 +233,10 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
         observed, *_ = values = values_of_groups(sample, all_groups, places)
         has_value = np.isfinite(values[1:])
         of_draws = (batch.numbers, batch.seeds, batch.cosines, batch.between)
+        numbers, seeds, cosines, between = (column[is_kept][has_value] for column in of_draws)
+        undefined = int(np.count_nonzero(~has_value))
         return GroupValues(
-            float(observed),
-            values[1:][has_value],
-            *(column[is_kept][has_value] for column in of_draws),
-            int(np.count_nonzero(~has_value)),
+            float(observed), values[1:][has_value], numbers, seeds, cosines, between, undefined
         )
 
     return values_of
@@ -264,7 +262,7 @@ class _Batch(NamedTuple):
 # vectors of the draws' words take megabytes; queries that have the same groups ask for the same ones
 @remember(4)
 def _batch(
-    model: EmbeddingStore | DebiasedModel,
+    model: Model,
     pool: Pool,
     group_draws: GroupDraws,
     start: int,
