@@ -77,9 +77,10 @@ INCLUDES = PlainValidator(_check_includes)
 
 def partial(model: type[Strict], doc: str) -> type[Strict]:
     """The model with all of its fields left out by default: what an entry has of its own."""
-    fields = {
+    of_model: dict[str, Any] = model.model_fields  # made by `field`
+    fields: dict[str, Any] = {
         name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
-        for name, info in model.model_fields.items()
+        for name, info in of_model.items()
     }
     return create_model(f"Own{model.__name__}", __base__=Strict, __doc__=doc, **fields)
 
