@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ EXPANSION = "BIASGRID_EXPANSION"
 FACTOR = 50
 FREE = 16 << 20  # bytes that content may expand to, however small the file
 BLOCK = 1 << 20
+Order = Literal["C", "F"]
 
 NPY_HEADER = 10_000  # bytes; NumPy's own limit
 NPY_ENTRY = re.compile(
@@ -75,7 +76,7 @@ def parser_errors(where: Path | str, what: str) -> Iterator[None]:
 class LimitedFile(io.RawIOBase):
     """What a decompressor's file object gives, up to `limit` bytes; more is a BiasgridError, as is damage."""
 
-    def __init__(self, file: IO[bytes], where: Path | str, what: str, limit: int):
+    def __init__(self, file: Any, where: Path | str, what: str, limit: int):
         self.file, self.where, self.what, self.limit = file, where, what, limit
         self.done = 0
 
@@ -111,7 +112,7 @@ def zip_member(
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
-            f"({zipfile.compressor_names.get(info.compress_type, 'unknown')}); stored and deflated members are read"
+            f"({zipfile.compressor_names.get(info.compress_type, 'unknown')}); stored and deflated members are read"  # type: ignore[attr-defined]
         )
     with parser_errors(where, what):
         return LimitedFile(archive.open(info), where, what, limit)
@@ -169,7 +170,9 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype, tuple[int, ...], str, int]:
+def _npy_header(
+    file: IO[bytes], size: int, where: Path | str
+) -> tuple[np.dtype, tuple[int, ...], Order, int]:
     """dtype, shape, order (C or F), and the byte at which the numbers begin. `size` is the file's in bytes."""
     start = file.read(12)
     if not start.startswith(b"\x93NUMPY"):
@@ -200,7 +203,7 @@ def _npy_header(file: IO[bytes], size: int, where: Path | str) -> tuple[np.dtype
     return dtype, shape, order, header_start + length
 
 
-def _npy_entries(header: bytes) -> tuple[np.dtype, str, tuple[int, ...]] | None:
+def _npy_entries(header: bytes) -> tuple[np.dtype, Order, tuple[int, ...]] | None:
     """dtype, order and shape; None where the header is not what NumPy writes for an array of numbers.
 
     NumPy's own parser evaluates the header as Python, and raises whatever Python's does.

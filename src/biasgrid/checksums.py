@@ -116,7 +116,7 @@ def renewing(output: Path | str) -> Iterator[None]:
     output = Path(output).absolute()
     results = next((folder for folder in output.parents if (folder / NAME).is_file()), None)
     names = _recorded_outputs(results, output) if results else []
-    if not names:
+    if results is None or not names:
         yield
         return
     forget(results, names)
@@ -143,10 +143,10 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
         elif _digest(results / name) != digest:
             outcome["differs"].append(name)
     for file in sorted(results.rglob("*")):
-        name = file.relative_to(results)
-        hidden = any(part.startswith(".") for part in name.parts)
-        if not hidden and name.as_posix() not in records.keys() | LEFT_OUT and not file.is_dir():
-            outcome["is not recorded"].append(name.as_posix())
+        place = file.relative_to(results)
+        hidden = any(part.startswith(".") for part in place.parts)
+        if not hidden and place.as_posix() not in records.keys() | LEFT_OUT and not file.is_dir():
+            outcome["is not recorded"].append(place.as_posix())
     return len(records), {kind: names for kind, names in outcome.items() if names}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def check_expansion(record: Any) -> None:
         )
 
 
-def _parts_of(part: Any) -> list[Any]:
+def _parts_of(part: Any) -> Sequence[Any]:
     """The parts of a part, keys included; none of text, numbers and the like."""
     if isinstance(part, yaml.MappingNode):
         return [inner for pair in part.value for inner in pair]

@@ -22,7 +22,7 @@ from .errors import BiasgridError
 try:
     import fcntl
 except ImportError:  # Windows: no locks, but names are unique all the same
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 HASHED = 16 << 20  # bytes of a file that are hashed at a time
 being_hashed: list[str] = []  # files, by this process, for those who show how far it is

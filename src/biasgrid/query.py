@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .configs import read_json
 from .errors import BiasgridError, quote, unknown_name
@@ -176,7 +176,7 @@ class Query:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any], where: str = "query") -> Query:
+    def from_dict(cls, record: Mapping[str, Any], where: str = "query") -> Self:
         """The query of a mapping as `to_dict` makes it; names may be left out.
 
         Parameters

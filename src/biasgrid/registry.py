@@ -27,7 +27,7 @@ from .errors import BiasgridError, join_names, quote, unknown_name
 from .hooks import complete
 from .resources import resource
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Any)  # which has a `name`
 GROUP = "biasgrid"  # of entry points
 PREFIX = "biasgrid_plugin_"  # of the names of plugins' modules
 INIT = "__init__.py"  # what makes a folder of plugins a package
@@ -240,7 +240,7 @@ class Registry(Mapping[str, T]):
 
     def file(self, name: str) -> Path:
         """The file that an entry stands in."""
-        return Path(self._modules[self.find(name).name].__file__)
+        return Path(str(self._modules[self.find(name).name].__file__))
 
     def _all_entries(self) -> dict[str, T]:
         with self._lock:
@@ -312,7 +312,7 @@ def load_plugins(paths: Iterable[Path | str]) -> None:
 def loaded_plugins() -> list[Path]:
     """The files and folders of the plugins that this process has loaded, for another process to load."""
     tops = {module.__name__.partition(".")[0] for module in PLUGINS.values()}
-    modules = [sys.modules[top] for top in sorted(tops) if top in sys.modules]
+    modules: list[Any] = [sys.modules[top] for top in sorted(tops) if top in sys.modules]
     return [Path(m.__file__).parent if hasattr(m, "__path__") else Path(m.__file__) for m in modules]
 
 
@@ -350,7 +350,7 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
             return sys.modules[name]
         if len(parts) > 1:
             return importlib.import_module(name)
-        spec = importlib.util.spec_from_file_location(name, file)
+        spec: Any = importlib.util.spec_from_file_location(name, file)  # every .py file has one
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # dataclasses look their module up
         try:

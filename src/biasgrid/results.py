@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import quote
 from .in_memory import File, InMemory
@@ -94,7 +94,7 @@ def _check(cell: dict) -> None:
                 raise ValueError(f"scalars: {quote(name)}: {quote(number)} is not a number")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     return type(value) in (float, int) and math.isfinite(value)
 
 

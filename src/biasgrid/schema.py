@@ -66,7 +66,7 @@ def read(path: File, what: str) -> dict[str, Any]:
     return without_version(content, path)
 
 
-def not_whole(path: Path | str, what: str, reason: object) -> BiasgridError:
+def not_whole(path: File, what: str, reason: object) -> BiasgridError:
     """The error for a damaged file of results: what it is not, and the remedy."""
     remedy = "delete it and run the study again"
     if isinstance(reason, FileNotFoundError):

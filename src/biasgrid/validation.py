@@ -85,7 +85,7 @@ def validate(model: type[M], values: Any, where: str = "", context: Any = None) 
         One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
     """
     try:
-        return _validator(model).validate_python(values, context=context)
+        return _validator(model).validate_python(values, context=context)  # type: ignore[arg-type]
     except ValidationError as error:
         text = line(error, model, values)
         raise BiasgridError(f"{where}: {text}" if where else text) from None
@@ -173,7 +173,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
     if kind in ("literal_error", "enum"):
         choices = [name.strip("'") for name in re.split(", | or ", context["expected"])]
         return unknown_name("key" if error["loc"][-1] == "[key]" else "value", error["input"], choices)
-    expected = [EXPECTED.get(e["type"].removesuffix("_type")) for e in alternatives]
+    expected = [EXPECTED.get(e["type"].removesuffix("_type"), "") for e in alternatives]
     if all(expected):
         return f"{value} is not {' or '.join(dict.fromkeys(expected))}"
     if kind in ("too_short", "string_too_short") and not error["input"]:

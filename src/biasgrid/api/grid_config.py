@@ -177,7 +177,7 @@ def _inference(interval: str, adjust: str, **parts: Any) -> Inference:
     if adjust not in ADJUST:
         raise BiasgridError(f"adjust: {unknown_name('method', adjust, ADJUST)}")
     asked = {**significance.complete(parts), "interval": interval, "adjust": adjust}
-    return validate(inference_of_tests(), asked)
+    return validate(inference_of_tests(Inference), asked)
 
 
 def _look_up(words: Mapping[str, Any]) -> Words:

@@ -57,7 +57,7 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
         from ..schema import dumps
 
         # the byte of a path that is no UTF-8 becomes JSON's \udcxx
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
         try:
             if isinstance(record, dict) and sys.stdout.isatty():
                 record = text_of(record) or record

@@ -13,24 +13,24 @@ from ..errors import BiasgridError, quote
 from ..resources import find_file
 
 LONGEST = 250  # characters of a message of the parser
-STUDY = {
+STUDY: dict[str, Any] = {
     "required": True,
     "type": find_file,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
     "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
 }
-MODEL = {
+MODEL: dict[str, Any] = {
     "required": True,
     "type": Path,
     "help": "a store, a file or folder of any format (biasgrid list formats), or a shipped model's name, fetched "
     "when it is missing (biasgrid list models)",
 }
 # of a model's file
-FILE = {
+FILE: dict[str, Any] = {
     "sha256": {"help": "checksum of the input file and those read with it, which must match"},
     "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
     "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
 }
-PLUGINS = {
+PLUGINS: dict[str, Any] = {
     "nargs": "+",
     "default": [],
     "metavar": "PLUGIN",
@@ -63,7 +63,7 @@ class _Help(argparse.HelpFormatter):
             return super()._format_action(action)
         groups: dict[str, list[argparse.Action]] = {}
         for command in self._iter_indented_subactions(action):
-            groups.setdefault(command.group, []).append(command)
+            groups.setdefault(command.group, []).append(command)  # type: ignore[attr-defined]
         self._indent()
         parts = [
             f"  {group}:\n{''.join(map(self._format_action, commands))}" for group, commands in groups.items()
@@ -81,7 +81,7 @@ class Commands:
     """The sub-commands of a program."""
 
     def __init__(self, name: str, description: str, epilog: str):
-        shape = {"formatter_class": _Help, "allow_abbrev": False}
+        shape: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
         self.parser = _Parser(prog=name, description=description, epilog=epilog, **shape)
         self._commands = self.parser.add_subparsers(
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
@@ -102,7 +102,7 @@ class Commands:
         The first paragraph of its docstring is the help, the second are examples. With `takes_extra_arguments` it
         also gets the arguments that the parser does not know, as `extra_arguments`.
         """
-        doc, _, examples = inspect.getdoc(function).partition("\n\n")
+        doc, _, examples = (inspect.getdoc(function) or "").partition("\n\n")
         doc = " ".join(doc.split())
         lines = examples.splitlines()
         epilog = "\n  ".join(
@@ -111,7 +111,7 @@ class Commands:
         command = self._commands.add_parser(
             name or function.__name__, help=doc, description=doc, epilog=epilog, **self._shape
         )
-        self._commands._choices_actions[-1].group = self.group
+        self._commands._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
         command.set_defaults(run=function, takes_extra_arguments=takes_extra_arguments)
@@ -131,7 +131,7 @@ class Commands:
         return namespace
 
 
-def open_model(args: argparse.Namespace, kind: str = "vectors") -> Any:
+def open_model(args: argparse.Namespace, kind: Any = "vectors") -> Any:
     """The model that --model and the arguments of `FILE` name; what is made of a file goes with it. `kind` is what a
     file is read as."""
     from ..api.load import load
@@ -151,7 +151,7 @@ def read_study(path: Path, measures: bool = True):
     if not measures and path.name == CONFIG:
         return find_study(path)
     if str(path) == "-":
-        sys.stdin.reconfigure(encoding="utf-8")
+        sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         try:
             config = parse_json(sys.stdin.read())
         except ValueError as error:

@@ -84,9 +84,9 @@ def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
 def _table(topic: str | None, records: list[dict[str, Any]]) -> str:
     """The records to read: of metrics and models what each is in columns, and below it the sentence about it."""
     if topic == "metrics":
-        head, rows = ("metric", "sets", "model", "sign", "tests"), map(_metric_row, records)
+        head, rows = ["metric", "sets", "model", "sign", "tests"], map(_metric_row, records)
     elif topic == "models":
-        head, rows = ("model", "kind", "size", "source"), map(_model_row, records)
+        head, rows = ["model", "kind", "size", "source"], map(_model_row, records)
     else:
         lines = columns([(record["name"], record["description"]) for record in records])
         return "\n".join([*lines, *([] if topic else ["", "biasgrid list TOPIC lists what a topic has"])])

@@ -99,7 +99,7 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     level = record.get("asked", {}).get("bootstrap", {}).get("level", 0.95)
     for units, low, high in (
         ("words", result.ci_low, result.ci_high),
-        ("sentences", *(result.scalars.get(name, math.nan) for name in ("ci_low", "ci_high"))),
+        ("sentences", result.scalars.get("ci_low", math.nan), result.scalars.get("ci_high", math.nan)),
     ):
         if not math.isnan(low):
             yield f"{share(level)} interval over {units}: {interval(low, high)}."
@@ -230,6 +230,7 @@ def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any
 
 def add(commands: Commands) -> None:
     parameter = {"action": "append", "default": [], "metavar": "KEY=VALUE"}
+    tests: dict[str, Any] = {test.name: _part(test.help, test.options) for test in significance.tests()}
     transform = {"type": Path, "metavar": "TRANSFORM.npz"}
     command = commands.add(
         measure,
@@ -251,7 +252,7 @@ def add(commands: Commands) -> None:
             "default": 0,
             "help": "for metrics that draw at random, and inference (default 0)",
         },
-        **{test.name: _part(test.help, test.options) for test in significance.tests()},
+        **tests,
         bootstrap=_part("bootstrap intervals", Bootstrap),
         sensitivity=_part("influence of words, and robustness under halving the sets", Sensitivity),
         interval={

@@ -23,7 +23,7 @@ TEMPLATE = Path(__file__).with_name("study.template.yaml")
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
-CONFIGS = {
+CONFIGS: dict[str, Any] = {
     "nargs": "+",
     "type": find_file,
     "metavar": "CONFIG",

@@ -32,7 +32,7 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
 
         # no score depends on it
         torch.set_num_threads(
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
     # a model that scores nothing is refused before there is a bar
     scores = model.score(texts[:1]).tolist()

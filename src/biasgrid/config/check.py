@@ -61,8 +61,8 @@ def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None
             )
     for name, training in (config.trainings or {}).items():
         check_training(training, config.models, f"{where}: trainings: {name}")
-    for name, entry in (config.shuffled or {}).items():
-        check_shuffled(entry, config.models, f"{where}: shuffled: {name}")
+    for name, text in (config.shuffled or {}).items():
+        check_shuffled(text, config.models, f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config.criteria.items():
         criterion_queries = [queries[key] for key in entry.queries]
@@ -244,7 +244,7 @@ def _ships(file: str, what: str) -> bool:
     """Whether gensim ships a benchmark's file."""
     require("gensim", what)
     # not imported: it takes a second
-    return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()
+    return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()  # type: ignore[union-attr, arg-type]
 
 
 def _evaluation_entries(config: StudyConfig, where: str) -> Iterable[tuple[str, dict[str, Any]]]:

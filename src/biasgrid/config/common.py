@@ -93,9 +93,10 @@ def _blank(model: type[Strict], doc: str) -> Strict:
 @lru_cache
 def partial(model: type[Strict], doc: str) -> type[Strict]:
     """The model with all of its fields left out by default: what an entry has of its own."""
-    fields = {
+    of_model: dict[str, Any] = model.model_fields  # made by `field`
+    fields: dict[str, Any] = {
         name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
-        for name, info in model.model_fields.items()
+        for name, info in of_model.items()
     }
     own = create_model(f"Own{model.__name__}", __base__=_Own, __doc__=doc, **fields)
     own.options_of = model

@@ -64,21 +64,23 @@ class _Pending(Strict):
     model_config = ConfigDict(extra="allow")
 
 
-def inference_of_tests(base: type[S] = Inference) -> type[S]:
+def inference_of_tests(base: type[S]) -> type[S]:
     """The section with a key for each test; plugins may add to them. With `OwnInference`: what a metric has of
     its own."""
     return _with_tests(base, tuple(tests()))
 
 
 @lru_cache(maxsize=8)
-def _with_tests(base: type[S], tests: tuple[Test, ...], *more: type[Strict]) -> type[S]:
+def _with_tests(base: type[S], tests: tuple[Test, ...], *more: Any) -> type[S]:
     options = {
         test.name: test.options
         if base is Inference
         else partial(test.options, f"What is other than in the study's {test.noun}.")
         for test in tests
     }
-    fields = {test.name: (options[test.name], field(_meaning(test.options), None)) for test in tests}
+    fields: dict[str, Any] = {
+        test.name: (options[test.name], field(_meaning(test.options), None)) for test in tests
+    }
     return create_model(base.__name__, __base__=(base, *more), __doc__=base.__doc__, **fields)
 
 
@@ -89,7 +91,7 @@ def _meaning(model: type[Strict]) -> str:
 
 
 def _blank(base: type[S], pending: bool) -> S:
-    made_of = _with_tests(base, tuple(tests()), *([_Pending] if pending else []))
+    made_of: Any = _with_tests(base, tuple(tests()), *([_Pending] if pending else []))
     return made_of.__new__(made_of)
 
 

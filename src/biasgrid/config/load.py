@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +35,7 @@ WORD_SETS = "data/word_sets"
 CONFIGS = (".yaml", ".yml")  # what names of config files end with
 WITH_SOURCES = ("models", "benchmarks", "corpora", "encoders")  # parts of a config whose entries have sources
 # parts of a config that may be in files of their own
-PARTS = {
+PARTS: dict[str, Any] = {
     "models": Models,
     "criteria": Criteria,
     "sets": PhenomenonSets,
@@ -293,7 +293,9 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
     Of a criterion that several places have, queries are put together, and every other key is in one of the places, or
     the same in all. Other entries are defined once.
     """
-    kind, by_name, places = PARTS[part], {}, {}
+    kind = PARTS[part]
+    by_name: dict[str, Any] = {}
+    places: dict[Any, str] = {}
     for entry in entries if isinstance(entries, list) else [entries]:
         place, content = f"{where}: {part}", entry
         if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
@@ -377,6 +379,8 @@ def _integer(digits: str) -> int:
 
 
 def _query(entry: criteria.Query, where: str, sets: WordSets, root: Path) -> Query:
+    targets: Mapping[str, Sequence[str]]
+    attributes: Mapping[str, Sequence[str]]
     if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
     else:

@@ -59,7 +59,7 @@ class ShuffledCorpus(Strict):
     seed: Whole = field("seed of the order; another one is another shuffled corpus", 1, ge=0)
 
 
-MADE_HERE = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
+MADE_HERE: dict[str, type[Strict]] = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
 # the source of a model that is in memory
 IN_MEMORY = {"type": "memory"}
 
@@ -226,7 +226,7 @@ def _blank(pending: bool) -> Model:
 
 @lru_cache(maxsize=4)
 def _with_sections(sections: tuple[type[Strict], ...]) -> type[Model]:
-    bases = *(section for section in sections if section is not Strict), Model
+    bases: tuple[Any, ...] = *(section for section in sections if section is not Strict), Model
     return create_model("Model", __base__=bases, __doc__=Model.__doc__)
 
 

@@ -13,7 +13,7 @@ from .common import INCLUDES, Distinct, FilePath, Folder, Key, Params
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
-from .inference import OfStudy, inference_of_tests
+from .inference import Inference, OfStudy, inference_of_tests
 from .metrics import Metrics, Words
 from .models import Archives, Models
 from .shuffled import ShuffledText
@@ -129,7 +129,7 @@ class StudyConfig(Run):
         "by name, models of real text and models of the same text shuffled, whose values are compared (shuffled.csv)",
         None,
     )
-    inference: OfStudy = field("how certain every value is", lambda: inference_of_tests()())
+    inference: OfStudy = field("how certain every value is", lambda: inference_of_tests(Inference)())
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])
     null_distributions: Paths = field(
         "cells whose null distribution is drawn, as model/debias/metric/query", list

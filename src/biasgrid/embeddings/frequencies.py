@@ -66,8 +66,8 @@ class Frequency:
         tokens, or of 1 / rank, which differs from that by about a constant (Zipf's law). Differences of two say how
         many times as frequent one word is as another. NaN of a word whose frequency is not known."""
         if self.language:
-            words = [entry.removeprefix(self.prefix) for entry in entries]
-            per_million = np.array([_occurrences(word, self.language) for word in words], dtype=float) * 1e6
+            shares = [_occurrences(entry.removeprefix(self.prefix), self.language) for entry in entries]
+            per_million: NDArray[np.floating] = np.array(shares, dtype=float) * 1e6
         elif self.counts is None:
             return -np.log(rows + 1.0)
         else:
@@ -82,7 +82,7 @@ class Frequency:
         """Where the frequencies come from: `COUNTS`, `RANK` or `WORDFREQ`."""
         return WORDFREQ if self.language else RANK if self.counts is None else COUNTS
 
-    def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
         """The rank of each row: 1 plus the number of more frequent words; by the order of rows from 1. NaN
         where neither counts nor the order are known."""
         if self.language:

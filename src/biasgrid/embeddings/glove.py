@@ -102,10 +102,10 @@ class Pairs:
         logs = np.log(entries.data).astype(dtype)
         weights = np.minimum(1, (entries.data / x_max) ** alpha).astype(dtype)
         rows, columns = entries.coords
-        return cls._from_arrays(rows, columns, logs, weights, matrix.shape[0])
+        return cls._from_arrays(matrix.shape[0], rows, columns, logs, weights)
 
     @classmethod
-    def _from_arrays(cls, rows, columns, logs, weights, words: int) -> Pairs:
+    def _from_arrays(cls, words: int, rows, columns, logs, weights) -> Pairs:
         starts = np.searchsorted(rows, np.arange(words + 1)).astype(np.int32)
         return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
 
@@ -115,7 +115,7 @@ class Pairs:
         words = len(self.starts) - 1
         places = (np.flatnonzero(part_of_pair == part) for part in range(parts))
         arrays = self.rows, self.columns, self.logs, self.weights
-        return [self._from_arrays(*(array[indices] for array in arrays), words) for indices in places]
+        return [self._from_arrays(words, *(array[indices] for array in arrays)) for indices in places]
 
     def errors(self, main: NDArray, context: NDArray) -> NDArray:
         """w_i . c_j + b_i + d_j - log X_ij of each pair."""
@@ -166,7 +166,8 @@ def fit(
     """`main` and `context` of X, as `objective` has them, float32 (words, dimensions + 2)."""
     rng = np.random.default_rng(seed)
     batches = Pairs.from_matrix(matrix, x_max, alpha, np.float32).split(BATCHES, rng)
-    arrays = [array.astype(np.float32) for array in start(matrix.shape[0], vector_size, rng)]
+    main, context = (array.astype(np.float32) for array in start(matrix.shape[0], vector_size, rng))
+    arrays = main, context
     # from 1 on, so that no first step is larger than the gradient
     squares = [np.ones_like(array) for array in arrays]
     for _ in range(epochs):
@@ -176,7 +177,7 @@ def fit(
                 step /= np.sqrt(square)
                 step *= learning_rate
                 array -= step
-    return arrays[0], arrays[1]
+    return arrays
 
 
 def vectors(main: NDArray, context: NDArray) -> NDArray:

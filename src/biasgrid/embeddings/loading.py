@@ -34,9 +34,10 @@ def load(
     if not isinstance(source, Path):
         check_in_memory(format=format, sha256=sha256)
         return _of_object(source, name, vocab_prefix, subwords)
-    options = {"format": format, "sha256": sha256, "trust_pickle": trust_pickle, "vocab_prefix": vocab_prefix}
+    options: dict[str, Any] = {"format": format, "sha256": sha256, "trust_pickle": trust_pickle}
+    options |= {"vocab_prefix": vocab_prefix, "subwords": subwords}
     with working_folder(" (set TMPDIR to use a different folder)") as folder:
-        convert(source, folder.path / "store", name=name or suffixless(source), subwords=subwords, **options)
+        convert(source, folder.path / "store", name=name or suffixless(source), **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)
         return SubwordModel(store, Subwords.open(store.path)) if subwords else store
 

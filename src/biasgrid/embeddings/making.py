@@ -27,9 +27,8 @@ def make_vectors(
         options = {"algorithm": source["algorithm"], "params": source["params"]}
         corpus = source["corpus"]
         format = corpus.get("format")
-        sentences = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
-        if "shuffle" in corpus:
-            sentences = Shuffled(sentences, corpus["shuffle"])
+        text = Sentences(archive, format, training.SENTENCE) if format else training.Sentences(archive)
+        sentences = Shuffled(text, corpus["shuffle"]) if "shuffle" in corpus else text
         training.train(sentences, folder, where=archive, name=name, **options, metadata=metadata)
         return
     convert(

@@ -27,7 +27,7 @@ def save(model: Model, output: Path | str) -> None:
     """Write a model, debiased or not: `Model.save`."""
     base, transform = (model.model, model.transform) if isinstance(model, DebiasedModel) else (model, None)
     try:
-        write_model(base.base if isinstance(base, SubwordModel) else base, transform, output)
+        write_model(base.base if isinstance(base, SubwordModel) else base, transform, output)  # type: ignore[arg-type]
     except OSError as error:
         raise DiskError(f"{error.filename or output}: {error.strerror or error}") from None
 

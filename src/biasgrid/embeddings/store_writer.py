@@ -93,7 +93,7 @@ class Rows:
         if not finite:
             self._refuse(vectors, words if rows is None else None)
         if rows is None:
-            new_places = []
+            new_places: list[int] = []
             for place, word in enumerate(words):
                 if word not in self.vocabulary:
                     self.vocabulary[word] = self.rows + len(new_places)
@@ -249,6 +249,7 @@ class StoreWriter(Rows):
         counts = np.concatenate(self.counts) if self.counts else None
         if counts is not None and len(counts) != self.rows:
             raise TypeError(f"counts of {len(counts)} of {self.rows} vectors")
+        assert self.dimensions is not None  # it has a vector
         self._vectors.seek(0)
         self._vectors.write(npy_header(self.rows, self.dimensions))
         to_disk(self._vectors)

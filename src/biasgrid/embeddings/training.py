@@ -33,7 +33,7 @@ LARGEST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, LARGEST)
 
 # gensim's names -> type, least, most. A study cannot set gensim's other parameters: files, callbacks, threads.
-WORD2VEC = {
+WORD2VEC: dict[str, tuple[Any, float, float]] = {
     "vector_size": COUNT,
     "window": COUNT,
     "min_count": COUNT,
@@ -51,7 +51,7 @@ WORD2VEC = {
     "max_vocab_size": COUNT,
     "max_final_vocab": COUNT,
 }
-PARAMETERS = {
+PARAMETERS: dict[str, dict[str, tuple[Any, float, float]]] = {
     "word2vec": WORD2VEC,
     "fasttext": WORD2VEC | {"min_n": COUNT, "max_n": COUNT, "bucket": COUNT},
     "glove": {name: WORD2VEC[name] for name in ("vector_size", "window", "min_count", "epochs", "seed")}

@@ -112,7 +112,7 @@ class StoreCopy(StoreWriter):
     def __init__(self, output: Path, model: EmbeddingStore, moved_words: dict[str, int]):
         super().__init__(output, model.path)
         self.model, self.moved_words = model, moved_words
-        self.vocabulary = _Words(model)
+        self.vocabulary = _Words(model)  # type: ignore[assignment]
 
     def _write_vocabulary(self) -> None:
         path = self._scratch / VOCABULARY
@@ -252,7 +252,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
 
 
 @contextmanager
-def _compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+def _compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes] | gzip.GzipFile]:
     if not suffix.endswith(".gz"):
         yield file
         return

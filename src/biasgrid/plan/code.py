@@ -90,7 +90,7 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 def _file(module: str) -> Path:
     if (path := _place(module)) is None:  # a plugin's
-        return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)
+        return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)  # type: ignore[union-attr, arg-type]
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
@@ -107,7 +107,7 @@ def _place(module: str) -> Path | None:
     return next((Path(folder, *names) for folder in folders), None)
 
 
-def _statements(tree: ast.AST) -> Iterable[ast.stmt]:
+def _statements(tree: ast.AST) -> Iterable[ast.AST]:
     """The statements of a module, inner ones included; not those that are for type checkers only."""
     queue = [tree]
     while queue:
@@ -163,14 +163,14 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
 
 def _is_module(module: str) -> bool:
     path = _place(module)
-    return path.is_dir() or path.with_suffix(".py").is_file()
+    return path is not None and (path.is_dir() or path.with_suffix(".py").is_file())
 
 
 def _bare(text: str, statements: Iterable[ast.AST]) -> str:
     """The code without comments, docstrings and blank lines."""
     lines = text.encode().split(b"\n")  # in bytes, as the tree counts columns
     for node in filter(None, map(_docstring, statements)):
-        first, last = node.lineno - 1, node.end_lineno - 1
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         rest = lines[last][node.end_col_offset :]
         lines[first : last + 1] = [lines[first][: node.col_offset] + rest, *[b""] * (last - first)]
     return TEXT_OR_END.sub(lambda end: end[1] or "\n", "\n" + b"\n".join(lines).decode() + "\n")

@@ -246,7 +246,7 @@ def record_text(study: Study) -> str:
             facts["documentation"] = inspect.getdoc(metric.function) or ""
             metric_entries[json.dumps([metric.name, params], sort_keys=True)] = facts
     methods = {debias.method(entry.method).name for _, entry in study.debias.values()}
-    formats = {model.get("format") for model in study.models.values()} & readers.REGISTRY.keys()
+    formats = readers.REGISTRY.keys() & {model.get("format") for model in study.models.values()}
     figure_kinds = {k.name for k in figures.REGISTRY.values() if k.config_name in config.figures}
     asked = significance.REGISTRY.keys() & config.inference.parts
     measured = [metric for _, metric in under_parameters.values()]
@@ -298,9 +298,9 @@ def read_plugins(folder: Path) -> Plugins:
     path = folder / FILE
     if not path.is_file():
         return Plugins()
-    check_texts(record := read(path, "a file on plugins"), str(path))
+    check_texts(content := read(path, "a file on plugins"), str(path))
     try:
-        record = _Record.model_validate_json(json.dumps(record))
+        record = _Record.model_validate_json(json.dumps(content))
     except ValidationError as error:
         raise BiasgridError(f"{path}: {line(error, _Record)}") from None
     for name, registry in REGISTRIES.items():

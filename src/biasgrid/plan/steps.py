@@ -118,15 +118,14 @@ def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
     cells = cells_by_sentences(study)[model, sentences]
     # each as often as cells differ in what they ask
     requests = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
-    spec = {"model": model, "sentences": sentences, "asked": [requests[key] for key in sorted(requests)]}
+    asked = [requests[key] for key in sorted(requests)]
+    spec = {"model": model, "sentences": sentences, "asked": asked}
     queries = dict.fromkeys(cell.query for cell in cells)
     numbers = {query: number for number, query in enumerate(queries)}
-    for entry in spec["asked"]:
+    for entry in asked:
         entry["query"] = numbers[entry["query"]]
     inputs = {"queries": list(map(study.paths.query_file, queries)), **_state(study, model, UNTOUCHED)}
-    modules = tuple(
-        sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in spec["asked"]})
-    )
+    modules = tuple(sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in asked}))
     output, function = study.paths.sentence_scores_file(model, sentences), "biasgrid.sentence_scores:write"
     return Step(f"sentence scores {model}/{sentences}", inputs, output, spec, function, modules)
 
@@ -135,7 +134,7 @@ def frequency_step(study: Study, model: str) -> Step:
     """The step that says how frequent the words of a model's queries are."""
     queries = dict.fromkeys((c.criterion, c.query) for c in study.grid.cells.values() if c.model == model)
     options = ("preprocessors", "strategy")
-    spec = {"model": model, "queries": []}
+    spec: dict[str, Any] = {"model": model, "queries": []}
     for criterion, query in queries:
         look_up = study.word_options(criterion, None, model)
         spec["queries"].append(
@@ -258,8 +257,8 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
     # else of a null distribution, or of files that the figure is not planned to be drawn from
-    is_planned = of_present is not None and {*figure_step(present, of_present).files} <= {*planned.files}
-    return figure_step(present, of_present) if is_planned else planned
+    step = planned if of_present is None else figure_step(present, of_present)
+    return step if {*step.files} <= {*planned.files} else planned
 
 
 def table_step(study: Study, name: str) -> Step:

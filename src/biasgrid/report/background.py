@@ -81,7 +81,7 @@ def _p_of_states(tables: Tables) -> dict[tuple[str, ...], float]:
     """Criterion, metric, model, debias -> the adjusted p-value of its difference from the untouched model."""
     if (pairs := tables.get("pairs")) is None:
         return {}
-    p_values = {}
+    p_values: dict[tuple[str, ...], float] = {}
     for row in pairs[pairs["family"] == STATES].itertuples():
         # a pair has its states in alphabetical order
         for reference, state in ((row.debias_a, row.debias_b), (row.debias_b, row.debias_a)):

@@ -332,7 +332,8 @@ def _ranks(a: Side, b: Side) -> tuple[pd.DataFrame, int, int]:
 def _pairs(a: Side, b: Side) -> tuple[pd.DataFrame, int]:
     """Pairs whose decision was gained, lost or reversed: -1 where model_a is the less biased, 1 where model_b is, 0
     where that is not decided; and how many pairs are in both."""
-    matches, _ = _match_rows(*(_order_states(side.tables.get("pairs")) for side in (a, b)), "pairs")
+    first, second = (_order_states(side.tables.get("pairs")) for side in (a, b))
+    matches, _ = _match_rows(first, second, "pairs")
     side_decisions = []
     for side, level in (("a", a.level), ("b", b.level)):
         p, difference = _number(matches[f"p_adjusted_{side}"]), _number(matches[f"difference_{side}"])

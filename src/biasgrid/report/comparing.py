@@ -191,8 +191,8 @@ def _went_in(changes: Changes) -> str:
         (len(changes.words), "set of words", "sets of words"),
         (len(changes.vectors), "model's vectors", "models' vectors"),
     ]
-    parts = [pluralize(*part) for part in parts if part[0]]
-    return join_names(parts) if parts else ""
+    texts = [pluralize(*part) for part in parts if part[0]]
+    return join_names(texts) if texts else ""
 
 
 def records(changes: Changes) -> dict[str, Any]:
@@ -322,7 +322,7 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
     rows = []
     for row in changes.uncertainty[: MOST["uncertainty"]].to_dict("records"):
         parts = []
-        for name, label, form in (
+        numbers: list[tuple[str, str, Callable[[float], str]]] = [
             *(
                 (column, f"{what} of the {test.noun}", p_number)
                 for test in significance.tests()
@@ -330,7 +330,8 @@ def _uncertainty(changes: Changes, names: Names) -> list[dict[str, Any]]:
             ),
             ("words_used", "words used", plain),
             ("words_lost", "words lost", plain),
-        ):
+        ]
+        for name, label, form in numbers:
             parts += _change(label, row[f"{name}_a"], row[f"{name}_b"], form)
         ends = [(row[f"ci_low_{side}"], row[f"ci_high_{side}"]) for side in "ab"]
         if not _is_same(ends[0][0], ends[1][0]) or not _is_same(ends[0][1], ends[1][1]):
@@ -442,7 +443,7 @@ def _verdicts(changes: Changes, names: Names) -> list[dict[str, Any]]:
     ]
 
 
-def _lone(changes: Changes, names: Names) -> list[tuple[str, list[str], list[str]]]:
+def _lone(changes: Changes, names: Names) -> list[tuple[Any, ...]]:
     kinds_with_labels = ("metrics", "models", "debias methods")
     return [
         (kind, *([names.label(key) for key in side] if kind in kinds_with_labels else side for side in sides))

@@ -22,7 +22,7 @@ from . import cells
 from .step import template_files
 
 # the tables that the page shows
-SHOWN = (
+SHOWN: tuple[str, ...] = (
     "scores",
     "rankings",
     "rank_intervals",

@@ -218,7 +218,8 @@ class Reason:
 
 def reasons(workflow: Any) -> dict[str, Reason]:
     """File that a planned run makes -> why."""
-    dag, of_files = workflow.dag, {}
+    dag = workflow.dag
+    of_files: dict[str, Reason] = {}
     for job in filter(dag.needrun, dag.jobs):
         of_files |= dict.fromkeys(map(str, job.output), _reason(dag.reason(job)))
     return of_files

@@ -53,7 +53,8 @@ def studies(results: str, own_files: Iterable[str]) -> Callable[[Any], list[str]
     """
 
     def files(wildcards: Any) -> list[str]:
-        path, inputs = FOLDER / f"{wildcards.notebook}.ipynb", []
+        path = FOLDER / f"{wildcards.notebook}.ipynb"
+        inputs: list[str] = []
         for folder in dict.fromkeys(OPENED.findall(_code(path))):
             if Path(folder) == Path(results):
                 inputs += own_files

@@ -77,8 +77,7 @@ def absence(study: Folders, archives: Mapping[str, str]) -> list[str]:
     for name, reason in archives.items():
         names_of.setdefault(reason, []).append(name)
     text = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in names_of.items())
-    present = study.present() if isinstance(study, Study) else study
-    if not isinstance(study, Study) or not present.models:
+    if not isinstance(study, Study) or not (present := study.present()).models:
         hint = "" if any(WRONG_HASH in reason for reason in archives.values()) else f". {WITHOUT_NETWORK}"
         return [f"could not download {text}{hint}"]
     lines = [f"could not download {text}"]

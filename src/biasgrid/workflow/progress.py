@@ -57,7 +57,7 @@ class Progress(logging.Handler):
         self._names: dict[int, tuple[str, str]] = {}  # of jobs: rule, and the rest of the name
         self._running: dict[int, float] = {}  # jobs -> when they were started
         self._took: dict[tuple[str, str], float] = {}  # of finished jobs
-        self._seconds: Counter[str] = Counter()  # by rule, of finished jobs
+        self._seconds: dict[str, Any] = Counter()  # by rule, of finished jobs
         self._finished: Counter[str] = Counter()  # how many, by rule
         # seconds in which other steps than those OF_ARCHIVES were at work, and until when they are counted
         self._busy = self._counted = 0.0
@@ -182,7 +182,9 @@ class Progress(logging.Handler):
     def _state(self) -> str:
         """How long the rest may take, what was downloaded, and what is at work, the longest at work first."""
         at_work = [
-            self._names[job] for job in sorted(self._running, key=self._running.get) if job in self._names
+            self._names[job]
+            for job in sorted(self._running, key=lambda job: self._running.get(job, 0.0))
+            if job in self._names
         ]
         hashed = [
             path.removeprefix(f"{self._downloads}{os.sep}").split(os.sep)[0] for path in tuple(being_hashed)
@@ -213,7 +215,7 @@ class Progress(logging.Handler):
             return ""
         (began, former), (now, came) = self._recent[0], self._recent[-1]
         seconds = time_left(
-            missing=max(self.to_download - sum(self._received.values()), 0) if downloads else 0,
+            missing=max((self.to_download or 0) - sum(self._received.values()), 0) if downloads else 0,
             rate=(came - former) / (now - began) if now > began else 0,
             conversions=[self._conversion(model) for model in self.archives],
             **{

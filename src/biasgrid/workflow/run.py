@@ -127,7 +127,7 @@ class Run:
             self.say(notices.downloads(study, sizes))
             stores.show_downloads = self._progress is None
             if self._progress is not None and None not in sizes.values():
-                self._progress.to_download = sum(map(int, sizes.values()))
+                self._progress.to_download = sum(int(size or 0) for size in sizes.values())
             if isinstance(study, Study):
                 self._expect_stores(workflow, study, sizes)
         self._recorded.begin(workflow)

@@ -182,7 +182,7 @@ def megabytes(study: Folders, model: str, unknown: float = 4000) -> float:
     except OSError:
         pass
     packed = archive_megabytes(study, model)
-    return unknown if packed is None else packed * PACKED.get(study.models[model].get("format"), OF_TEXT)
+    return unknown if packed is None else packed * PACKED.get(study.models[model].get("format", ""), OF_TEXT)
 
 
 def archive_megabytes(study: Folders, model: str) -> float | None:
@@ -225,7 +225,7 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
 
 
-def _is_whole(study: Study, model: str) -> bool:
+def _is_whole(study: Folders, model: str) -> bool:
     try:
         kind_of(study.models[model]).open(study.store_folder(model) / model)
     except BiasgridError:

@@ -76,7 +76,7 @@ def time_left(
     open_stores = [each for each in conversions if each.share != 1]
     if not open_stores:
         return arrive + of_models + at_end
-    speed = sum(each.megabytes for each in done) / sum(each.seconds for each in done)
+    speed = sum(each.megabytes for each in done) / sum(each.seconds or 0 for each in done)
     waiting = _together([each.megabytes / speed for each in open_stores if each.seconds is None], cores)
     stores = max(arrive + waiting, _together([_rest(each, speed) for each in open_stores], cores))
     # those of the last store, once it is there

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ..files import write_text
 
+STEPS = ".warnings.json"  # beside a run's file: which step each warning is of
+
 
 class WarningLog(logging.Handler):
     """Takes every warning of this process, and what the package logs, as one line each and once.
@@ -49,7 +51,7 @@ class WarningLog(logging.Handler):
             if self.file is None:
                 print(f"biasgrid: warning: {text}", file=sys.stderr, flush=True)
             else:
-                self._write()
+                self._write(self.file)
         finally:
             self.release()
 
@@ -57,21 +59,17 @@ class WarningLog(logging.Handler):
         """From now on, warnings are written to a file of this run; those that were shown before are in it, too, and
         those of former runs whose step's log `stays`."""
         self.file = file
-        former_texts = {text: log for text, log in self._former().items() if log and stays(log)}
+        former_texts = {text: log for text, log in self._former(file).items() if log and stays(log)}
         self._texts |= {text: log for text, log in former_texts.items() if text not in self._texts}
-        self._write()
+        self._write(file)
 
-    @property
-    def _steps(self) -> Path:
-        return self.file.with_name(".warnings.json")
-
-    def _former(self) -> dict[str, str]:
+    def _former(self, file: Path) -> dict[str, str]:
         try:
-            texts = json.loads(self._steps.read_text(encoding="utf-8"))
+            texts = json.loads(file.with_name(STEPS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return texts if isinstance(texts, dict) else {}
 
-    def _write(self) -> None:
-        write_text(self.file, "".join(f"{text}\n" for text in self._texts))
-        write_text(self._steps, json.dumps(self._texts, ensure_ascii=False))
+    def _write(self, file: Path) -> None:
+        write_text(file, "".join(f"{text}\n" for text in self._texts))
+        write_text(file.with_name(STEPS), json.dumps(self._texts, ensure_ascii=False))

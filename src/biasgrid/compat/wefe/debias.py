@@ -30,7 +30,8 @@ class BaseDebias:
     ):
         self.criterion_name = criterion_name
         self.n_components = (pca_args or {}).get("n_components", COMPONENTS)
-        self._parameters, self._arguments = parameters, None
+        self._parameters = parameters
+        self._arguments: dict[str, Any] | None = None
 
     def _fit(self, model: WordEmbeddingModel, **arguments: Any) -> Any:
         self._model, self._arguments = untransformed(model), arguments
@@ -162,7 +163,7 @@ class RepulsionAttractionNeutralization(BaseDebias):
         learning_rate: float = 0.01,
         weights: Sequence[float] = (0.33, 0.33, 0.33),
     ):
-        numbers = {"epochs": epochs, "theta": theta, "n_neighbours": n_neighbours}
+        numbers: dict[str, Any] = {"epochs": epochs, "theta": theta, "n_neighbours": n_neighbours}
         numbers |= {"learning_rate": learning_rate, "weights": list(weights)}
         super().__init__(pca_args, verbose, criterion_name, variant="wefe", **numbers)
 

@@ -17,7 +17,7 @@ from ...result import Result
 from ...wefe_names import ALTERNATIVES
 from .models import Query, WordEmbeddingModel
 
-AS_WRITTEN = ({},)  # preprocessors: words are looked up as they are written
+AS_WRITTEN: tuple[dict[str, Any], ...] = ({},)  # preprocessors: words are looked up as they are written
 
 
 class BaseMetric:
@@ -69,7 +69,7 @@ class BaseMetric:
 class WEAT(BaseMetric):
     """Word Embedding Association Test."""
 
-    def run_query(
+    def run_query(  # type: ignore[override]
         self,
         query: Query,
         model: WordEmbeddingModel,
@@ -101,7 +101,7 @@ class WEAT(BaseMetric):
 class RND(BaseMetric):
     """Relative Norm Distance."""
 
-    def run_query(
+    def run_query(  # type: ignore[override]
         self,
         query: Query,
         model: WordEmbeddingModel,
@@ -121,7 +121,7 @@ class RND(BaseMetric):
 class RNSB(BaseMetric):
     """Relative Negative Sentiment Bias. Without a `random_state` its splits are those of one seed."""
 
-    def run_query(
+    def run_query(  # type: ignore[override]
         self,
         query: Query,
         model: WordEmbeddingModel,
@@ -147,7 +147,7 @@ class RNSB(BaseMetric):
             accuracy = result.scalars.get("accuracy", "none: holdout is disabled")
             print(f"Classification Report: accuracy on the words left out of training: {accuracy}")
         names = ("negative_sentiment_probabilities", "negative_sentiment_distribution")
-        return self._answer(result, **{name: _of_words(result, name) for name in names})
+        return self._answer(result, None, **{name: _of_words(result, name) for name in names})
 
 
 class MAC(BaseMetric):

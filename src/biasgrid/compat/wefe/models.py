@@ -35,8 +35,7 @@ class WordEmbeddingModel:
         )
 
     def __eq__(self, model: object) -> bool:
-        is_model = isinstance(model, WordEmbeddingModel)
-        return is_model and (id(self.wv), self.name) == (id(model.wv), model.name)
+        return isinstance(model, WordEmbeddingModel) and self.wv is model.wv and self.name == model.name
 
     __hash__ = object.__hash__
 

@@ -225,7 +225,7 @@ def check_window(window: object) -> None:
 # a value, its test and its interval need the same counts
 @remember(64)
 def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
-    units = []
+    units: list[NDArray[np.integer]] = []
     kind = np.int32 if corpus.units(window) < 2**31 else np.int64
     for row in corpus.rows(words):
         places = corpus.places(int(row))

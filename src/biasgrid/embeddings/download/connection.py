@@ -70,7 +70,7 @@ class _Response(http.client.HTTPResponse):
         setattr(self.fp.raw, "readinto", read_in_time)  # noqa: B010
 
     def _read_next_chunk_size(self) -> int:
-        size = super()._read_next_chunk_size()
+        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
         if size < 0:  # Python would read to the end, into memory
             raise http.client.HTTPException(f"a chunk of {size} bytes")
         return size
@@ -98,7 +98,7 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
     except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
         reason = getattr(error.args[0] if error.args else None, "reason", None)
         if isinstance(reason, urllib3.exceptions.HTTPError):  # urllib3 gave up before a request was sent
-            host = urlsplit(error.request.url if error.request else url).hostname
+            host = urlsplit(str(error.request.url if error.request else url)).hostname
             raise Retry(f"cannot reach {host}: {reason_of(reason)}", unreachable=True) from None
         raise Retry(f"connection lost before an answer: {reason_of(error)}") from None
     except requests.exceptions.RequestException as error:

@@ -96,7 +96,7 @@ def read_shape(folder: Path) -> Shape:
                 "num_attention_heads",
             )
         ]
-        shape = Shape(*counts, config["hidden_act"], float(config.get("layer_norm_eps", 1e-12)))
+        shape = Shape(*[*counts, config["hidden_act"], float(config.get("layer_norm_eps", 1e-12))])
         network = config.get("model_type", "bert"), config.get("position_embedding_type", "absolute")
     except FileNotFoundError:
         raise BiasgridError(f"{folder}: has no {CONFIG}") from None

@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
     ids: NDArray[np.int64]
     is_piece: NDArray[np.bool_]
-    places: tuple[NDArray[np.intp], NDArray[np.intp]]
+    places: tuple[NDArray[np.intp], ...]
     labels: NDArray[np.int64]
 
 

@@ -53,7 +53,7 @@ class BytePairs:
 
         check(path, fields)
         split = fields[SPLIT]
-        splits = {
+        splits: dict[str, list[Any]] = {
             GPT_2: [ByteLevel(add_prefix_space=False)],
             SMOLLM: [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)],
             LLAMA_BPE: [
@@ -101,7 +101,7 @@ class BytePairs:
 
 def check(path: Path, fields: dict[str, Any]) -> None:
     """Raises BiasgridError for a tokenizer that is not known."""
-    choices = {MODEL: (BYTE_PAIRS, SENTENCE_PIECES)}
+    choices: dict[str, tuple[str, ...]] = {MODEL: (BYTE_PAIRS, SENTENCE_PIECES)}
     if fields.get(MODEL) == BYTE_PAIRS:
         choices[SPLIT] = SPLITS
     for key, values in choices.items():

@@ -60,7 +60,7 @@ class ContextualVectors:
     @property
     def path(self) -> Path:
         """The folder of a model that is in one."""
-        return self.store.path
+        return self.store.path  # type: ignore[attr-defined]
 
     @property
     def name(self) -> str:

@@ -59,7 +59,7 @@ class Sizes:
         prefix = f"{LLAMA}."
         entries = {key.removeprefix(prefix): v for key, v in file.fields.items() if key.startswith(prefix)}
 
-        def number(key: str, default: Any = None, type: type = int) -> Any:
+        def number(key: str, default: Any = None, type: Any = int) -> Any:
             value = entries.pop(key, default)
             if not isinstance(value, type) or not 0 < value < 1e9:
                 raise BiasgridError(f"{file.path}: {prefix}{key}: expected a number, not {quote(value)}")

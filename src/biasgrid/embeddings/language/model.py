@@ -99,14 +99,14 @@ class LanguageModel:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise InputError(f"sentences: a list of texts is needed, not {quote(sentences)}")
-        sentences = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
-        for sentence in sentences:
+        asked = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
+        for sentence in asked:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         # a causal model sees no words after those that it scores
-        scorable = (s for s in dict.fromkeys(sentences) if self.masked or not (s.hidden or s.beside))
+        scorable = (s for s in dict.fromkeys(asked) if self.masked or not (s.hidden or s.beside))
         if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
             self._scores.update(zip(new_sentences, self.network.score(new_sentences).tolist(), strict=True))
-        return np.array([self._scores.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+        return np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:

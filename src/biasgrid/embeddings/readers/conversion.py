@@ -118,7 +118,7 @@ def detect(source: Path) -> Reader:
     Raises BiasgridError where it is of no format, or could be of several.
     """
     is_folder = source.is_dir()
-    content = sorted(path.name for path in source.iterdir()) if is_folder else _sample(source)
+    content: Any = sorted(path.name for path in source.iterdir()) if is_folder else _sample(source)
     readers = [reader for reader in REGISTRY.values() if reader.folder == is_folder]
     candidates = [reader for reader in readers if not reader.guesses and reader.detect(content)]
     if not candidates:

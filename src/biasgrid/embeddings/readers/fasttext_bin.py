@@ -111,11 +111,11 @@ def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, i
 def _map_file(path: Path) -> mmap.mmap:
     """The file's bytes; those of a gzip from a temporary file. Closed with the last array of them."""
     with open_content(path) as file, tempfile.TemporaryFile() as copy:
-        if not isinstance(getattr(file, "raw", None), io.FileIO):
+        is_plain = isinstance(file.raw, io.FileIO)
+        if not is_plain:
             shutil.copyfileobj(file, copy, BLOCK)
             copy.flush()
-            file = copy
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return mmap.mmap((file if is_plain else copy).fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def detect(sample: bytes) -> bool:

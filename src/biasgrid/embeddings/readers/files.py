@@ -19,7 +19,7 @@ being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for th
 
 
 @contextmanager
-def open_content(path: Path) -> Iterator[IO[bytes]]:
+def open_content(path: Path) -> Iterator[io.BufferedReader]:
     """The file's content, unzipped if it is gzip; a gzip that is damaged, cut off, or expands too far is a
     BiasgridError."""
     with path.open("rb") as file:

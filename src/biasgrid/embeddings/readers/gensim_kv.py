@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     counts = _counts(state, words)
     if counts is not None and type(tokens) is int and tokens > 0:
         writer.tokens = tokens
-    ngrams = None
+    ngrams: Any = None
     if attribute is None or (writer.wants_subwords and "vectors_ngrams" in names):
         ngrams = _ngrams(path, state, name, vectors.shape[1])
         sizes = state["min_n"], state["max_n"]
@@ -110,8 +110,9 @@ def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray
 def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np.ndarray:
     """The vectors of a fastText model's n-grams, one per bucket."""
     ngrams = _array(path, state, "vectors_ngrams", name)
-    min_n, max_n, buckets = (state.get(key) for key in ("min_n", "max_n", "bucket"))
-    whole = all(type(number) is int for number in (min_n, max_n, buckets))
+    numbers: list[Any] = [state.get(key) for key in ("min_n", "max_n", "bucket")]
+    min_n, max_n, buckets = numbers
+    whole = all(type(number) is int for number in numbers)
     if not whole or ngrams.shape != (buckets, dimensions) or min_n < 1 or max_n > LONGEST_NGRAM:
         raise BiasgridError(
             f"{path}: its n-grams are {ngrams.shape}, and it says {buckets!r:.20} buckets of {dimensions} "
@@ -122,23 +123,23 @@ def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np
 
 
 @contextmanager
-def _open_checked(path: Path) -> Iterator[IO[bytes]]:
+def _open_checked(path: Path) -> Iterator[io.BufferedReader]:
     """The pickle, gone through. Its file can be peeked into: else it would be unpickled byte by byte."""
     with open_content(path) as file, parser_errors(path, "is not a whole pickle"):
         if isinstance(file.raw, io.FileIO):
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:
                 _check(data)
         else:
-            content = read_all(file)
-            with memoryview(content) as data:
+            unzipped = read_all(file)
+            with memoryview(unzipped) as data:
                 _check(data)
-            file = io.BufferedReader(io.BytesIO(content))
+            file = io.BufferedReader(io.BytesIO(unzipped))
         yield file
 
 
 # what follows an instruction, in pickletools' words: a number of bytes, or one of its negative codes
-WIDTHS = {op.code.encode("latin1"): op.arg.n if op.arg else 0 for op in pickletools.opcodes}
-WIDTHS = [WIDTHS.get(bytes([code])) for code in range(256)]
+OPCODES = {op.code.encode("latin1"): op.arg.n if op.arg else 0 for op in pickletools.opcodes}
+WIDTHS = [OPCODES.get(bytes([code])) for code in range(256)]
 LENGTH_BYTES = {
     pickletools.TAKEN_FROM_ARGUMENT1: 1,
     pickletools.TAKEN_FROM_ARGUMENT4: 4,
@@ -169,8 +170,8 @@ def _check(data: memoryview) -> None:
     number that an instruction names.
     """
     place, end, objects = 0, len(data), 0
-    while True:
-        place = RUN.match(data, place).end()
+    while run := RUN.match(data, place):
+        place = run.end()
         if place >= end:
             raise ValueError("it is cut off")
         code, place = data[place], place + 1
@@ -264,15 +265,15 @@ class _Array:
         _, self.shape, self.type, self.fortran, self.data = state
 
     def array(self, codes: tuple[str, ...] = FLOATS) -> np.ndarray:
-        order = "F" if self.fortran else "C"
-        return np.frombuffer(_bytes(self.data), self.type.dtype(codes)).reshape(self.shape, order=order)
+        numbers = np.frombuffer(_bytes(self.data), self.type.dtype(codes))
+        return numbers.reshape(self.shape, order="F" if self.fortran else "C")
 
 
 def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None:
     """A NumPy scalar: a word (numpy.str_), or a count; other numbers are not needed."""
     if type.code in INTEGERS and data is not None:
-        order = "big" if type.order == ">" else "little"
-        return int.from_bytes(_bytes(data)[:8], order, signed=type.code.startswith("i"))
+        is_signed = type.code.startswith("i")
+        return int.from_bytes(_bytes(data)[:8], "big" if type.order == ">" else "little", signed=is_signed)
     if not type.code.startswith("U") or data is None:
         return None
     content = _bytes(data)
@@ -307,7 +308,7 @@ def _from_buffer(data, type, shape, order) -> _Array:
 
 
 KEYED_VECTORS = ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors", "FastTextKeyedVectors")
-CLASSES = {
+CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
     **{("gensim.models.keyedvectors", name): _Attributes for name in KEYED_VECTORS},
     ("gensim.models.fasttext", "FastTextKeyedVectors"): _Attributes,
     ("gensim.models.word2vec", "Word2Vec"): _Attributes,
@@ -369,12 +370,12 @@ class _Unpickler(pickle._Unpickler):  # of Python: that in C takes no instructio
         return CLASSES[module, name]
 
 
-def _bounded(load: Callable[[_Unpickler], None]) -> Callable[[_Unpickler], None]:
+def _bounded(load: Callable[[Any], None]) -> Callable[[Any], None]:
     """An instruction that makes a tuple."""
 
     def load_small(unpickler: _Unpickler) -> None:
         load(unpickler)
-        if not _is_small(unpickler.stack[-1]):
+        if not _is_small(unpickler.stack[-1]):  # type: ignore[attr-defined]
             raise BiasgridError(
                 f"{unpickler.path}: refused: the pickle has a tuple of more than {LARGEST_TUPLE} parts, and no model "
                 "of gensim's has one"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..store_writer import StoreWriter
 
@@ -43,7 +44,7 @@ class Reader:
 
     name: str
     meaning: str
-    detect: Callable[[bytes], bool] | Callable[[list[str]], bool]
+    detect: Callable[[Any], bool]
     read: Callable[[Path, StoreWriter], None]
     folder: bool = False
     guesses: bool = False

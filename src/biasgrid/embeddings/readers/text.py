@@ -127,6 +127,7 @@ def _layout(path: Path, sample: bytes) -> Layout:
     layout = Layout(header, dimensions, tabs, offset, 1 + bool(match))
     if header and dimensions > max(n for _, n in lines):  # before anything is made for that many numbers
         content = CONTENT.search(sample, offset)
+        assert content  # that of the first of `lines`, or before it
         number = layout.first_line + sample.count(b"\n", offset, content.start())
         _parse_line(f"{path}: line {number}", content[0].replace(b"\t", b" ").rstrip(b" \r"), layout)
         raise BiasgridError(f"{path}: line 1 says {dimensions} dimensions, but the rows have {usual} numbers")
@@ -248,7 +249,9 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
 def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     # no more rows than the block's bytes can hold: each number takes two
     limit = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
-    words, vectors, warnings = [], np.empty((limit, layout.dimensions), np.float32), Counter()
+    words: list[str] = []
+    warnings: Counter[str] = Counter()
+    vectors = np.empty((limit, layout.dimensions), np.float32)
     number, place = first_line, 0
     for match in CONTENT.finditer(block):
         start = block.rfind(b"\n", 0, match.start()) + 1

@@ -59,7 +59,8 @@ def _read_rows(
     while count < rows:
         block = file.read(max(BLOCK, width + LONGEST_WORD))
         buffer += block
-        words, vectors, start = [], [], 0
+        words: list[str] = []
+        vectors, start = [], 0
         view = memoryview(buffer)
         while count + len(words) < rows:
             space = buffer.find(b" ", start, start + LONGEST_WORD)

@@ -191,9 +191,9 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
             | ({"first_seen": True} if file in files_on_trust(source) else {})
             for file, digest in digests.items()
         }
-        manifest = {"source": source, "files": files, "input": next(iter(files)) if len(files) == 1 else "."}
-        write_manifest(folder, manifest)
-    return folder / manifest["input"]
+        opened = next(iter(files)) if len(files) == 1 else "."
+        write_manifest(folder, {"source": source, "files": files, "input": opened})
+    return folder / opened
 
 
 def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: Path, shared: bool) -> None:

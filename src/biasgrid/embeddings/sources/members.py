@@ -102,7 +102,7 @@ def fetch_members(
         if (got := hash_file(archive)) != source["sha256"]:
             raise WrongHash(f"{archive.name}: expected sha256 {source['sha256']}, got {got}; {WRONG_HASH}")
         files = _unpack(archive, members, scratch / "members")
-        digests = {}
+        digests: dict[str, str] = {}
         for member, sha256 in members.items():
             paths = [path for name, path in files.items() if _is_member(name, member)]
             if not paths:
@@ -170,19 +170,19 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
         # as a stream, which is expanded once and from its beginning to its end
         stream = LimitedFile(_decompress(file), archive.name, reason, limit)
         with parser_errors(archive.name, reason):
-            members = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
+            tar = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
         while True:
             with parser_errors(archive.name, reason):
-                entry = members.next()
+                entry = tar.next()
             if entry is None:
                 return
             if is_wanted(entry.name) and entry.isreg():
-                content = LimitedFile(members.extractfile(entry), archive.name, reason, limit)
+                content = LimitedFile(tar.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
-            members.members.clear()  # else each entry's facts are kept
+            tar.members.clear()  # type: ignore[attr-defined]  # else each entry's facts are kept
 
 
-def _decompress(file: IO[bytes]) -> IO[bytes]:
+def _decompress(file: IO[bytes]) -> Any:
     """The content of a tar archive, however it is compressed."""
     start = file.read(6)
     file.seek(0)

@@ -182,7 +182,7 @@ def _debiased_cell(answer: Answer, state: tuple[str, str], entry: Incomparable) 
     verdict: DebiasedState | None = next(
         (part for part in answer.debiased if (part.model, part.debias) == state), None
     )
-    return verdict and {"text": DEBIASED[verdict.direction], "by_length": state in entry.states}
+    return {"text": DEBIASED[verdict.direction], "by_length": state in entry.states} if verdict else None
 
 
 SECTION = Section(
