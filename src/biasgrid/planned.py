@@ -12,7 +12,6 @@ from .files import slug
 if TYPE_CHECKING:
     from .debias import Method
     from .embeddings.kinds import Kind
-    from .evaluation.spec import Spec
     from .in_memory import File
     from .metrics import Metric
     from .query import Query
@@ -137,7 +136,7 @@ class Asked(Protocol):
     @property
     def debias(self) -> dict[str, tuple[str, Any]]: ...
     @property
-    def evaluation_specs(self) -> dict[str | None, Spec]: ...
+    def evaluation_specs(self) -> dict[str | None, Any]: ...  # a Spec, with what each evaluation adds
     def kind(self, model: str) -> Kind: ...
     def metrics(self, criterion: str) -> dict[str, Any]: ...
     def metric(self, criterion: str, key: str) -> Metric: ...

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
@@ -29,6 +28,8 @@ from .wholes import judge_wholes
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..in_memory import File
+
 COMPARISON = ["source", "table", "criterion", "metric", "model", "quantity"]
 COMPARISON += ["published", "ours", "difference", "verdict", "note", "origin", "runs", "sd", "test"]
 COMPARISON += ["query_id"]
@@ -39,10 +40,10 @@ def compare(
     aggregates: pd.DataFrame,
     rankings: pd.DataFrame,
     correlations: pd.DataFrame,
-    cells: Mapping[str, Path],
+    cells: Mapping[str, File],
     published_as: Mapping[tuple[str, str], str],
-    inference: Mapping[str, Path] | None = None,
-    evaluations: Iterable[Path] = (),
+    inference: Mapping[str, File] | None = None,
+    evaluations: Iterable[File] = (),
     beside: Mapping[str, str | Sequence[str]] | None = None,
     rating_correlations: Mapping[tuple, float] | None = None,
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
@@ -76,7 +77,7 @@ def compare(
         (model, debias key) -> the model whose published numbers it is compared with. Of an untouched model
         ("none"): itself, or the model that it is a part of. Of a model under a debias method, which is called
         "<model> under <key>" here: the published debiased model, if any.
-    evaluations : iterable of Path
+    evaluations : iterable of File
         The study's evaluation files.
     beside : mapping
         Model -> a published model of other vectors, or several, whose numbers are set beside it, without a verdict

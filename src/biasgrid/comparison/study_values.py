@@ -71,7 +71,7 @@ def numbers(
     return numbers
 
 
-def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
+def run_deviations(cells: Iterable[File], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
     """The standard deviations between runs that `compare` takes, from those of cells, whose runs are independent."""
     table = scalars(cells)
     index = [name for name in table.columns if name not in ("quantity", "value")]
@@ -90,7 +90,7 @@ def run_deviations(cells: Iterable[Path], ranked_criteria: Sequence[str]) -> dic
     return deviations
 
 
-def read_measures(evaluations: Iterable[Path]) -> dict[tuple, StudyValue]:
+def read_measures(evaluations: Iterable[File]) -> dict[tuple, StudyValue]:
     """The study's number of each measure, by criterion, model, debias and group/measure."""
     measures = {}
     for record in map(read_evaluation, evaluations):
@@ -104,12 +104,12 @@ def read_measures(evaluations: Iterable[Path]) -> dict[tuple, StudyValue]:
     return measures
 
 
-def _only_result(path: Path | None) -> dict[str, Any] | None:
+def _only_result(path: File | None) -> dict[str, Any] | None:
     """The result in a cell file of one, None where there is no file."""
     return _single_result(_read_record(path, "a cell file"), path)
 
 
-def _inference_record(files: Mapping[str, Path], cell: str) -> dict[str, Any] | None:
+def _inference_record(files: Mapping[str, File], cell: str) -> dict[str, Any] | None:
     """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
     none."""
     group, _, query = cell.rpartition("/")
@@ -135,7 +135,7 @@ def _single_result(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any
     return results[0]
 
 
-def cell_value(path: Path | None, quantity: str) -> StudyValue:
+def cell_value(path: File | None, quantity: str) -> StudyValue:
     """A number of a cell file."""
     result = _only_result(path)
     if result is None:
@@ -155,7 +155,7 @@ def cell_value(path: Path | None, quantity: str) -> StudyValue:
     )
 
 
-def p_value(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, quantity: str) -> StudyValue:
+def p_value(files: Mapping[str, File], cells: Mapping[str, File], cell: str, quantity: str) -> StudyValue:
     """A p-value of a cell; the reason says where its test cannot give a smaller one."""
     result = _single_result(_inference_record(files, cell), cell)
     if result is None:
@@ -176,7 +176,7 @@ def p_value(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, qua
     return StudyValue(value, reason, words_lost=lost)
 
 
-def robustness(files: Mapping[str, Path], cells: Mapping[str, Path], cell: str, side: str) -> StudyValue:
+def robustness(files: Mapping[str, File], cells: Mapping[str, File], cell: str, side: str) -> StudyValue:
     """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
     record = _inference_record(files, cell)
     result = _single_result(record, cell)

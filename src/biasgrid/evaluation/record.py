@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from ..errors import BiasgridError
+from ..in_memory import File
 from ..records import read_as
 from ..validation import Strict
 from .evaluation import REGISTRY, evaluations
@@ -62,7 +62,7 @@ def _record(names: tuple[str, ...]) -> type[Record]:
     return create_model("Record", __base__=Record, **entries)
 
 
-def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any], float | None]]:
+def word_maps(evaluations: Iterable[File]) -> list[tuple[str, str, dict[str, Any], float | None]]:
     """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
     maps = []
     for path in evaluations:
@@ -72,7 +72,7 @@ def word_maps(evaluations: Iterable[Path]) -> list[tuple[str, str, dict[str, Any
     return maps
 
 
-def read_evaluation(path: Path, *entry_names: str) -> dict[str, Any]:
+def read_evaluation(path: File, *entry_names: str) -> dict[str, Any]:
     """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
     record = read_as(_record(tuple(REGISTRY)), path, "an evaluation file")
     for entry in entry_names:

@@ -11,7 +11,7 @@ from ..files import slug
 from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
-from .palette import LESS_LIGHT, MORE_LIGHT
+from .palette import LESS_LIGHT, MORE_LIGHT, Look
 from .rows import from_tables, rows_of
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
 
@@ -158,7 +158,7 @@ def analogies(
         axes.set(xlim=(0, content_width - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         axes.text(0, 0.1, name, weight="bold", size=NORMAL, va="center")
-        line = {"va": "center", "size": SMALL}
+        line: Look = {"va": "center", "size": SMALL}
         x = first_column
         for method, excluded in columns:
             y = 0.22 + head_height + ROW / 2
@@ -225,10 +225,10 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late, as in `analogies`
     from ..evaluation.answers import GENERATED
 
-    for criterion, evaluation_spec in study.evaluation_specs.items():
+    for criterion in study.config.evaluation:
         questions = [
             [name, [list(pair) for pair in question_set.pairs], list(question_set.words)]
-            for name, question_set in evaluation_spec.questions.items()
+            for name, question_set in study.evaluation_specs[criterion].questions.items()
             if question_set.words and set(question_set.methods) - {GENERATED}
         ]
         for model in evaluations_of(study, criterion) if questions else ():

@@ -205,7 +205,7 @@ def _panel(axes: Axes, table: pd.DataFrame, block: _Bars, looks: Mapping[Any, Lo
         axes.barh(
             y[has_value], values[has_value] - neutral, 0.9 * thickness, left=neutral, zorder=2, **looks[bar]
         )
-        of_rows = {"clip_on": False, "transform": axes.get_yaxis_transform()}
+        of_rows: Look = {"clip_on": False, "transform": axes.get_yaxis_transform()}
         axes.plot(np.full((~has_value).sum(), 1.05), y[~has_value], linestyle="", **MISSING, **of_rows)
     axes.set_ylim(len(row_of) - 0.5, -0.5)
     axes.use_sticky_edges = False

@@ -12,7 +12,7 @@ from ..numbers import decimal
 from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages
 from .layout import legend_area, legend_mark, no_mark, styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
-from .palette import LESS_LIGHT, MORE_LIGHT
+from .palette import LESS_LIGHT, MORE_LIGHT, Look
 from .rows import from_tables
 from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 
@@ -106,7 +106,7 @@ def before_after(
         width = axes.get_position().width * figure.get_figwidth()
         axes.set_xlim(-LONGEST * numbers / (width - numbers), LONGEST)
         axes.plot([1, 1], axes.get_ylim(), color="black", linewidth=0.9, zorder=3)
-        look = {"va": "center", "ha": "right", "size": SMALL}
+        look: Look = {"va": "center", "ha": "right", "size": SMALL}
         inset = -0.05 / (width - numbers) * LONGEST
         axes.text(inset, places[model][None], top.get((model, metric), "n/a"), weight="bold", **look)
         for row in rows[(rows["model"] == model) & (rows["measure"] == metric)].itertuples():
@@ -133,13 +133,12 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         debiased = [cell for cell in cells if cell.debias != "none"]
         models = sorted({cell.model for cell in debiased})
         states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
+        heights = {model: 0.7 + 0.16 * len(of_model) for model, of_model in states.items()}
         metrics = sorted({cell.metric for cell in debiased})
         name = f"before-after-{slug(criterion)}"
         groups = [
             {"models": page_models, "metrics": columns}
-            for page_models in group_by_size(
-                models, 8.1, lambda model, by_model=states: 0.7 + 0.16 * len(by_model[model])
-            )
+            for page_models in group_by_size(models, 8.1, heights.__getitem__)
             for columns in group_by_size(metrics, METRICS, lambda _: 1)
         ]
         for drawing_name, (part,) in pages(name, groups, 1):

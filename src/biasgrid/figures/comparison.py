@@ -13,19 +13,19 @@ from ..comparison.verdict import AGREEING, NO_VALUE, NOT_ASKED, OTHER_QUERIES, O
 from ..numbers import plain, typographic
 from .figure import Drawing, Example, Figure
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
-from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, model_colours
+from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, Look, model_colours
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, published_label, text_width
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
     from ..planned import Planned
 
-PRINTED = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
+PRINTED: Look = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": "#333333"}
 PRINTED |= {"markeredgewidth": 0.8, "linestyle": ""}
 # of other code, a square
 OTHER_CODE = PRINTED | {"marker": "s", "markersize": 6.0}
@@ -138,7 +138,7 @@ def comparison(
     models = sorted(table["model"].unique())
     colours = _state_colours(models, colours)
     other_code = table["origin"] == COMPUTED
-    legend: list[tuple[str, Line2D]] = []
+    legend: list[tuple[str, Artist]] = []
     if not other_code.all():
         legend.append(("printed", legend_line(**PRINTED)))
     if other_code.any():
@@ -234,8 +234,8 @@ def _panels(
         heading = "" if has_heading else fit_text(source, width / BOLD, NORMAL)
         # in panels of a length that columns can be made of
         parts = np.array_split(np.array(list(rows), dtype=object), ceil(len(rows) / 30))
-        for n, panel_rows in enumerate(parts):
-            panel_rows = {label: rows[label] for label in panel_rows}
+        for n, of_panel in enumerate(parts):
+            panel_rows = {label: rows[label] for label in of_panel}
             name = fit_text(title, (1 - NAME) * width, NORMAL)
             panels.append(_Panel(source, name, panel_rows, "" if n else heading, scale == P_VALUES))
     return panels
@@ -255,7 +255,8 @@ def _columns(panels: list[_Panel], n: int) -> list[list[_Panel]]:
     low, high = max(heights), sum(heights)
 
     def fill_columns(limit: float) -> list[list[_Panel]]:
-        columns, length = [[]], 0.0
+        columns: list[list[_Panel]] = [[]]
+        length = 0.0
         for panel, height in zip(panels, heights, strict=True):
             if length + height > limit + 1e-9:
                 columns.append([])
@@ -307,7 +308,7 @@ def _draw_panel(axes: Axes, panel: _Panel, colours: Mapping[str, str], panel_wid
         judged_count = _count_judged(part)
         if judged_count > 1:
             text = f"{part['verdict'].isin(AGREEING).sum()} of {judged_count}"
-            place = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
+            place: Look = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
             axes.text(1 + 0.14 / panel_width, middle, text, **place)
     axes.set_ylim(ends[-1], 0)
     _set_scale(axes, numbers[np.isfinite(numbers)], panel.logarithmic)

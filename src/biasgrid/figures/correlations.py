@@ -12,7 +12,7 @@ from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
 from .figure import Drawing, Example, Figure, Files, cells_of, pages
 from .layout import MARGIN, PAGE, add_axes, add_box, best_columns, blank, empty_page, styled
-from .palette import MISSING_CELL
+from .palette import MISSING_CELL, Look
 from .rows import OVERALL, criteria_of, read_table, rows_of
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, metric_head, shorten, text_width
 
@@ -132,18 +132,18 @@ def correlations(
         matrix = matrices[criterion]
         corner = i % columns * (panel_width + 0.1) + left, i // columns * panel_height + title
         axes = add_axes(figure, *corner, *(len(matrix) * cell,) * 2)
-        look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
+        look: Look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
         seaborn.heatmap(matrix, vmin=-1, vmax=1, cmap="RdBu_r", ax=axes, **look)
         keys = [(criterion, a, b) for a in matrix.index for b in matrix.columns]
         strengths = np.reshape([strength_of(ends.get(key)) for key in keys], matrix.shape)
-        axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, strengths))
+        axes.collections[0].set_alpha(np.where(matrix.isna(), 1.0, strengths))  # type: ignore[arg-type]
         for (row, column), value in np.ndenumerate(matrix.to_numpy()):
-            centre = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
+            centre: Look = {"x": column + 0.5, "y": row + 0.5, "ha": "center", "va": "center", "size": digits}
             if np.isnan(value):
                 add_box(axes, (column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL)
                 axes.text(s="n/a", bbox={"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}, **centre)
             else:
-                look = centre | {"color": readable_on(value, strengths[row, column])}
+                look = {**centre, "color": readable_on(value, float(strengths[row, column]))}
                 ends_text = intervals.get((criterion, matrix.index[row], matrix.columns[column]))
                 if ends_text:
                     axes.text(s=ends_text, **look | {"y": row + 0.68, "size": tiny})
@@ -151,7 +151,7 @@ def correlations(
                 axes.text(s=typeset(value, form=coefficient), **look)
         axes.set_title(shorten(criterion, LONGEST_HEAD), loc="left", weight="bold", pad=5)
         if counts:
-            n = {"ha": "right", "va": "baseline", "size": SMALL}
+            n: Look = {"ha": "right", "va": "baseline", "size": SMALL}
             axes.annotate(
                 counts[criterion],
                 ((panel_width - left) / cell / len(matrix), 1),

@@ -73,7 +73,7 @@ def covariates(
         Model -> the corpus that it is trained on: of several corpora its panels of PMI have this one.
     """
     title = f"{criterion}: do scores go with word frequency?"
-    rows = [(metric, [tuple(unit) for unit in units]) for metric, units in rows]
+    rows = [(metric, [(model, debias) for model, debias in units]) for metric, units in rows]
     correlations = table[table["criterion"] == criterion]
     correlations = correlations[
         (correlations["method"] == METHOD) & correlations["metric"].isin([metric for metric, _ in rows])
@@ -131,7 +131,7 @@ def _panels(
     correlations: pd.DataFrame, labels: Mapping[str, str], corpora: Mapping[str, str]
 ) -> dict[str, pd.DataFrame]:
     """What panels are called, and the rows of the table that each draws. PMI is the first of the corpus' metrics."""
-    panels = {}
+    panels: dict[str, pd.DataFrame] = {}
     for (level, covariate, control), head in HEADS.items():
         rows = correlations[
             (correlations["of"] == level)

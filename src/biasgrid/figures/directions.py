@@ -124,7 +124,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             queries.setdefault((cell.model, cell.debias), set()).add(cell.query)
         spec = {"labels": labels(study, cells), "criterion": criterion}
         name = f"directions-{slug(criterion)}"
-        groups = group_by_size(sorted(queries), 8.8, lambda unit, by_model=queries: 2.2 * len(by_model[unit]))
+        heights = {unit: 2.2 * len(of_unit) for unit, of_unit in queries.items()}
+        groups = group_by_size(sorted(queries), 8.8, heights.__getitem__)
         for drawing_name, (units,) in pages(name, groups, 1):
             part = {"units": [list(unit) for unit in units]} if len(groups) > 1 else {}
             yield Drawing(drawing_name, spec=spec | part)

@@ -14,11 +14,10 @@ from ..tables.inputs import When, facts_of, files_of, holds
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from ..in_memory import File
     from ..planned import Cell, Evaluation, Planned
 
-# a role -> a file, or a list of files
-Files = Mapping[str, "File | list[File]"]
+# a role -> a file (`in_memory.File`), or a list of files
+Files = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float
 def labels(study: Planned, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
     keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
-    return {key: study.labels[key] for key in sorted(keys & study.labels.keys())}
+    return {key: study.labels[key] for key in sorted(study.labels.keys() & keys)}
 
 
 def state_label(study: Planned, cell: Cell) -> str:

@@ -13,7 +13,7 @@ from ..numbers import coefficient, plain, typeset, typographic
 from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages
 from .layout import legend_line, legend_mark, styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
-from .palette import DASHED, GREY, LESS
+from .palette import DASHED, GREY, LESS, Look
 from .rows import from_tables
 from .text import SMALL
 
@@ -30,7 +30,7 @@ HIDDEN = {
     "neighbours_share": ("Neighbours: share of same side", 0.5),
     "neighbours_correlation": ("Professions: correlation", 0.0),
 }
-UNTOUCHED = {"marker": "D", "markersize": 5.5, "markeredgewidth": 0.8}
+UNTOUCHED: Look = {"marker": "D", "markersize": 5.5, "markeredgewidth": 0.8}
 
 
 @styled
@@ -56,7 +56,7 @@ def hidden_bias(
         f"{HIDDEN[measure][0].rpartition(': ')[2]} n = {count_range(part['n'])}"
         for measure, part in rows[rows["after"].notna()].groupby("measure", sort=False)
     )
-    after = {"color": LESS, "marker": "o", "markersize": 4.5}
+    after: Look = {"color": LESS, "marker": "o", "markersize": 4.5}
     legend = [
         (method_label(labels, "none"), legend_mark(color=GREY, markerfacecolor="white", **UNTOUCHED)),
         ("debiased (and its value)", legend_mark(**after)),
@@ -90,7 +90,7 @@ def hidden_bias(
         axes.plot(panel_rows["after"], y, linestyle="", zorder=4, **after)
         for row_y, value in zip(y, panel_rows["after"], strict=True):
             number = typeset(value, form=coefficient) or "n/a"
-            coordinates = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+            coordinates: Look = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
             axes.annotate(number, (1, row_y), (4, 0), va="center", size=SMALL, **coordinates)
         values = ends.loc[measure].to_numpy()
         low, high = np.nanmin([chance, *values]), np.nanmax([1.0, *values])
@@ -108,9 +108,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         ):
             spec = {"labels": method_labels(study, criterion), "criterion": criterion}
             states, name = evaluations_of(study, criterion), f"hidden-bias-{slug(criterion)}"
-            groups = group_by_size(
-                states, 8.4, lambda model, by_model=states: 0.59 + 0.16 * len(by_model[model])
-            )
+            heights = {model: 0.59 + 0.16 * len(of_model) for model, of_model in states.items()}
+            groups = group_by_size(states, 8.4, heights.__getitem__)
             for drawing_name, (models,) in pages(name, groups, 1):
                 part = {"models": models} if len(groups) > 1 else {}
                 yield Drawing(drawing_name, spec=spec | part)

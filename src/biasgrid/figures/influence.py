@@ -12,7 +12,7 @@ from ..labels import sic
 from ..numbers import typeset
 from .figure import Drawing, Example, Figure, cells_of, labels
 from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
-from .palette import DASHED, ZEBRA, unit_looks
+from .palette import DASHED, ZEBRA, Look, unit_looks
 from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fit_text, line_count, shorten, text_width, unit_label
 
@@ -91,8 +91,8 @@ def influence(
     axes = add_axes(
         figure, MARGIN + left, top, figure.get_figwidth() - 2 * MARGIN - left - 0.15, len(rows) * height
     )
-    for y in range(0, len(rows), 2):
-        axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+    for row in range(0, len(rows), 2):
+        axes.axhspan(row - 0.5, row + 0.5, color=ZEBRA, linewidth=0, zorder=0)
     axes.axvline(0, **DASHED)
     positions = {row: y for y, row in enumerate(rows)}
     y = np.array([positions[row] for row in part[names].itertuples(index=False, name=None)])
@@ -122,7 +122,7 @@ def _marks(axes: Axes, x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) ->
             right = value > 0
             text = f"{typeset(value)} →" if right else f"← {typeset(value)}"
             end, offset = (FARTHEST, (-6, 0)) if right else (-FARTHEST, (10, 0))
-            side = {"ha": "right" if right else "left", "va": "center", "size": SMALL}
+            side: Look = {"ha": "right" if right else "left", "va": "center", "size": SMALL}
             axes.annotate(text, (end, place), offset, textcoords="offset points", **side)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..extras import require
 from ..files import write_bytes
-from .palette import GREY
+from .palette import GREY, Look
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
 PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit
 MARGIN = 0.1
@@ -185,26 +183,26 @@ class Legend:
         )
 
 
-def legend_line(**look) -> Line2D:
+def legend_line(**look) -> Artist:
     """A line or a mark for a legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **look)
 
 
-def legend_mark(**look) -> Line2D:
+def legend_mark(**look) -> Artist:
     """A mark for a legend."""
     return legend_line(linestyle="", **look)
 
 
-def legend_area(**look) -> Patch:
+def legend_area(**look) -> Artist:
     """An area for a legend."""
     from matplotlib.patches import Patch
 
     return Patch(**look)
 
 
-def no_mark() -> Patch:
+def no_mark() -> Artist:
     """For a legend's entry that has text alone."""
     return legend_area(fill=False, linewidth=0)
 
@@ -334,13 +332,13 @@ def label_marks(
     """
     places = free_places(marks, texts, size if room is None else room, reach)
     box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
-    look = {"ha": "center", "va": "center", "size": SMALL, "weight": weight, "zorder": 6, "bbox": box}
+    look: Look = {"ha": "center", "va": "center", "size": SMALL, "weight": weight, "zorder": 6, "bbox": box}
     for text, mark, place in zip(texts, marks, places, strict=False):
         if place is None:
             continue
         line = np.stack([mark, place]) / size
         axes.plot(*line.T, color=GREY, linewidth=0.5, zorder=4, transform=axes.transAxes)
-        axes.text(*line[1], text, transform=axes.transAxes, **look)
+        axes.text(line[1, 0], line[1, 1], text, transform=axes.transAxes, **look)
 
 
 def _nearest(

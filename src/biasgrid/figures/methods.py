@@ -69,7 +69,7 @@ def add_blocks(
     most: float,
     gap: float,
     foot: float = 0.0,
-    first: str | None = None,
+    first: str = "",
 ) -> tuple[figure.Figure, dict[tuple[str, str], Axes], dict[str, dict[str | None, float]]]:
     """A figure of panels: one block per model, in it one row per method (and a `first` row), one column per measure.
 

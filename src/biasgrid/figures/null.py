@@ -16,7 +16,7 @@ from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files
 from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
-from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS
+from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
 from .text import NORMAL, SMALL, fit_text, line_count, unit_label
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def null_distribution(
             if part != "bootstrap" and part not in values:
                 continue
             axes.append(add_axes(figure, left, place[1] + offset, *place[2:]))
-            if part == "bootstrap":
+            if null.samples is not None and part == "bootstrap":
                 _samples(axes[-1], null.samples[i], result, interval)
             else:
                 _values(axes[-1], values[part], null.extreme[result["query"]][part], result[part])
@@ -165,11 +165,11 @@ def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interva
     axes.update_datalim([(result["value"], 0)])
     low, high = result["bootstrap"][interval]
     if low is not None:
-        look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
-        axes.plot([low, high], [0.03 * max(counts)] * 2, **look)
+        look: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
+        axes.plot([low, high], [0.03 * np.max(counts)] * 2, **look)
 
 
-def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> np.ndarray:
+def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> list[float]:
     """Edges of bins of one width, one edge between the tail (`extreme` values) and the rest."""
     low, high = values.min(), values.max()
     step = (high - low) / min(50, max(8, round(2 * len(values) ** 0.4))) or 1.0
@@ -181,7 +181,7 @@ def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> np.ndarr
         upper = extreme.mean() > np.mean(values)
         end = min(extreme.min(), observed) if upper else np.nextafter(max(extreme.max(), observed), np.inf)
         edges[np.abs(edges - start).argmin()] = end
-    return edges
+    return edges.tolist()
 
 
 def _near(neutral: float, ends: Sequence[float]) -> bool:

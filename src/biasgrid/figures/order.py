@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
 from .figure import Drawing, Example, Figure, cells_of, labels, pages
 from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
-from .palette import GREY, colour_map
+from .palette import GREY, Look, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
 from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text
 
@@ -60,7 +60,9 @@ def order(
     for matrix in matrices.values():
         for (unit, _), value in matrix.items():
             sums.setdefault(unit, []).append(value)
-    means = {unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()}
+    means: dict[Unit, Any] = {
+        unit: np.nanmean(values) if not np.isnan(values).all() else 0 for unit, values in sums.items()
+    }
     units = sorted(means, key=lambda unit: (-round(means[unit], 12), unit))
     names = [wrap_text(unit_label(unit, labels), 46) for unit in units]
     cell = max(0.32, max(map(line_count, names)) * 0.115 + 0.06)
@@ -97,8 +99,9 @@ def order(
         axes.pcolormesh(masked_values, vmin=0, vmax=1, cmap=shades, edgecolors="#DDDDDD", linewidth=0.4)
         for (y, x), value in np.ndenumerate(values):
             pair = units[y], units[x]
+            look: Look = {"color": GREY}
             if x == y or np.isnan(value):
-                text, look = ("" if x == y else "n/a"), {"color": GREY}
+                text = "" if x == y else "n/a"
             else:
                 text = share(value).removesuffix(" %")
                 look = {"weight": "bold"} if {pair, pair[::-1]} & decided_pairs[metric] else {}
@@ -118,8 +121,8 @@ def answers_on(
     rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
 ) -> list[Answer]:
     """What metrics say of the models on a criterion."""
-    parts = (table[table["criterion"] == criterion] for table in (rankings, pairs))
-    return answers(*parts, metrics, level)
+    rankings, pairs = (table[table["criterion"] == criterion] for table in (rankings, pairs))
+    return answers(rankings, pairs, metrics, level)
 
 
 def for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:

@@ -155,14 +155,15 @@ def _mark(colour: str, marker: str) -> Look:
 def _letter_look(look: Look, letter: str) -> Look:
     from matplotlib.path import Path
 
-    shape = Path.make_compound_path(_outline(look["marker"]), _letter_path(letter, look["markersize"]))
+    # `Any`: in matplotlib's stubs, vertices are no array
+    shape: Any = Path.make_compound_path(_outline(look["marker"]), _letter_path(letter, look["markersize"]))
     # matplotlib scales a path such that its farthest point is half the size from the centre
     return look | {"marker": shape, "markersize": look["markersize"] * 2 * abs(shape.vertices).max()}
 
 
 def add_letters(axes: Axes, x: Any, y: Any, look: Look, letter: str, **options: Any) -> None:
     """The letters of `unit_looks` beside marks that are open or half-filled: `look` is the model's."""
-    glyph = _letter_path(letter, look["markersize"])
+    glyph: Any = _letter_path(letter, look["markersize"])
     size = (look["markersize"] * 2 * abs(glyph.vertices).max()) ** 2
     axes.scatter(x, y, size, marker=glyph, color=look["color"], linewidth=0, **options)
 
@@ -171,7 +172,7 @@ def _letter_path(letter: str, size: float) -> Path:
     """A letter 5 points high, at the upper right corner of a mark that is one unit, `size` points, wide."""
     from matplotlib.path import Path
 
-    glyph = _glyph(letter)
+    glyph: Any = _glyph(letter)
     return Path(glyph.vertices * 5 / size + (0.62, -0.1), glyph.codes)
 
 

@@ -55,12 +55,12 @@ def professions(
     BiasgridError
         For a record without projections.
     """
-    expected = dict(expected)
+    expected_words = dict(expected)
     if not direct.get("projections"):
         raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
     # in the order of the study: a record's keys are sorted
-    ends = [*expected] or [*direct["projections"]]
-    most = max(map(len, expected.values()), default=0) or MOST
+    ends = [*expected_words] or [*direct["projections"]]
+    most = max(map(len, expected_words.values()), default=0) or MOST
     words_by_end = {
         end: [(word, value) for word, value in words if value > 0][:most]
         for end, words in direct["projections"].items()
@@ -78,7 +78,9 @@ def professions(
                 ("not among them", NO_FILL, False),
             )
             if any(
-                (word in expected.get(end, ())) == printed for end in ends for word, _ in words_by_end[end]
+                (word in expected_words.get(end, ())) == printed
+                for end in ends
+                for word, _ in words_by_end[end]
             )
         ),
         ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
@@ -101,7 +103,7 @@ def professions(
         room = max((text_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
         left = MARGIN + i * (panel_width + gap)
         axes = add_axes(figure, left + room, top + head, panel_width - room, high)
-        is_printed = [word in expected.get(end, ()) for word, _ in words]
+        is_printed = [word in expected_words.get(end, ()) for word, _ in words]
         values = np.array([value for _, value in words])
         colours = [LESS_LIGHT if printed else NO_FILL for printed in is_printed]
         axes.barh(range(len(words)), values, height=0.7, color=colours)
@@ -109,7 +111,7 @@ def professions(
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_yticks(range(len(words)), names)
         for text, printed in zip(axes.get_yticklabels(), is_printed, strict=True):
-            text.set_weight("bold" if printed else "normal")
+            text.set_fontweight("bold" if printed else "normal")
         for y, value in enumerate(values):
             axes.text(value + longest * 0.02, y, typeset(value), va="center", size=SMALL)
         if not words:
@@ -132,7 +134,8 @@ def professions(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in study.evaluation_specs.items():
+    for criterion in study.config.evaluation:
+        evaluation_spec = study.evaluation_specs[criterion]
         if evaluation_spec.direct and evaluation_spec.direct.extremes:
             for model, (evaluation, *_) in evaluations_of(study, criterion).items():
                 spec = {

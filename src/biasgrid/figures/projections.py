@@ -148,9 +148,11 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         from ..tables.words import place_of
 
         metric = study.labels[cell.metric]
+        ends = poles(study, cell)
+        assert ends is not None  # of a cell of two groups
         spec = {
             "place": place_of(study, cell),
-            "poles": list(poles(study, cell)),
+            "poles": list(ends),
             "title": f"{cell.criterion}: words between two groups, by {metric}",
             "note": f"{state_label(study, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,

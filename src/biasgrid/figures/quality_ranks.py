@@ -188,8 +188,8 @@ def _means(axes: Axes, ranks: pd.DataFrame, models: int) -> None:
 def _coverage(low: float, high: float) -> str:
     if np.isnan(low):
         return "n/a"
-    low, high = share(low), share(high)
-    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+    lowest, highest = share(low), share(high)
+    return lowest if lowest == highest else f"{lowest.removesuffix(' %')} to {highest}"
 
 
 def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:

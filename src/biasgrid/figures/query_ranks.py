@@ -79,7 +79,7 @@ def query_ranks(
     table = table[(table["template"] == template) & table["rank"].notna()]
     if table.empty or table["queries"].max() < 2:
         return empty_page(title, "no metric ranks two queries on a model.")
-    column_keys = [tuple(column) for column in columns]
+    column_keys = [(metric, model, debias) for metric, model, debias in columns]
     intervals = {
         ((row.metric, row.model, row.debias), row.query): (row.rank, row.rank_low, row.rank_high)
         for row in table.itertuples()
@@ -183,7 +183,7 @@ def _matrix(
             strength = 1.0 if np.isnan(ends[0]) else strength_of(ends)
             colour = colours((row.correlation + 1) / 2)
             add_box(axes, (j + 0.02, i + 0.03), 0.96, 0.94, facecolor=colour, alpha=strength, linewidth=0)
-            look = {"ha": "center", "va": "center", "color": readable_on(row.correlation, strength)}
+            look: Look = {"ha": "center", "va": "center", "color": readable_on(row.correlation, strength)}
             if np.isnan(ends[0]):
                 axes.text(j + 0.5, i + 0.5, typeset(row.correlation, form=coefficient), size=SMALL, **look)
             else:
@@ -215,8 +215,8 @@ def _row(lines: int) -> float:
 
 
 def _name(column: Column, labels: Mapping[str, str]) -> str:
-    metric, *unit = column
-    return f"{labels.get(metric, metric)}, {unit_label(tuple(unit), labels)}"
+    metric, model, debias = column
+    return f"{labels.get(metric, metric)}, {unit_label((model, debias), labels)}"
 
 
 def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) -> str:

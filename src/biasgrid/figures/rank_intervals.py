@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-INTERVAL = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
-UNDECIDED = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
+INTERVAL: Look = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
+UNDECIDED: Look = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
 LANE = 0.085  # inches between bars of undecided models
 
 

@@ -269,7 +269,7 @@ def _bar_panel(
             x += (text_width(total, SMALL) + 0.05) / inches
         if lost:
             axes.text(x, row, lost, va="center", size=SMALL, color=GREY)
-    axes.set_xlim(0, axes.get_position().width * axes.figure.get_figwidth() / inches)
+    axes.set_xlim(0, axes.get_position().width * axes.figure.get_figure(root=True).get_figwidth() / inches)
     axes.set_ylim(len(ranks) - 0.45, -0.55)
     if ranks.empty:
         axes.set_xticks([])

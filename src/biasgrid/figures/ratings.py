@@ -121,10 +121,12 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         from ..tables.words import place_of
 
         metric, of_criterion = study.labels[cell.metric], study.config.criteria[cell.criterion].ratings
+        ends = poles(study, cell)
+        assert ends is not None  # of a cell of two groups
         spec = {
             "place": place_of(study, cell),
             "query": study.queries[cell.query].name,
-            "poles": list(poles(study, cell)),
+            "poles": list(ends),
             "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
             "note": f"{state_label(study, cell)}.",
             "rating": of_criterion.label,

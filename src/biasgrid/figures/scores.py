@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-INTERVAL = {"linewidth": 0.8, "alpha": 0.75}
-NEUTRAL = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+INTERVAL: Look = {"linewidth": 0.8, "alpha": 0.75}
+NEUTRAL: Look = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 # what the tests ask, by the columns of their p-values
 QUESTIONS = {
     "p_value": "Permutation: does it matter which set a word is in? Most pairs of sets "
@@ -261,9 +261,8 @@ class _Panel:
             has_interval = np.isfinite(ends).all(axis=1)
             clipped_ends = np.clip(ends, *limits_of_ends)
             if has_interval.any():
-                axes.hlines(
-                    y[has_interval], *clipped_ends[has_interval].T, colors=look["color"], zorder=2, **INTERVAL
-                )
+                low, high = clipped_ends[has_interval].T
+                axes.hlines(y[has_interval], low, high, colors=look["color"], zorder=2, **INTERVAL)
             for side, marker in enumerate("<>"):
                 # not beside a score that lies there itself
                 cut = (
@@ -274,7 +273,7 @@ class _Panel:
                 if cut.any():
                     cut_x = clipped_ends[cut, side]
                     axes.scatter(
-                        cut_x, y[cut], 5, look["color"], marker, linewidth=0, clip_on=False, zorder=2
+                        cut_x, y[cut], 5, look["color"], marker=marker, linewidth=0, clip_on=False, zorder=2
                     )
             for verdict in DRAWN:
                 mask = has_value & (unit_rows["evidence"] == verdict).to_numpy()

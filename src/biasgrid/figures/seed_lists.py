@@ -186,8 +186,9 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
     for (criterion, concept), panels in of_concepts.items():
         cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
-        rows = {
-            metric: len({(c.model, c.debias) for c in cells if c.metric == metric}) for metric, *_ in panels
+        heights = {
+            metric: 0.7 + 0.3 * len({(c.model, c.debias) for c in cells if c.metric == metric})
+            for metric, *_ in panels
         }
         spec = {
             "labels": labels(study, cells),
@@ -196,7 +197,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
             "lists": list(study.config.criteria[criterion].seed_lists[concept]),
         }
-        groups = group_by_size(panels, 7.6, lambda panel, rows=rows: 0.7 + 0.3 * rows[panel[0]])
+        groups = group_by_size(panels, 7.6, lambda panel: heights[panel[0]])  # noqa: B023 (called at once)
         name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
         for drawing_name, (page_panels,) in pages(name, groups, 1):
             yield Drawing(drawing_name, spec=spec | {"panels": page_panels})

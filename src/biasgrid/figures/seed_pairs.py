@@ -112,8 +112,8 @@ def seed_pairs(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion, evaluation_spec in study.evaluation_specs.items():
-        lists = getattr(evaluation_spec, "seed_pairs", {}) or {}
+    for criterion in study.config.evaluation:
+        lists = getattr(study.evaluation_specs[criterion], "seed_pairs", {}) or {}
         for evaluations in evaluations_of(study, criterion).values() if lists else ():
             for evaluation in evaluations:
                 for of_list, pairs in lists.items():

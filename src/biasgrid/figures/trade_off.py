@@ -23,14 +23,14 @@ from .layout import (
     styled,
 )
 from .methods import method_label, method_labels, ordered_methods, removed_share, rows_of_group
-from .palette import DASHED, NO_FILL, colour_map
+from .palette import DASHED, NO_FILL, Look, colour_map
 from .rows import from_tables
 from .text import DAGGER, NORMAL, SMALL, fit_text, line_count
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-    from matplotlib.lines import Line2D
+    from matplotlib.artist import Artist
 
     from ..planned import Planned
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
 BETTER = "#EEF4E8"  # behind what is better than untouched
 RECOVERABLE = 0.5, 1.0  # 2-means accuracy by chance, and of everything
-IDEAL = {
+IDEAL: Look = {
     "marker": "*",
     "markersize": 13,
     "color": "#F0E0A0",
@@ -72,8 +72,11 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         key: str(i) for i, key in enumerate(ordered_methods(table, criterion), 1) if key in drawn_methods
     }
     has_accuracy = complete_points["left"].notna()
-    edge_look = {"markeredgecolor": "black", "markeredgewidth": 0.8}
-    shape = {True: {"marker": "D", "markersize": 5}, False: {"marker": "o", "markersize": 6}}
+    edge_look: Look = {"markeredgecolor": "black", "markeredgewidth": 0.8}
+    shape: dict[bool, Look] = {
+        True: {"marker": "D", "markersize": 5},
+        False: {"marker": "o", "markersize": 6},
+    }
     fill = fills(0.5) if has_accuracy.any() else NO_FILL
     legend = [(labels.get(method, method), _number(number)) for method, number in numbers.items()]
     legend.append((method_label(labels, "none"), legend_mark(color=fill, **shape[True], **edge_look)))
@@ -152,14 +155,14 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     return figure
 
 
-def _number(text: str) -> Line2D:
+def _number(text: str) -> Artist:
     """Bold text as a legend's mark."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D
 
-    path = TextPath((0, 0), text, size=SMALL, prop=FontProperties(weight="bold"))
-    path = path.transformed(Affine2D().translate(*-path.get_extents().get_points().mean(axis=0)))
+    outline = TextPath((0, 0), text, size=SMALL, prop=FontProperties(weight="bold"))
+    path = outline.transformed(Affine2D().translate(*-outline.get_extents().get_points().mean(axis=0)))
     # as high as the text: a marker's size is that of its longer side
     return legend_mark(
         marker=path, markersize=2 * np.abs(path.vertices).max(), color="black", markeredgewidth=0
@@ -211,8 +214,8 @@ def _counts(table: pd.DataFrame, criterion: str) -> list[tuple[int, int]]:
 
 def _limits(values: np.ndarray, low: Sequence[float], high: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """The range of the values by axis, at least from low to high, with room around it."""
-    low, high = np.minimum(values.min(axis=0), low), np.maximum(values.max(axis=0), high)
-    return low - 0.07 * (high - low), high + 0.07 * (high - low)
+    lowest, highest = np.minimum(values.min(axis=0), low), np.maximum(values.max(axis=0), high)
+    return lowest - 0.07 * (highest - lowest), highest + 0.07 * (highest - lowest)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:

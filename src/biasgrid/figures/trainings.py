@@ -162,8 +162,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             if cell.model in keys
         }
         metrics_by_query: dict[tuple[str, str], list[str]] = {}
-        for criterion, query, metric in cells:
-            metrics_by_query.setdefault((criterion, query), []).append(metric)
+        for criterion, key, metric in cells:
+            metrics_by_query.setdefault((criterion, key), []).append(metric)
         for (criterion, key), metrics in metrics_by_query.items():
             query = study.queries[key]
             panels = [panel for metric in metrics for panel in _panels(study, criterion, query, metric)]

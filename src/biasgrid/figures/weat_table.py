@@ -10,7 +10,7 @@ from ..files import slug
 from ..numbers import decimal, plain, typographic
 from .figure import Drawing, Example, Figure
 from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
-from .palette import GREY
+from .palette import GREY, Look
 from .rows import from_tables
 from .text import (
     BOLD,
@@ -91,15 +91,15 @@ def weat_table(
     models
         The models' keys, in the order of the blocks.
     """
-    metrics = dict(metrics)
-    queries = {query["key"]: query for query in queries}
+    metric_labels = dict(metrics)
+    by_key = {query["key"]: query for query in queries}
     table = comparison[
-        (comparison["criterion"] == criterion) & comparison["metric"].isin(list(metrics))
+        (comparison["criterion"] == criterion) & comparison["metric"].isin(list(metric_labels))
     ].copy()
     # what is of no query, a mean or a rank, has no colon and is none of OURS
     table["query"] = [quantity.partition(": ")[0] for quantity in table["quantity"]]
     table["what"] = [quantity.partition(": ")[2] for quantity in table["quantity"]]
-    table = table[table["query"].isin(list(queries)) & table["what"].isin(list(OURS))]
+    table = table[table["query"].isin(list(by_key)) & table["what"].isin(list(OURS))]
     if table.empty:
         return empty_page(f"{criterion}: published WEAT results and ours", NOTHING)
     # a source may print a query's number more than once
@@ -107,13 +107,13 @@ def weat_table(
     place = ["model", "source", "metric", "again"]
     numbers = {(row[:4], *row[4:6]): row for row in table[NUMBER].itertuples(index=False, name="Number")}
     # in the study's order; "a under b" is a model under a debias method
-    models = {key: i for i, key in enumerate(models)}
-    order = {key: i for i, key in enumerate(metrics)}
+    model_order = {key: i for i, key in enumerate(models)}
+    order = {key: i for i, key in enumerate(metric_labels)}
     blocks = sorted(
         set(table[place].itertuples(index=False, name=None)),
-        key=lambda b: (models.get(b[0].split(" ")[0], len(models)), b[0], b[1], order[b[2]], b[3]),
+        key=lambda b: (model_order.get(b[0].split(" ")[0], len(model_order)), b[0], b[1], order[b[2]], b[3]),
     )
-    columns = {block: _columns(numbers, block, queries, metrics[block[2]]) for block in blocks}
+    columns = {block: _columns(numbers, block, by_key, metric_labels[block[2]]) for block in blocks}
     needs_source = table.groupby("model")[["source", "again"]].nunique().gt(1).any(axis=1)
     heads = {}
     for block in blocks:
@@ -122,10 +122,10 @@ def weat_table(
         label = fit_text(published_label(model, labels), max(extent, 1.0) / BOLD, NORMAL)
         text = f"{source} ({print_number})" if print_number > 1 else source
         heads[block] = label, fit_text(text, extent, SMALL) if needs_source[model] else ""
-    keys = [key for key in queries if key in set(table["query"])]
-    numbered_queries = {key: (i + 1, queries[key], _name(queries[key])) for i, key in enumerate(keys)}
+    keys = [key for key in by_key if key in set(table["query"])]
+    numbered_queries = {key: (i + 1, by_key[key], _name(by_key[key])) for i, key in enumerate(keys)}
     left = 0.3 + max(text_width(name, SMALL) for *_, name in numbered_queries.values()) + 0.1 + 2 * NARROW
-    sections = []
+    sections: list[list[tuple]] = []
     for block in blocks:
         # as many blocks beside each other as a page is wide
         section_width = sum(
@@ -202,7 +202,7 @@ def _queries(
 ) -> None:
     """The queries of a section: number, names and sizes of sets."""
     right = axes.get_xlim()[1]
-    head = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
+    head: Look = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
     axes.text(0.25, top - 0.06, "target words\nattribute words", **head | {"ha": "left"})
     heads = {"targets": "words per\ntarget\nset", "attributes": "words per\nattribute\nset"}
     for i, text in enumerate(heads.values()):
@@ -230,7 +230,7 @@ def _block(
 ) -> None:
     """The numbers of a block: a model, a source and a metric."""
     right, (label, source) = x + WIDE * len(columns), head
-    look = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
+    look: Look = {"size": SMALL, "va": "bottom", "ha": "center", "linespacing": 1.1}
     if source:
         axes.text((x + right) / 2, rule_y - 0.04, source, **look)
     y = rule_y - 0.04 - line_count(source) * 0.12

@@ -13,7 +13,7 @@ from ..numbers import coefficient
 from .figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
 from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
 from .methods import method_label
-from .palette import LESS, MORE
+from .palette import LESS, MORE, Look
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 PANELS = 16  # of a figure: what a page has room for
-SIDES = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
+SIDES: list[Look] = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 
 
 @styled

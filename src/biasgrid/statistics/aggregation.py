@@ -77,12 +77,12 @@ def name_of(function: Any) -> str:
 
 def groups(
     scores: pd.DataFrame, ranked_criteria: Sequence[str]
-) -> Iterable[tuple[tuple[str, ...], np.ndarray]]:
+) -> Iterable[tuple[tuple[str, str, str, str], np.ndarray]]:
     """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
     keys = ["metric", "model", "debias"]
     scores = scores.reset_index(drop=True)
-    for (criterion, *rest), part in scores.groupby(["criterion", *keys], sort=True):
-        yield (criterion, *rest), part.index.to_numpy()
+    for key, part in scores.groupby(["criterion", *keys], sort=True):
+        yield key, part.index.to_numpy()
     ranked_scores = scores[scores["criterion"].isin(ranked_criteria)]
     criteria = ranked_scores.groupby("metric")["criterion"].nunique()
     for (metric, model, debias), part in ranked_scores.groupby(keys, sort=True):

@@ -60,7 +60,7 @@ def percentile_interval(samples: np.ndarray, level: float) -> tuple[float, float
 
 
 def with_interval(
-    x: Sequence[float], y: Sequence[float], method: str, seed: int = 0, draws: int = 2000, level: float = 0.95
+    x: np.ndarray, y: np.ndarray, method: str, seed: int = 0, draws: int = 2000, level: float = 0.95
 ) -> tuple[float, float, float]:
     """The correlation of two rows of numbers, and the ends of its interval.
 
@@ -91,7 +91,7 @@ def with_interval(
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
-def by_methods(x: Sequence[float], y: Sequence[float], seed: int = 0) -> list[tuple[Any, ...]]:
+def by_methods(x: np.ndarray, y: np.ndarray, seed: int = 0) -> list[tuple[Any, ...]]:
     """(method, n, value, low, high) of two rows of numbers by each of METHODS, as `with_interval` gives them."""
     return [(method, len(x), *with_interval(x, y, method, seed)) for method in METHODS]
 
@@ -108,7 +108,7 @@ def _correlate_rows(x: np.ndarray, y: np.ndarray, *, method: str) -> np.ndarray:
 
 
 def over_units(
-    numbers: Sequence[Sequence[float]],
+    numbers: np.ndarray | Sequence[Sequence[float]] | Sequence[np.ndarray],
     units: Sequence[int] | np.ndarray,
     method: str,
     seed: int = 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,8 @@ class Subsamples:
 
 
 def subsample_effect_size(
-    first: np.ndarray,
-    second: np.ndarray,
+    first: np.ndarray | Sequence[float],
+    second: np.ndarray | Sequence[float],
     words: int,
     draws: int = 1000,
     permutations: int = 999,

@@ -12,7 +12,7 @@ import pandas as pd
 from ..absence import MEANING
 from ..comparison.compare import compare
 from ..comparison.published import COMPUTED, PRINTED, read
-from ..comparison.queries import FILE, Queries, words_digest
+from ..comparison.queries import FILE, words_digest
 from ..comparison.study_values import run_deviations, unit
 from ..comparison.verdict import MEANINGS, NO_VALUE, VERDICTS
 from ..debias import UNTOUCHED
@@ -63,7 +63,7 @@ def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
     return {"/".join(parts_of(file)[-parts:]): file for file in files}
 
 
-def _queries(spec: Mapping[str, Any]) -> dict[tuple[str, str], Queries]:
+def _queries(spec: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, str]]:
     """The queries of each criterion, and of the ranked ones together, that each metric is measured on."""
     queries: dict[tuple[str, str], dict[str, str]] = {}
     for criterion, metric, keys in spec["measured"]:

@@ -4,7 +4,6 @@ counts."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, unknown_name
@@ -13,17 +12,18 @@ from .cells import rating_cells
 from .scales import neutrals, ranges, ranking, scaled_metrics
 
 if TYPE_CHECKING:
+    from ..in_memory import File
     from ..planned import Cell, Planned
 
 When = str | Callable[[Any], object]  # names of WHEN, joined by " and ", or study -> whether it holds
 
 
-def cell_files(study: Planned, cells: Iterable[Cell] | None = None) -> list[Path]:
+def cell_files(study: Planned, cells: Iterable[Cell] | None = None) -> list[File]:
     """The files of a study's cells, or of some of them."""
     return [study.paths.cell_file(cell) for cell in (study.grid.cells.values() if cells is None else cells)]
 
 
-def sample_files(study: Planned, holds: Callable[[Any], bool]) -> dict[str, list[Path]]:
+def sample_files(study: Planned, holds: Callable[[Any], bool]) -> dict[str, list[File]]:
     """The values in resamples of the cells of which something holds, with those inferred beside them."""
     groups = [
         g for g in study.grid.inference_groups.values() if any(holds(inference.cell) for inference in g)

@@ -42,7 +42,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ranking = spec["ranking"]
     scores = read_ranked(inputs["scores"], ranking)
     samples, _ = rank_samples.value_samples(scores, inputs, spec)
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for place in places_of(
         scores, ranking["ranked"], ranking["coverage"], ranking["parts"], spec["clusters"]
     ):
@@ -64,7 +64,7 @@ class _Pair:
         self.states = a, b
         columns = [place.column(state) for state in self.states]
         has_value = place.has_value[:, columns]
-        self.queries = place.count_queries(has_value.all(axis=1))
+        self.queries = place.count_queries(np.all(has_value, axis=1))
         if not has_value.any(axis=0).all():
             self.reason = NO_VALUE
         elif not is_comparable(self.queries, len(place.queries)):
@@ -119,6 +119,7 @@ def _numbers(
                     values[places], samples[places], cluster_of_row[pair.rows], len(place.clusters), *options
                 )
     sides = [[units[tuple(pair.places[side])] for pair in pairs] for side in (0, 1)]
+    first, second = (Parts(*map(np.stack, zip(*side, strict=True))) for side in sides)
     criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
     sizes = spec["words"]
     words = [
@@ -127,7 +128,8 @@ def _numbers(
     first_row = place.clusters.argmax(axis=1)
     is_apart = all(len(set(criteria[cluster])) == 1 for cluster in place.clusters)
     outcome = compare_pairs(
-        *(Parts(*map(np.stack, zip(*side, strict=True))) for side in sides),
+        first,
+        second,
         words=float(np.mean(words)),
         # criteria that share attribute sets are no samples of their own
         strata=criteria[first_row] if is_apart else None,

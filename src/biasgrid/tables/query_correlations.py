@@ -35,18 +35,19 @@ def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for a, b in combinations(units, 2):
             x, y = units[a][:, 0], units[b][:, 0]
             common = ~np.isnan(x) & ~np.isnan(y)
-            samples = [units[key][common, 1:] for key in (a, b)]
+            samples_a, samples_b = (units[key][common, 1:] for key in (a, b))
             _, query_numbers = np.unique(parents[common], return_inverse=True)
             for method in METHODS:
                 value, over_words, over_queries, p = math.nan, (math.nan,) * 2, (math.nan,) * 2, math.nan
                 if common.sum() >= FEWEST:
-                    value, *over_queries = over_units(
+                    value, low, high = over_units(
                         [x[common], y[common]], query_numbers, method, seed, DRAWS, spec["level"]
                     )
+                    over_queries = low, high
                     p = chance_of_correlation(x[common], y[common], method, seed)
-                    if samples[0].size and not math.isnan(value):
+                    if samples_a.size and not math.isnan(value):
                         over_words = corrected_interval(
-                            correlate_columns(*samples, method), value, spec["level"]
+                            correlate_columns(samples_a, samples_b, method), value, spec["level"]
                         )
                 rows.append((*place, *a, *b, method, int(common.sum()), value, *over_words, *over_queries, p))
     return pd.DataFrame(rows, columns=QUERY_CORRELATIONS.names)

@@ -50,8 +50,8 @@ def directed_values(inputs: Files, spec: Mapping[str, Any]) -> tuple[pd.DataFram
         samples, _ = value_samples(table, inputs, spec)
         samples[table["value"].isna()] = math.nan
     places = zip(table["criterion"], table["metric"], strict=True)
-    template, sign, neutral = (list(part) for part in zip(*(directions[key] for key in places), strict=True))
-    sign, neutral = np.array(sign, dtype=float), np.array(neutral, dtype=float)
+    template, *numbers = (list(part) for part in zip(*(directions[key] for key in places), strict=True))
+    sign, neutral = np.array(numbers, dtype=float)
 
     def to_direction(values: Any) -> np.ndarray:
         return (np.asarray(values).T * sign + (1 - sign) * neutral).T

@@ -88,7 +88,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ]
     lowest_of = pd.DataFrame([lowest[key] for key in table[KEYS].itertuples(index=False, name=None)])
     lowest_of = lowest_of.reindex(columns=list(of_columns)).astype("float64")
-    of_words = {
+    of_words: dict[str, PValues] = {
         test.counts: _test(table, test.column, of_tests.get(test.column), lowest_of[test.column], "words")
         for test in tests()
         if test.counts
@@ -183,7 +183,8 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
 
 def _absent(study: Planned) -> list[dict[str, str]]:
     """The rows of the models that could not be downloaded."""
-    planned, rows = study.planned, {}
+    planned = study.planned
+    rows: dict[tuple, dict[str, str]] = {}
     for cell in planned.grid.cells.values():
         if cell.model not in study.absent:
             continue

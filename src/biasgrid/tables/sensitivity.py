@@ -25,7 +25,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for key, _, result in results(inputs["inferences"]):
         if key in rows:  # as in the scores: a sub-query of several queries is the first one's
             continue
-        word_changes = [(*names, change) for *names, change in changes(result) if change is not None]
+        word_changes = [(name, word, change) for name, word, change in changes(result) if change is not None]
         most = max(word_changes, key=lambda entry: abs(entry[2]), default=(None, None, None))
         row = dict(zip((*KEYS, "set", "word", "influence"), (*key, *most), strict=True))
         low, high = ranges[key[0], key[2]]

@@ -78,7 +78,7 @@ class Place:
     def holds_for(self, rows: np.ndarray) -> str:
         """Which queries a comparison on these rows holds for: a cluster counts that has all rows of a query."""
         complete = ~(self.queries & ~rows).any(axis=1)
-        return holds_for(np.count_nonzero(self.sizes(self.queries[complete].any(axis=0))))
+        return holds_for(int(np.count_nonzero(self.sizes(self.queries[complete].any(axis=0)))))
 
 
 def places_of(
@@ -105,8 +105,8 @@ def places_of(
         a cluster of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
-    for (criterion, metric, *state), places in groups(scores, criteria):
-        by_place.setdefault((criterion, metric), {})[tuple(state)] = places
+    for (criterion, metric, model, debias), places in groups(scores, criteria):
+        by_place.setdefault((criterion, metric), {})[model, debias] = places
     has_value = scores["value"].notna().to_numpy()
     keys = list(zip(scores["criterion"], scores["query"], strict=True))
     for (criterion, metric), by_state in sorted(by_place.items()):
@@ -127,8 +127,9 @@ def places_of(
             for of_criterion in dict.fromkeys(of_criterion for of_criterion, _ in rows)
             for names in (parts or {}).get(of_criterion, {}).get(metric, ())
         ]
-        of_rows = (_members(rows, members) for members in (of_queries, (clusters or {}).get(metric, ())))
-        yield Place(criterion, metric, states, sub_queries, places, has_score, *of_rows, shared)
+        queries = _members(rows, of_queries)
+        of_clusters = _members(rows, (clusters or {}).get(metric, ()))
+        yield Place(criterion, metric, states, sub_queries, places, has_score, queries, of_clusters, shared)
 
 
 def _members(rows: Mapping[tuple[str, str], int], groups: Iterable[Sequence[tuple[str, str]]]) -> np.ndarray:

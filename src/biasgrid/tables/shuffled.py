@@ -93,7 +93,7 @@ def pairs(study: Planned) -> list[dict[str, Any]]:
 
 def _has_seed(study: Planned, model: str) -> bool:
     source = study.config.models[model].source
-    return "seed" in PARAMETERS.get(getattr(source, "algorithm", None), ())
+    return "seed" in PARAMETERS.get(getattr(source, "algorithm", ""), ())
 
 
 def shuffled_cells(study: Planned) -> Iterator[Any]:

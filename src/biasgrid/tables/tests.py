@@ -31,13 +31,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for cell, results in cells_inferred:
         for result in results:
             place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-            for test in (test.name for test in known_tests if test.name in cell["inference"]):
-                record = result.get(test, {"reason": NO_VALUE})
-                row = dict(zip(KEYS, place, strict=True)) | {"test": test}
+            for test_name in (test.name for test in known_tests if test.name in cell["inference"]):
+                record = result.get(test_name, {"reason": NO_VALUE})
+                row = dict(zip(KEYS, place, strict=True)) | {"test": test_name}
                 row |= {name: record.get(name) for name in (*NUMBERS, *TEXTS)}
                 row |= dict(zip(MIDDLE, record.get("middle") or (None,) * 3, strict=True))
                 # as in the scores: a sub-query of several queries is the first one's
-                rows.setdefault((*place, test), row)
+                rows.setdefault((*place, test_name), row)
     table = pd.DataFrame(rows.values(), columns=TABLE.names)
     of_tests = equal_tests(cells_inferred, inputs["queries"])
     for test in known_tests:
