@@ -32,6 +32,7 @@ from biasgrid.plan.steps import cell_step, inference_step
 from biasgrid.plan.study import Study
 from biasgrid.request import Request
 from biasgrid.tables import scores
+from biasgrid.validation import to_record
 from biasgrid.words import WordOptions
 from biasgrid.workers import Workers
 
@@ -554,7 +555,7 @@ def test_a_study_is_tested(project, monkeypatch):
     assert of_cell["p_value"].tolist() == [test["p_value"]]
 
     # by hand
-    project.configure(tested.config)
+    project.configure(to_record(tested.config))
     infer = ("infer", "--study", "config/config.yaml", "--cell")
     target = tested.results / "inference/two/none/weat_es.json"
     bytes_made = target.read_bytes()
