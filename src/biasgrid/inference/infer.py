@@ -63,7 +63,7 @@ def infer(
     values       the metric's, of each sub-query, where they are known; else those of the samples' scores
     nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
                  name and that of the test: "permutation", "random_groups", ...
-    pool         of `random_groups` and `control_words`, if it is at hand
+    pool         of tests that draw words from it (`Test.pooled`), if it is at hand
 
     A record has `query`, `status` (as `Sample.result` has it) and, where that is "ok", `value` and the parts; a
     permutation test that makes no sense is a `reason` in a sentence. NaN is None.
