@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from biasgrid import evaluation
-from biasgrid.config import common, criteria, figures, models, study
+from biasgrid.config import common, criteria, figures, inference, models, study
 from biasgrid.embeddings import sources
 from biasgrid.validation import to_record
 
@@ -80,8 +80,6 @@ def _sections(model: type[BaseModel], done: list[type[BaseModel]], level: str) -
     if model in done:
         return
     done.append(model)
-    if model is models.Model:
-        model = models.model_of_kinds()
     yield f"{level} {_name(model)}\n\n{_sentences(model.__doc__)}\n"
     yield from keys(model)
     for _, info in _fields(model):
@@ -220,9 +218,18 @@ def models_in(config: type[BaseModel]) -> list[type[BaseModel]]:
 def _models(kind: Any) -> Iterator[type[BaseModel]]:
     """The models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        yield kind
+        yield _made(kind)
     for inner in get_args(kind):
         yield from _models(inner)
+
+
+def _made(model: type[BaseModel]) -> type[BaseModel]:
+    """A section with the keys that the kinds of models, or the tests of significance, bring."""
+    if model is models.Model:
+        return models.model_of_kinds()
+    if model in (inference.Inference, inference.OwnInference):
+        return inference.inference_of_tests(model)
+    return model
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:

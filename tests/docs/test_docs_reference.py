@@ -11,6 +11,7 @@ from configuration import models_in
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api import docstrings
 from biasgrid.config import study
+from biasgrid.inference.significance import REGISTRY
 from validation.calibration.config import SimulationConfig
 from validation.planted_bias.config import FactoryConfig
 
@@ -77,6 +78,12 @@ def test_the_page_of_configurations_has_each_key_with_its_type_and_default():
     assert {key: found[key][:2] for key in expected} == expected
     assert found["corpora"][0].endswith("; or a YAML file with it; or a list of these, which are merged")
     assert found["study"][2] == "the study's name"
+    for heading, own in (("Inference", ""), ("Own inference", "own ")):
+        found = {row[0].strip("`"): row[1] for row in rows(page, heading)}
+        kind = f"{own}control words options"
+        assert found["control_words"] == f"[{kind}](#{kind.replace(' ', '-')})"
+        assert set(REGISTRY) <= set(found)
+        assert {row[0] for row in rows(page, kind.capitalize())} >= {"`nearest`", "`draws`"}
     threshold = next(row for row in rows(page, "Words") if row[0] == "`lost_vocabulary_threshold`")
     assert threshold[1:3] == ("number from 0 to 1", "optional")
 
