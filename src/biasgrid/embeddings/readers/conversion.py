@@ -138,7 +138,7 @@ def detect(source: Path) -> Reader:
     advice = "; plugins that come with biasgrid may read it: biasgrid list plugins"
     if table := CSV.match(content):
         options = f"index_col=0, {'' if table[1] else 'header=None, '}keep_default_na=False"
-        advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({str(source)!r}, {options}))"
+        advice = f"; pandas reads a CSV table: bg.load(pd.read_csv({source.name!r}, {options}))"
     raise BiasgridError(f"{source}: is of no known format: {formats} ({HINT}){advice}")
 
 
