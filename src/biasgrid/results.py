@@ -38,7 +38,7 @@ def results_of(read_cells: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[
     """The results of cells that `cells` has read, as `results` yields them."""
     for cell, part in read_cells:
         for result in part:
-            yield _place(cell, result), cell["query"], result
+            yield key_of(cell, result), cell["query"], result
 
 
 def cells(files: Iterable[File]) -> Iterable[tuple[dict, list[dict]]]:
@@ -70,7 +70,7 @@ def _check(cell: dict) -> None:
     if type(results) is not list or not results:
         raise ValueError("it has no results")
     for result in results:
-        if any(type(text) is not str for text in (*_place(cell, result), cell["query"], result["status"])):
+        if any(type(text) is not str for text in (*key_of(cell, result), cell["query"], result["status"])):
             raise ValueError("its names are not text")
         value, status = result.get("value"), result["status"]
         is_right = _is_number(value) if status == "ok" else value is None
@@ -98,7 +98,8 @@ def _is_number(value: Any) -> bool:
     return type(value) in (float, int) and math.isfinite(value)
 
 
-def _place(cell: Mapping, result: Mapping) -> tuple:
+def key_of(cell: Mapping, result: Mapping) -> tuple:
+    """What `KEYS` are of a result of a cell."""
     return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
 
 

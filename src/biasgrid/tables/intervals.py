@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Any
 
 import pandas as pd
 
 from ..options import INTERVALS, Bootstrap
-from ..results import KEYS, cells
+from ..results import KEYS, cells, key_of
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 from .tests import NO_VALUE, with_counts
 
 UNITS = "units"  # over a corpus' sentences, or windows
@@ -20,18 +19,14 @@ COLUMNS = ["kind", "low", "high", "standard_error", "level", "draws", "undefined
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row per score and kind of interval, or why there is none."""
-    rows: dict[tuple, tuple] = {}
+    rows = []
     for cell, results in cells(inputs["inferences"]):
         level = cell["inference"]["bootstrap"].get("level", Bootstrap.model_fields["level"].default)
         for result in results:
-            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-            for row in _intervals(result.get("bootstrap"), level):
-                rows.setdefault((*place, row[0]), (*place, *row))
-    table = pd.DataFrame(list(rows.values()), columns=TABLE.names).sort_values(
-        [*KEYS, "kind"], ignore_index=True
-    )
-    table = table.astype(dict.fromkeys(("low", "high", "standard_error", "level"), "float64"))
-    return with_counts(table, ["draws", "undefined"])
+            intervals = _intervals(result.get("bootstrap"), level)
+            rows += [(*key_of(cell, result), *interval) for interval in intervals]
+    # as in the scores: a sub-query of several queries is the first one's
+    return with_counts(TABLE.finish(rows, first=True), ["draws", "undefined"])
 
 
 def _intervals(bootstrap: Mapping[str, Any] | None, level: float) -> Iterator[tuple]:
@@ -51,7 +46,6 @@ def standard_errors(table: pd.DataFrame) -> pd.DataFrame:
     return table.loc[table["kind"] == INTERVALS[0], [*KEYS, "standard_error"]]
 
 
-AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
 TABLE = Table(
     "intervals",
     "One row per score and kind of confidence interval, or why there is none.",
@@ -63,14 +57,9 @@ TABLE = Table(
             "(or windows)",
             values=(*INTERVALS, UNITS),
         ),
-        Column("low", "lower end", range=ANY, **AS_VALUE),
-        Column("high", "upper end", range=ANY, **AS_VALUE),
-        Column(
-            "standard_error",
-            "of the score, by the bootstrap over words, or over units",
-            range=(0, inf),
-            **AS_VALUE,
-        ),
+        Column.value("low", "lower end"),
+        Column.value("high", "upper end"),
+        Column.value("standard_error", "of the score, by the bootstrap over words, or over units", least=0),
         Column("level", "how often such an interval should hold the true value", "number", "share", (0, 1)),
         Column("draws", "bootstrap resamples", "optional count"),
         Column("undefined", "those without a value", "optional count"),

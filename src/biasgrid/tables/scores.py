@@ -27,7 +27,7 @@ from ..verdicts.evidence import adjust as adjust_families
 from .column import Columns
 from .keys import CELL
 from .scales import neutrals
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     from ..planned import Planned
@@ -218,19 +218,15 @@ EVIDENCE = (
         values=VERDICTS,
     ),
     Column("tests", "how many tests of words the metric can have on models of this kind", "count"),
-    Column(
+    Column.share(
         "p_evidence",
         "the larger p-value of all these tests, adjusted for the number of different ones of its criterion; "
         "empty where not all were made",
-        "number",
-        range=(0, 1),
     ),
-    Column(
+    Column.share(
         "p_lowest",
         "the smallest p-value, not adjusted, that those of these tests that were made can give together: their "
         "draws, or the words and topics that there are, allow no smaller one",
-        "number",
-        range=(0, 1),
     ),
 )
 
@@ -241,23 +237,19 @@ def _columns() -> list[Column]:
     first, *others = [pair for test in shipped for pair in _p_values(test)]
     return [
         *CELL,
-        Column("value", "the metric's value", "number", "the metric's", ANY),
+        Column.value("value", "the metric's value"),
         *(first, others.pop(0)),
-        Column(
-            "ci_low", "lower end of the 95 % confidence interval over words", "number", "the metric's", ANY
-        ),
-        Column("ci_high", "its upper end", "number", "the metric's", ANY),
+        Column.value("ci_low", "lower end of the 95 % confidence interval over words"),
+        Column.value("ci_high", "its upper end"),
         Column("words_used", "words of the query that the model has", "count"),
         Column("words_lost", "words of the query that the model lacks", "count"),
         Column("status", f'"ok", or why there is no value; "{STATUS}": {MEANING}'),
         *others,
         *EVIDENCE,
-        Column(
+        Column.value(
             "excess",
             "standard deviations by which the score is further from the neutral value than random groups, on average",
-            "number",
             "standard deviations",
-            ANY,
         ),
         *(pair for test in tests() if test not in shipped for pair in _p_values(test)),
     ]
@@ -267,8 +259,8 @@ def _p_values(test: Test) -> tuple[Column, Column]:
     meaning = f"p-value of the {test.noun}; `tests.csv` says why there is none"
     adjusted = f"{test.column}, adjusted for the number of different tests of its criterion"
     return (
-        Column(test.column, meaning, "number", range=(0, 1)),
-        Column(test.adjusted, adjusted, "number", range=(0, 1)),
+        Column.share(test.column, meaning),
+        Column.share(test.adjusted, adjusted),
     )
 
 

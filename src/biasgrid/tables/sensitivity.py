@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ import pandas as pd
 from ..results import KEYS, results
 from .influence import changes
 from .keys import CELL
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -35,11 +34,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             comparable = distance is not None and math.isfinite(high - low)
             row[f"robustness_{side}"] = distance / (high - low) if comparable else None
         rows[key] = row
-    table = pd.DataFrame(rows.values(), columns=TABLE.names).sort_values(KEYS, ignore_index=True)
-    return table.astype(dict.fromkeys(TABLE.names[7:], "float64"))
+    return TABLE.finish(rows.values())
 
 
-AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's"}
 TABLE = Table(
     "sensitivity",
     "One row per score: the word that moves it most, and how far half of the words move it.",
@@ -47,23 +44,13 @@ TABLE = Table(
         *CELL,
         Column("set", "the set that the most influential word is in"),
         Column("word", "the word without which the value changes most"),
-        Column("influence", "how it changes", range=ANY, **AS_VALUE),
-        Column(
-            "halves_targets",
-            "mean distance of the value on half the target words from the score",
-            range=(0, inf),
-            **AS_VALUE,
+        Column.value("influence", "how it changes"),
+        Column.value(
+            "halves_targets", "mean distance of the value on half the target words from the score", least=0
         ),
-        Column("halves_attributes", "the same, of the attribute words", range=(0, inf), **AS_VALUE),
-        Column(
-            "robustness_targets", "halves_targets as a share of the metric's range", "number", range=(0, 1)
-        ),
-        Column(
-            "robustness_attributes",
-            "halves_attributes as a share of the metric's range",
-            "number",
-            range=(0, 1),
-        ),
+        Column.value("halves_attributes", "the same, of the attribute words", least=0),
+        Column.share("robustness_targets", "halves_targets as a share of the metric's range"),
+        Column.share("robustness_attributes", "halves_attributes as a share of the metric's range"),
     ),
     reads=("inferences",),
     when="sensitivity",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from ..inference.significance import tests
-from ..results import KEYS, cells
+from ..results import KEYS, cells, key_of
 from .keys import CELL
 from .scores import adjust, equal_tests
-from .table import ANY, Column, Files, Table
+from .table import Column, Files, Table
 
 NO_VALUE = "the score has no value"
 # of a test's record
@@ -27,26 +28,21 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     why there is no p-value."""
     cells_inferred = list(cells(inputs["inferences"]))
     known_tests = tests()
-    rows: dict[tuple, dict] = {}
+    rows = []
     for cell, results in cells_inferred:
-        for result in results:
-            place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
-            for test_name in (test.name for test in known_tests if test.name in cell["inference"]):
-                record = result.get(test_name, {"reason": NO_VALUE})
-                row = dict(zip(KEYS, place, strict=True)) | {"test": test_name}
-                row |= {name: record.get(name) for name in (*NUMBERS, *TEXTS)}
-                row |= dict(zip(MIDDLE, record.get("middle") or (None,) * 3, strict=True))
-                # as in the scores: a sub-query of several queries is the first one's
-                rows.setdefault((*place, test_name), row)
-    table = pd.DataFrame(rows.values(), columns=TABLE.names)
+        asked = [test.name for test in known_tests if test.name in cell["inference"]]
+        for result, test_name in product(results, asked):
+            record = result.get(test_name, {"reason": NO_VALUE})
+            row = dict(zip(KEYS, key_of(cell, result), strict=True)) | {"test": test_name}
+            row |= {name: record.get(name) for name in (*NUMBERS, *TEXTS)}
+            rows.append(row | dict(zip(MIDDLE, record.get("middle") or (None,) * 3, strict=True)))
+    # as in the scores: a sub-query of several queries is the first one's
+    table = TABLE.finish(rows, first=True)
     of_tests = equal_tests(cells_inferred, inputs["queries"])
     for test in known_tests:
         part = table[table["test"] == test.name]
         for name, method in METHODS.items():
             table.loc[part.index, name] = adjust(part, method, of_tests.get(test.column), column="p_value")
-    table = table.sort_values([*KEYS, "test"], ignore_index=True)
-    numbers = [column.name for column in TABLE.columns if column.dtype == "number"]
-    table = table.astype(dict.fromkeys(numbers, "float64"))
     return with_counts(table, ["partitions", "draws"])
 
 
@@ -66,28 +62,25 @@ def _count(value: float | None) -> int | float | None:
         return math.inf
 
 
-def _p_value(name: str, meaning: str) -> Column:
-    return Column(name, meaning, "number", range=(0, 1))
-
-
-AS_VALUE: dict[str, Any] = {"dtype": "number", "unit": "the metric's", "range": ANY}
 TABLE = Table(
     "tests",
     "One row per score and test: its p-value in full, or why there is none.",
     (
         *CELL,
         Column("test", "the part of `inference` in the config (docs/inference.md)"),
-        _p_value("p_value", "the test's p-value, as in scores.csv"),
-        _p_value("p_low", "lower end of the 95 % interval of the p-value that all draws would give"),
-        _p_value("p_high", "its upper end"),
-        _p_value(
+        Column.share("p_value", "the test's p-value, as in scores.csv"),
+        Column.share("p_low", "lower end of the 95 % interval of the p-value that all draws would give"),
+        Column.share("p_high", "its upper end"),
+        Column.share(
             "p_lowest",
             "the smallest p-value that the test can give: its draws, or the words and topics that there are, allow "
             "no smaller one",
         ),
-        _p_value("p_holm", "p_value, adjusted by Holm's method"),
-        _p_value("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's"),
-        _p_value("p_normal", "p-value by a normal curve through the values that the score is compared with"),
+        Column.share("p_holm", "p_value, adjusted by Holm's method"),
+        Column.share("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's"),
+        Column.share(
+            "p_normal", "p-value by a normal curve through the values that the score is compared with"
+        ),
         Column(
             "alternative",
             "which values count as more biased; `distance`: those at least as far from the neutral value",
@@ -112,9 +105,9 @@ TABLE = Table(
             "rank in a model that is sorted by frequency",
             values=("counts", "wordfreq", "rank", ""),
         ),
-        Column("compared_low", "of control words: 2.5 % of their values are lower", **AS_VALUE),
-        Column("compared_median", "the median of their values", **AS_VALUE),
-        Column("compared_high", "2.5 % of them are higher", **AS_VALUE),
+        Column.value("compared_low", "of control words: 2.5 % of their values are lower"),
+        Column.value("compared_median", "the median of their values"),
+        Column.value("compared_high", "2.5 % of them are higher"),
     ),
     reads=("inferences", "queries"),
     when=lambda study: (
