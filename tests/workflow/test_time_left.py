@@ -92,8 +92,9 @@ CELL, INFERENCE, REPORT, TICK, LATELY = 0.2, 10, 15, 0.2, 30
 LAST = ["store", "inference", "archive"]  # as the engine has it: what reads the least
 
 
-def schedule(cores=2):
-    """(time, megabytes received, their rate lately) of each tick; stores; steps."""
+def schedule(cores=2, *, after_all=False):
+    """(time, megabytes received, their rate lately) of each tick; stores; steps. `after_all`: no inference before the
+    last cell, as the engine does where each takes all cores."""
     rest, after = {}, {}
     for model in ORDER:
         rest["archive", model], after["archive", model] = MEGABYTES[model], []
@@ -102,6 +103,9 @@ def schedule(cores=2):
         cells = [("cell", number, i) for i in range(CELLS)]
         rest |= dict.fromkeys(cells, CELL) | {("inference", number): INFERENCE}
         after |= {cell: [("store", model)] for cell in cells} | {("inference", number): cells}
+    if after_all:
+        all_cells = [name for name in rest if name[0] == "cell"]
+        after |= {name: all_cells for name in rest if name[0] == "inference"}
     rest["report", ""], after["report", ""] = REPORT, [name for name in rest if name[0] == "inference"]
     looks, came, begun, ended, received, now = [], [0.0], {}, {}, 0.0, 0.0
     while len(ended) < len(rest):
@@ -132,8 +136,9 @@ def schedule(cores=2):
     return looks, stores, steps
 
 
-def test_where_downloads_and_stores_wait_for_cells_and_the_line_slows_down():
-    looks, stores, steps = schedule()
+@pytest.mark.parametrize("after_all", [False, True])
+def test_where_downloads_and_stores_wait_for_cells_and_the_line_slows_down(after_all):
+    looks, stores, steps = schedule(after_all=after_all)
     end = looks[-1][0]
     for now, received, rate in looks[len(looks) // 3 : int(0.9 * len(looks)) : 20]:
         left = time_left(**known(now, received, rate, stores, steps, cores=2))
