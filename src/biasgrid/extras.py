@@ -8,23 +8,24 @@ from .errors import BiasgridError
 
 # package -> the extras of pyproject.toml that install it
 EXTRAS = {
+    "accelerate": "gguf",
     "gensim": "gensim",
-    "gguf": "language",
+    "gguf": "gguf",
     "ipykernel": "notebooks",
     "matplotlib": "figures",
     "nbconvert": "notebooks",
     "papermill": "notebooks",
     "pyarrow": "arrow",
-    "safetensors": "language",
+    "sentence_transformers": "sentence-transformers",
     "snakemake": "workflow,figures",  # a config without `figures` draws some
-    "tokenizers": "language",
     "torch": "debias",
+    "transformers": "language",
     "wordfreq": "frequency",
 }
 # a model's format, or what trains it -> what it is, the extra that it needs, and the packages
 OF_MODELS = {
-    "llama-gguf": ("a language model", "language", ("tokenizers", "gguf", "torch")),
-    "bert": ("a language model", "language", ("safetensors", "tokenizers", "torch")),
+    "transformers": ("a language model", "language", ("transformers", "torch")),
+    "gguf": ("a language model in a .gguf file", "gguf", ("transformers", "torch", "gguf", "accelerate")),
     "npy-parquet": ("a Parquet file", "arrow", ("pyarrow",)),
     "gensim": ("trained by gensim", "gensim", ("gensim",)),
 }

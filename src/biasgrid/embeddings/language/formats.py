@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from .sentence import Sentence
 
-LLAMA, BERT, SCORES = "llama-gguf", "bert", "scores"
+TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
 FORMATS = {
-    LLAMA: "a causal model of Llama's shape in a .gguf file, with its tokenizer (needs the extra `language`)",
-    BERT: "a BERT encoder: model.safetensors, config.json and tokenizer.json; with its head for masked words it is a "
-    "masked language model (needs the extra `language`)",
+    TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked or "
+    "a causal model, or an encoder (needs the extra `language`)",
+    GGUF: "a causal model in a .gguf file, with its tokenizer (needs the extra `gguf`)",
     SCORES: "a table of sentences and the scores that somebody measured",
 }
+FORMER = {"bert": TRANSFORMERS, "llama-gguf": GGUF}  # former names of formats, which are still read
 # what reads a folder of each, as "module:class", so that torch is imported when a text is scored, and not before
 NETWORKS = {
-    LLAMA: "biasgrid.embeddings.language.llama:Llama",
-    BERT: "biasgrid.embeddings.language.bert:Bert",
+    TRANSFORMERS: "biasgrid.embeddings.language.network:open_network",
     SCORES: "biasgrid.embeddings.language.scores:Scores",
 }
 

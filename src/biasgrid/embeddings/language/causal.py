@@ -1,0 +1,82 @@
+"""Log-likelihoods: what a causal language model says of texts. Its first piece (BOS, or EOS where it has none) comes
+before each text, and none ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError, quote
+from .batches import Batch, Row, in_batches
+from .pretrained import Pieces, Pretrained
+from .sentence import Sentence
+
+PIECES = 128  # of a batch: at each a probability of every piece of the vocabulary is in memory
+
+
+class Causal:
+    """A causal language model that scores.
+
+    Parameters
+    ----------
+    pretrained
+        The model.
+    fast
+        Whether a score may depend, in its last digits, on the others (`batches`).
+    """
+
+    def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
+        self.pretrained = pretrained
+        self._fast = fast
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence, or of its part given what comes before (sentences,).
+
+        NaN for a text, or a part, without pieces, and for a text of more pieces than the model takes.
+        """
+        model = self.pretrained
+        pieces = {text: model.split(text) for text in {sentence.text: None for sentence in sentences}}
+        texts = [text for text, each in pieces.items() if 1 < len(each.ids) <= model.positions]
+        values = dict(zip(texts, self._log_probabilities([pieces[text] for text in texts]), strict=True))
+
+        def total(sentence: Sentence) -> float:
+            scores = values.get(sentence.text, np.empty(0))
+            if sentence.part is not None and len(scores):
+                # the first piece is predicted by none
+                scores = scores[[place - 1 for place in pieces[sentence.text].of(sentence.part)]]
+            return float(scores.sum()) if len(scores) else np.nan
+
+        return np.array([total(sentence) for sentence in sentences], dtype=np.float64)
+
+    def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
+        """The most probable pieces after a text, with their probabilities, falling.
+
+        Raises
+        ------
+        InputError
+            A text of more pieces than the model takes.
+        """
+        model = self.pretrained
+        ids = model.split(text).ids
+        if len(ids) > model.positions:
+            raise InputError(f"{quote(text)}: has {len(ids)} pieces, and the model takes {model.positions}")
+        vocabulary = list(range(model.words))
+        (row,) = self._run([Row(ids, [len(ids) - 1], [vocabulary])])
+        order = np.argsort(-row[0], kind="stable")[:best]
+        return {model.tokenizer.decode([int(piece)]): float(np.exp(row[0][piece])) for piece in order}
+
+    def _log_probabilities(self, texts: Sequence[Pieces]) -> list[NDArray[np.float64]]:
+        """The log-probability of each piece of each text, given the first one and the pieces before it."""
+        return self._run([Row(text.ids, range(len(text.ids) - 1), text.ids[1:]) for text in texts])
+
+    def _run(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
+        model = self.pretrained
+
+        def compute(batch: Batch) -> object:
+            return model.log_probabilities(*batch)
+
+        return in_batches(
+            compute, rows, pieces=PIECES, filler=model.filler, device=model.device, fast=self._fast
+        )

@@ -1,0 +1,146 @@
+"""Pseudo-log-likelihoods: what a masked language model says of texts (Salazar et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError, quote
+from .batches import Batch, Row, in_batches
+from .pretrained import Pieces, Pretrained
+from .sentence import Sentence
+
+PIECES = 1024  # of a batch of copies of texts in which a piece is masked
+WORD_L2R = "word_l2r"
+
+
+class Masked:
+    """A masked language model that scores.
+
+    Parameters
+    ----------
+    pretrained
+        The model, with its head for masked words.
+    fast
+        Whether a score may depend, in its last digits, on the others (`batches`).
+    pseudo
+        What of a whole text is masked with each piece: "single", the piece alone (Salazar et al. 2020); "word_l2r",
+        also those of its word to its right (Kauf & Ivanova 2023), so that a word of several pieces is not made
+        probable by its own rest.
+    """
+
+    def __init__(self, pretrained: Pretrained, *, fast: bool = False, pseudo: str = "single") -> None:
+        self.pretrained = pretrained
+        self._fast = fast
+        self._pseudo = pseudo
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
+
+        A whole text: the sum over its pieces of the log-probability of each, masked. NaN where there is nothing to
+        score: no piece but the unknown one, or more of them than the model has positions.
+        """
+        copies = [self._rows(sentence) for sentence in sentences]
+        values = iter(self._run([row for rows in copies for row in rows]))
+        return np.array(
+            [sum(next(values).sum() for _ in rows) if rows else np.nan for rows in copies], dtype=np.float64
+        )
+
+    def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """The log-probability of each text's words at its masked place.
+
+        Parameters
+        ----------
+        texts
+            Texts with the tokenizer's mask, such as [MASK], once each.
+        words
+            As many words for each text, each of them one piece of the model.
+
+        Returns
+        -------
+        ndarray (texts, words)
+            Natural logarithms.
+
+        Raises
+        ------
+        InputError
+            A text without its one mask, or with too many pieces; a word of several pieces, or none.
+        """
+        model = self.pretrained
+        piece = {word: model.single(word) for group in set(map(tuple, words)) for word in group}
+        rows = []
+        for text, group in zip(texts, words, strict=True):
+            ids = model.split(text).ids
+            if ids.count(model.mask) != 1 or len(ids) > model.positions:
+                raise InputError(
+                    f"{quote(text)}: expected one {model.tokenizer.mask_token}, and up to {model.positions} pieces "
+                    "with the special ones"
+                )
+            rows.append(Row(ids, [ids.index(model.mask)], [[piece[word] for word in group]]))
+        return np.array([value[0] for value in self._run(rows)])
+
+    def _run(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
+        model = self.pretrained
+
+        def compute(batch: Batch) -> object:
+            return model.log_probabilities(*batch)
+
+        return in_batches(
+            compute, rows, pieces=PIECES, filler=model.filler, device=model.device, fast=self._fast
+        )
+
+    def _rows(self, sentence: Sentence) -> list[Row]:
+        """Copies of a text, in each of which something is masked; none where it cannot be scored."""
+        model = self.pretrained
+        pieces = model.split(sentence.text)
+        places = self._places_to_score(sentence, pieces)
+        hidden = pieces.of(sentence.hidden) if sentence.hidden else []
+        all_unknown = all(pieces.ids[place] == model.unknown for place in places)
+        if all_unknown or (sentence.hidden and not hidden) or len(pieces.ids) > model.positions:
+            return []
+        # one copy with the whole part masked, or a copy per piece
+        if sentence.part:
+            copies = [(places, [*places, *hidden])]
+        else:
+            copies = [([place], [*self._masked_with(pieces, place), *hidden]) for place in places]
+        return [
+            Row(
+                [model.mask if place in masked else piece for place, piece in enumerate(pieces.ids)],
+                asked,
+                [pieces.ids[place] for place in asked],
+            )
+            for asked, masked in copies
+        ]
+
+    def _masked_with(self, pieces: Pieces, place: int) -> list[int]:
+        if self._pseudo != WORD_L2R:
+            return [place]
+        return [
+            other for other in range(place, len(pieces.ids)) if pieces.words[other] == pieces.words[place]
+        ]
+
+    def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
+        """Which pieces are scored, as places."""
+        places = set(np.flatnonzero(pieces.inner).tolist())
+        if sentence.beside:
+            places &= shared(pieces.ids, self.pretrained.split(sentence.beside).ids)
+        if sentence.part:
+            places &= set(pieces.of(sentence.part))
+        elif sentence.hidden:
+            places -= set(pieces.of(sentence.hidden))
+        return sorted(places)
+
+
+def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:
+    """The places of `ids` whose pieces another sentence has, too: the equal blocks that difflib finds.
+
+    difflib may find others when the two change places; the one that is less goes first here, so that of a pair as
+    many pieces are scored in each.
+    """
+    first, second = sorted((list(ids), list(other_ids)))
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    starts = [(block.a if first == list(ids) else block.b, block.size) for block in blocks]
+    return {place for start, size in starts for place in range(start, start + size)}
