@@ -112,7 +112,7 @@ class LanguageModel:
         for sentence in asked:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         # a causal model sees no words after those that it scores
-        scorable = (s for s in dict.fromkeys(asked) if self.masked or not (s.hidden or s.beside))
+        scorable = (s for s in dict.fromkeys(asked) if self.masked or not (s.hidden or s.beside or s.l2r))
         if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
             self._scores.update(zip(new_sentences, self.network.score(new_sentences).tolist(), strict=True))
         return np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
