@@ -7,8 +7,8 @@ one text at a time; so are functions, objects and tables of vectors."""
 #  3 a tokenizer that is replaced        test_the_saved_tokenizer_is_the_one_that_reads
 #  4 to 7 padding, masks, positions      test_log_likelihoods_are_those_of_the_raw_logits, test_vectors_...: texts of
 #                                        unlike lengths in one call against each alone, never filled up
-#  8 two threads on a busy machine       test_bert.py and test_llama.py: the same bits on 1, 2, 5. Not how long it takes:
-#                                        that depends on what else runs
+#  8 two threads on a busy machine       test_bert.py and test_llama.py: the same bits on 1, 2, 5. Not how long it
+#                                        takes: that depends on what else runs
 #  9 bfloat16                            test_numbers_are_float32_unless_one_asks_otherwise
 # 10 a name without network              test_hub.py
 # 11 code of a model, terminal prompts   test_language_folders.py, refused

@@ -46,7 +46,8 @@ def pll_preference(
         first. NaN where a sentence has no score, such as "cp" or "l2r" of a causal model. `scalars`: pairs,
         preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
         prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the
-        share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its partner.
+        share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its
+        partner.
 
     Notes
     -----

@@ -51,8 +51,8 @@ class Causal:
         return np.array([total(sentence) for sentence in sentences], dtype=np.float64)
 
     def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
-        """The most probable pieces after a text, with their probabilities, falling; of several that read the same, such
-        as halves of characters, the first.
+        """The most probable pieces after a text, with their probabilities, falling; of several that read the same,
+        such as halves of characters, the first.
 
         Raises
         ------
