@@ -33,6 +33,7 @@ compileall.compile_dir(ROOT / "src", quiet=2)
 from biasgrid import EmbeddingStore, registry  # noqa: E402
 from biasgrid.cli import main  # noqa: E402
 from biasgrid.embeddings import convert  # noqa: E402
+from biasgrid.resources import PLACE  # noqa: E402
 
 # what tests ask of all metrics, formats and the like they ask of those of the plugins that come with biasgrid, too
 registry.load_plugins(registry.shipped_plugins())
@@ -75,6 +76,15 @@ def _no_plugins_of_other_tests():
             for name in [n for n, m in known._modules.items() if m.__name__ in names]:
                 del known._entries[name], known._modules[name]
             known._read -= names
+
+
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory):
+    """What is fetched or converted goes into a folder of its own, and not into the checkout's data/embeddings."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("embeddings")
+        patch.setenv(PLACE, str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")

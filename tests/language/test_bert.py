@@ -305,6 +305,11 @@ def _lacking(name):
         (_config(intermediate_size=13), "its weights do not fit config.json"),
         (_config(vocab_size=20), "its weights do not fit config.json"),
         (_config(num_hidden_layers=0), "config.json has no layer for the weights "),
+        (
+            _config(num_hidden_layers=10**9),
+            "config.json: not the config of a model: ValueError('it has more layers",
+        ),
+        (_config(vocab_size=10**12), "its weights do not fit config.json"),
         (_config(num_hidden_layers=LAYERS - 1), "config.json has no layer for the weights "),
         (
             _config(num_hidden_layers=LAYERS + 1),

@@ -132,9 +132,7 @@ def pieces(text: str) -> list[str]:
     return found
 
 
-def log_probabilities(
-    tensors: dict[str, np.ndarray], tokens: list[str], factors=None, base=BASE
-) -> list[float]:
+def log_probabilities(tensors: dict[str, np.ndarray], tokens: list[str], base: float = BASE) -> list[float]:
     """Of each token, given BOS and those before it: one head, one position, one pair of values after the other."""
     at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     ids = [0, *map(TOKENS.index, tokens)]
@@ -143,12 +141,12 @@ def log_probabilities(
         return x / math.sqrt(sum(x * x) / len(x) + EPSILON) * at[f"{name}.weight"]
 
     def apply(name, x):
-        return at[f"{name}.weight"] @ x + at.get(f"{name}.bias", 0)
+        return at[f"{name}.weight"] @ x
 
     def turned(x, position):
         x = x.copy()
         for pair in range(HEAD // 2):
-            frequency = base ** (-2 * pair / HEAD) / (1 if factors is None else factors[pair])
+            frequency = base ** (-2 * pair / HEAD)
             number = complex(x[2 * pair], x[2 * pair + 1]) * np.exp(1j * position * frequency)
             x[2 * pair], x[2 * pair + 1] = number.real, number.imag
         return x

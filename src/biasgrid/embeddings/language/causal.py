@@ -67,8 +67,13 @@ class Causal:
         (row,) = self._run([Row(ids, [len(ids) - 1], [vocabulary])])
         found: dict[str, float] = {}
         for piece in np.argsort(-row[0], kind="stable")[:best]:
-            found.setdefault(model.tokenizer.decode([int(piece)]), float(np.exp(row[0][piece])))
+            found.setdefault(self._read_after(ids[-1], int(piece)), float(np.exp(row[0][piece])))
         return found
+
+    def _read_after(self, former: int, piece: int) -> str:
+        """A piece as it reads after another: alone, some decoders take its space away."""
+        before, both = (self.pretrained.tokenizer.decode(ids) for ids in ([former], [former, piece]))
+        return both.removeprefix(before) if both.startswith(before) else both
 
     def _log_probabilities(self, texts: Sequence[Pieces]) -> list[NDArray[np.float64]]:
         """The log-probability of each piece of each text, given the first one and the pieces before it."""

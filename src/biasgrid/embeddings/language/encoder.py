@@ -77,7 +77,7 @@ class Encoder:
         states_of_texts = self.states([sentence.text for sentence in sentences], layer)
         for sentence, (states, pieces) in zip(sentences, states_of_texts, strict=True):
             inner = np.flatnonzero(pieces.inner)
-            word = pieces.of((sentence.start, sentence.end)) if sentence.end > sentence.start else []
+            word = pieces.of((sentence.start, sentence.end))
             if len(inner) == 0 or (pool == WORD and not word):
                 vectors.append(np.full(states.shape[1], np.nan))
                 continue

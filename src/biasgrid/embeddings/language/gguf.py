@@ -1,16 +1,25 @@
-"""Models in .gguf files, which are dear to read: each is converted once, into a folder of transformers' files."""
+"""Models in .gguf files, which are dear to read: each is converted once, into a folder of transformers' files.
+
+What such a file has and transformers does not know it leaves out, and says nothing: biases of a Llama, factors of its
+positions, a way to part words. So what it made is held against the file.
+"""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 from contextlib import redirect_stderr
 from pathlib import Path
+from typing import Any
 
+from ...errors import BiasgridError, quote
 from ...extras import require_for
 from .formats import GGUF
-from .pretrained import one_line, quiet
+from .pretrained import MOST_LAYERS, one_line, quiet
 
 MAGIC = b"GGUF"
+# how byte pairs part words, as GPT-2 does: SmolLM2 has no pair with a digit. Of other ways transformers knows some
+AS_GPT2 = ("gpt-2", "smollm")
 
 
 def convert(file: Path, folder: Path) -> Path:
@@ -29,8 +38,17 @@ def convert(file: Path, folder: Path) -> Path:
     # transformers takes a folder and a file's name; its bar ignores all settings
     place = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
     with quiet(), one_line(file), redirect_stderr(io.StringIO()):
+        # transformers would make them, one by one
+        config = transformers.AutoConfig.from_pretrained(file.parent, **place)
+        if config.num_hidden_layers > MOST_LAYERS:
+            raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **place)
-        model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **place)
+        model, found = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, output_loading_info=True, **place
+        )
+        if missing := sorted(found["missing_keys"]):
+            raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
+        _check_all_read(file, model)
         # it refuses to save what it calls quantised, though its weights are float32 by now
         model.hf_quantizer = None
         model.is_quantized = False
@@ -39,3 +57,40 @@ def convert(file: Path, folder: Path) -> Path:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return folder
+
+
+def _check_all_read(file: Path, model: Any) -> None:
+    """Raises BiasgridError where the model is not all that is in the file."""
+    import gguf
+
+    reader = gguf.GGUFReader(file)
+
+    def said(key: str) -> Any:
+        entry = reader.get_field(key)
+        return None if entry is None else entry.contents()
+
+    def check(key: str, *known: Any) -> None:
+        if (value := said(key)) not in known:
+            raise BiasgridError(f"{file}: {key}: {quote(value)} is not known")
+
+    name = said("general.architecture")
+    if said("tokenizer.ggml.model") == "gpt2":
+        check("tokenizer.ggml.pre", *AS_GPT2, *_other_splits())
+    rope = getattr(model.config, "rope_parameters", None) or {}
+    check(f"{name}.rope.scaling.type", None, "none", rope.get("rope_type"))
+    check(f"{name}.attention.sliding_window", None, 0, getattr(model.config, "sliding_window", None))
+    sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
+    unread = sum(sizes.values()) - sum(weight.numel() for weight in model.parameters())
+    # a head that is the embedding may be in the file again
+    if unread not in (0, sizes.get("output.weight", 0)):
+        unusual = [name for name in sizes if name.endswith(".bias") or name.startswith("rope_")]
+        example = f", such as {unusual[0]}" if unusual else ""
+        raise BiasgridError(f"{file}: transformers does not read {abs(unread)} of its weights{example}")
+
+
+def _other_splits() -> Collection[str]:
+    try:
+        from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+    except ImportError:  # before 5.24
+        return ()
+    return list(GGUF_PRE_TOKENIZER_SPLITS)

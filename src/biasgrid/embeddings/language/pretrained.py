@@ -56,6 +56,10 @@ OTHER_ORDERS = ("xlnet", "xlm", "prophetnet", "xlm-prophetnet")
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "bfloat16", "float16")
 PROBE = "The Nurse's HATS: naïve café, 12th of May; Ünal ß 日本 don't"
+LAYERS, MOST_LAYERS = (
+    ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    10_000,
+)  # entries of config.json
 NO_LIMIT = 10**9  # pieces; transformers says more where nobody has said a limit
 
 
@@ -75,7 +79,9 @@ class Pieces(NamedTuple):
     words: list[int | None]
 
     def of(self, span: Span) -> list[int]:
-        """The places of the pieces that have any of the characters."""
+        """The places of the pieces that have any of the characters; none of an empty span."""
+        if span[0] >= span[1]:
+            return []
         return np.flatnonzero(
             self.inner & (self.offsets[:, 0] < span[1]) & (self.offsets[:, 1] > span[0])
         ).tolist()
@@ -171,7 +177,8 @@ class Pretrained:
         """A text's pieces, with the special ones that its tokenizer puts before and after it; a causal model's text
         begins with its first piece, and has no others, but where it serves as an encoder.
 
-        Raises InputError for what is no text, such as half of a surrogate pair.
+        Raises InputError for what is no text, such as half of a surrogate pair, and for a text with a piece that was
+        added to the tokenizer and that the model lacks.
         """
         check_text(text)
         # some tokenizers put a causal model's first piece before a text, and some do not
@@ -180,6 +187,8 @@ class Pretrained:
             text, add_special_tokens=not begins, return_offsets_mapping=True, return_special_tokens_mask=True,
             verbose=False,
         )  # fmt: skip
+        if max(found["input_ids"], default=0) >= self.words:
+            raise InputError(f"{quote(text)}: has a piece that the tokenizer has, and the model lacks")
         special = [*(1 for _ in begins), *found["special_tokens_mask"]]
         return Pieces(
             [*begins, *found["input_ids"]],
@@ -286,6 +295,9 @@ def _config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_bytes())
         if not isinstance(config["model_type"], str):
             raise TypeError("model_type is no text")
+        # transformers would make them, one by one
+        if any(isinstance(count := config.get(name), int) and count > MOST_LAYERS for name in LAYERS):
+            raise ValueError("it has more layers than any model")
         return dict(config)
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise BiasgridError(f"{path}: not the config of a model: {error!r:.200}") from None
@@ -362,7 +374,9 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
     known = len(tokenizer) > len(set(tokenizer.all_special_ids))
     if not known or not tokenizer("he she it", add_special_tokens=False)["input_ids"]:
         raise BiasgridError(f"{where}: its tokenizer knows no words")
-    if (pieces := max(tokenizer.get_vocab().values()) + 1) > words:
+    # what was added, such as a piece to fill up with, need not be in the model as long as no text has it
+    vocabulary = tokenizer.get_vocab().items() - tokenizer.get_added_vocab().items()
+    if (pieces := max((number for _, number in vocabulary), default=0) + 1) > words:
         raise BiasgridError(f"{where}: the tokenizer has {pieces} pieces, and the model {words}")
     return Pretrained(model.eval(), tokenizer, kind, where)
 
