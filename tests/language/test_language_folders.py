@@ -12,19 +12,15 @@ from biasgrid.embeddings.language.building import make_language_model
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.errors import BiasgridError
 
-HEAD = "cls.predictions.bias"
+HEAD, NO_HEAD = "BertForMaskedLM", "BertModel"
 
 
-def weights(*tensors: str, more: bytes = b"") -> bytes:
-    """A .safetensors file of empty tensors."""
-    header = json.dumps({name: {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for name in tensors})
-    return len(header).to_bytes(8, "little") + header.encode() + more
-
-
-def bert(folder, *tensors: str, model_type="bert"):
+def bert(folder, architecture=NO_HEAD, **config):
+    """The files of a model, none of which is opened to make its folder."""
     folder.mkdir()
-    (folder / "model.safetensors").write_bytes(weights("embeddings.word_embeddings.weight", *tensors))
-    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
+    (folder / "model.safetensors").write_bytes(architecture.encode())
+    said = {"model_type": "bert", "architectures": [architecture]} | config
+    (folder / "config.json").write_text(json.dumps(said))
     (folder / "tokenizer.json").write_text("{}")
     (folder / "README.md").write_text("not of the model")
     return folder
@@ -45,7 +41,7 @@ def test_a_folder_holds_the_models_files_and_says_what_they_are(tmp_path):
     assert model.metadata == {
         "name": "m",
         "kind": "language_model",
-        "format": "bert",
+        "format": "transformers",
         "masked": True,
         "licence": "MIT",
         "sha256": digests,
@@ -100,7 +96,7 @@ def test_a_former_model_is_replaced_when_the_new_one_is_whole(tmp_path):
     make(bert(tmp_path / "first", HEAD), folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(BiasgridError):
-        make(bert(tmp_path / "other", HEAD, model_type="roberta"), folder)
+        make(bert(tmp_path / "other", "BertForSequenceClassification"), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     second = make(bert(tmp_path / "second"), folder)
     assert not second.masked
@@ -125,23 +121,65 @@ def test_a_folder_that_was_made_is_a_source(tmp_path):
     assert bg.load(tmp_path / "archive", kind="language_model").masked
 
 
+def test_a_model_in_several_files(tmp_path):
+    archive = bert(tmp_path / "archive", HEAD)
+    (archive / "model.safetensors").rename(archive / "model-00001-of-00002.safetensors")
+    (archive / "model-00002-of-00002.safetensors").write_bytes(b"more")
+    (archive / "model.safetensors.index.json").write_text("{}")
+    made = make(archive, tmp_path / "m")
+    assert sorted(made.metadata["sha256"]) == [
+        "config.json",
+        "model-00001-of-00002.safetensors",
+        "model-00002-of-00002.safetensors",
+        "model.safetensors.index.json",
+        "tokenizer.json",
+    ]
+
+
+def test_former_names_of_formats_are_read(tmp_path):
+    made = make(bert(tmp_path / "archive", HEAD), tmp_path / "m", format="bert")
+    assert made.metadata["format"] == "transformers"
+    path = tmp_path / "m" / "model.json"
+    path.write_text(path.read_text().replace('"transformers"', '"bert"'))
+    assert LanguageModel.open(tmp_path / "m").metadata["format"] == "transformers"
+
+
+def _config(**changes):
+    return json.dumps({"model_type": "bert", "architectures": [HEAD]} | changes).encode()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"config.json": None},
-            "has no config.json; a BERT is model.safetensors, config.json and tokenizer.json",
-        ),
-        ({"tokenizer.json": None}, "has no tokenizer.json"),
+        ({"config.json": None}, "has no config.json"),
+        ({"tokenizer.json": None}, "has no tokenizer; expected tokenizer.json, or one of vocab.txt, "),
         ({"config.json": b"{}"}, "config.json: not the config of a model: KeyError('model_type')"),
         ({"config.json": b"["}, "config.json: not the config of a model"),
-        ({"config.json": b'{"model_type": "gpt2"}'}, "model_type: unknown value 'gpt2'; allowed: bert"),
-        ({"model.safetensors": b""}, "model.safetensors: not a safetensors file"),
-        ({"model.safetensors": (1 << 40).to_bytes(8, "little")}, "the header is longer than the file"),
-        ({"model.safetensors": weights()[:9]}, "model.safetensors: not a safetensors file"),
-        ({"model.safetensors": None}, "no language model: expected a .gguf file, or model.safetensors with"),
+        ({"config.json": _config(architectures=None)}, "config.json: names no architecture; expected one"),
+        ({"config.json": _config(architectures=[])}, "config.json: names no architecture; expected one"),
+        ({"config.json": _config(architectures=[7])}, "config.json: names no architecture; expected one"),
+        (
+            {"config.json": _config(architectures=["BertForTokenClassification"])},
+            "'BertForTokenClassification' is no",
+        ),
+        (
+            {"config.json": _config(architectures=["T5ForConditionalGeneration"], model_type="t5")},
+            "'T5ForConditionalGeneration' is no masked model (...ForMaskedLM), no causal one (...ForCausalLM, ",
+        ),
+        (
+            {"config.json": _config(architectures=["T5Model"], model_type="t5", is_encoder_decoder=True)},
+            "'T5Model' is no masked model",
+        ),
+        (
+            {"config.json": _config(architectures=["XLNetLMHeadModel"], model_type="xlnet")},
+            "'XLNetLMHeadModel' is",
+        ),
+        (
+            {"model.safetensors": None, "pytorch_model.bin": b"pickled"},
+            "has no model.safetensors; other files of weights are not read",
+        ),
         ({"a.gguf": b"GGUF", "b.gguf": b"GGUF"}, "has 2 .gguf files, and a model is one of them"),
-        ({"a.gguf": b"GGUF"}, "a.gguf: no whole GGUF file"),
+        ({"a.gguf": b"GGUF"}, "a.gguf: transformers "),
     ],
 )
 def test_files_that_are_no_model_are_refused(tmp_path, change, message):
@@ -151,14 +189,114 @@ def test_files_that_are_no_model_are_refused(tmp_path, change, message):
             (archive / name).unlink()
         else:
             (archive / name).write_bytes(content)
-    with pytest.raises(BiasgridError) as error:
-        make(archive, tmp_path / "m")
-    assert message in str(error.value)
-    assert not (tmp_path / "m").exists()
+    for door in (lambda: make(archive, tmp_path / "m"), lambda: bg.language_model(archive)):
+        with pytest.raises(BiasgridError) as error:
+            door()
+        assert message in str(error.value)
+        assert str(archive) in str(error.value)
+        assert "\n" not in str(error.value)
+    # a .gguf file is read into the folder
+    assert not (tmp_path / "m").exists() or list(change) == ["a.gguf"]
+    assert not list(tmp_path.glob("**/.*"))
+
+
+def test_a_folder_without_any_file_of_a_model(tmp_path):
+    with pytest.raises(
+        BiasgridError, match=r"no language model: expected a .gguf file, or model.safetensors with"
+    ):
+        make(tmp_path, tmp_path / "m")
+    with pytest.raises(BiasgridError, match="no such file or folder"):
+        bg.language_model(tmp_path / "missing")
+    with pytest.raises(BiasgridError, match="no such file or folder"):
+        bg.language_model("./missing")
+
+
+CODE = {
+    "AutoModelForMaskedLM": "modeling.Mine",
+    "AutoConfig": "modeling.MyConfig",
+    "AutoTokenizer": ["modeling.T", None],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config.json": {"model_type": "mine"}}, "does not know its model_type"),
+        (
+            {"config.json": {"model_type": "mine", "auto_map": CODE}},
+            "it brings code of its own, which is not run",
+        ),
+        ({"tokenizer.json": b"{}"}, "tokenizer.json: is damaged: "),
+        ({"tokenizer.json": b"nonsense"}, "tokenizer.json: is damaged: "),
+        ({"model.safetensors": b""}, "its file of weights is damaged: "),
+        ({"model.safetensors": (1 << 40).to_bytes(8, "little")}, "its file of weights is damaged: "),
+        ({"model.safetensors": -100}, "its file of weights is damaged: "),
+        ({"config.json": {"hidden_size": 32}}, "its weights do not fit config.json"),
+        (
+            {"config.json": {"num_hidden_layers": 3}},
+            "has no weights of its head for masked words, or of a layer: ",
+        ),
+        ({"config.json": {"num_hidden_layers": 1}}, "config.json has no layer for the weights "),
+        ({"config.json": {"num_hidden_layers": 10**9}}, "it has more layers than any model"),
+    ],
+)
+def test_folders_that_cannot_be_opened_end_in_a_line(tmp_path, monkeypatch, change, message):
+    """Where transformers would say several lines or something else, open with a random head, or ask the terminal."""
+    architectures = pytest.importorskip("architectures")
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("the terminal was asked"))
+    for part in architectures.made("BERT"):
+        part.save_pretrained(tmp_path)
+    (tmp_path / "modeling.py").write_text("raise SystemExit('code of a model was run')\n")
+    for name, content in change.items():
+        path = tmp_path / name
+        if isinstance(content, dict):
+            path.write_text(json.dumps(json.loads(path.read_text()) | content))
+        else:
+            path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
+    for door in (lambda: bg.language_model(tmp_path).score(["he"]), lambda: bg.encode(["he"], tmp_path)):
+        with pytest.raises(BiasgridError, match=message.replace("(", r"\(")) as error:
+            door()
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("end", ["Model", ""])
+def test_a_head_that_would_be_random(tmp_path, end):
+    """An encoder's weights, and a config that says that they predict masked words."""
+    architectures = pytest.importorskip("architectures")
+    for part in architectures.made("BERT", end):
+        part.save_pretrained(tmp_path)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"architectures": [HEAD]}))
+    model = bg.language_model(tmp_path)
+    if not end:
+        assert model.score(["he"]).shape == (1,)
+        return
+    with pytest.raises(BiasgridError, match="has no weights of its head for masked words"):
+        model.score(["he"])
+
+
+def test_a_tokenizer_that_knows_no_words(tmp_path):
+    architectures = pytest.importorskip("architectures")
+    from tokenizers import Tokenizer, models
+
+    model, _ = architectures.made("BERT")
+    model.save_pretrained(tmp_path)
+    vocabulary = {"[UNK]": 0, "[MASK]": 1}
+    Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]")).save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps(
+            {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "mask_token": "[MASK]"}
+        )
+    )
+    with pytest.raises(BiasgridError, match="its tokenizer knows no words"):
+        bg.language_model(tmp_path).score(["he"])
 
 
 def test_a_format_that_is_not_known(tmp_path):
-    with pytest.raises(BiasgridError, match=r"format: unknown format 'gpt'; allowed: llama-gguf"):
+    with pytest.raises(
+        BiasgridError, match=r"format: unknown format 'gpt'; allowed: transformers, gguf, scores"
+    ):
         make(bert(tmp_path / "archive"), tmp_path / "m", format="gpt")
     with pytest.raises(BiasgridError, match="format: unknown format 'gpt'"):
         bg.load(tmp_path / "archive", kind="language_model", format="gpt")

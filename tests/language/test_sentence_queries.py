@@ -145,10 +145,10 @@ def test_stereosets_file(folder):
         sentences(Entry(file="dev.json", sets=sets), "here")
 
 
-def test_cells_say_which_torch_scored_their_sentences(folder):
-    pytest.importorskip("torch")
+def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
+    pytest.importorskip("accelerate")
     tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
-    of_file = {"label": "Tiny", "kind": "language_model", "format": "llama-gguf"}
+    of_file = {"label": "Tiny", "kind": "language_model", "format": "gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
     made = make(study(models=models, figures=[]))
     record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())

@@ -78,13 +78,15 @@ def make_language_model(
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
     put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
-    with write_aside(folder, "making this model") as scratch:
-        if format == GGUF:
-            file, put = _gguf(archive, source_files), _link
-            source_files = _files(_converted(file) if not keep else convert(file, scratch / "converted"))
-            old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(file)}}
-            format = TRANSFORMERS
+    gguf_file = _gguf(archive, source_files) if format == GGUF else None
+    if gguf_file is None:  # checked before there is a folder
         files, facts = (_scores if format == SCORES else _transformers)(archive, source_files)
+    with write_aside(folder, "making this model") as scratch:
+        if gguf_file is not None:
+            put, format = _link, TRANSFORMERS
+            converted = convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file)
+            files, facts = _transformers(archive, _files(converted))
+            old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf_file)}}
         for file, path in files.items():
             (put if keep else _reference)(path.resolve(), scratch / file)
         record = {
