@@ -7,7 +7,6 @@ import shutil
 import numpy as np
 import pytest
 import yaml
-from biasgrid.embeddings.language.bert import Bert
 from conftest import ROOT, files_in
 from tiny_encoder import write_encoder
 
@@ -15,10 +14,13 @@ import biasgrid as bg
 from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
+from biasgrid.embeddings.language.encoder import Encoder
+from biasgrid.embeddings.language.pretrained import open_pretrained
 from biasgrid.embeddings.language.templates import Templates
 from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 TEMPLATES = ["a {} b.", "{} c."]
 QUERY = {
     "targets": {"A": ["ab", "cde", "f"], "B": ["gh", "ij", "klm"]},
@@ -51,11 +53,9 @@ def config(encoder, **source):
 
 
 def test_vectors_are_means_over_pieces_and_templates(encoder):
-    states = Bert(encoder, {}).states
+    states = Encoder(open_pretrained(encoder)).states
     # [CLS] a c ##d ##e b . [SEP] and [CLS] c ##d ##e c . [SEP]: the places of the pieces, counted by hand
-    first, second = (
-        state.states.astype(np.float64) for state in states(["a cde b.", "cde c."], specials=True)
-    )
+    first, second = (found.states for found in states(["a cde b.", "cde c."]))
     assert len(first) == 8
     assert len(second) == 7
     of_word = (first[2:5].mean(axis=0) + second[1:4].mean(axis=0)) / 2
@@ -71,7 +71,7 @@ def test_vectors_are_means_over_pieces_and_templates(encoder):
 
 
 def test_a_text_is_read_as_it_is_without_templates(encoder):
-    whole = Bert(encoder, {}).states(["a cde b."], specials=True)[0].states.astype(np.float64)
+    whole = Encoder(open_pretrained(encoder)).states(["a cde b."])[0].states
     model = bg.encode(["a cde b."], encoder, pool="sentence")
     np.testing.assert_allclose(model["a cde b."], whole.mean(axis=0), rtol=1e-6)
 
@@ -122,12 +122,12 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("package", ["torch", "safetensors", "tokenizers"])
+@pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package):
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     with pytest.raises(
         BiasgridError,
-        match=rf"^a BERT model .* needs {package}; install it: pip install 'biasgrid",
+        match=rf"^the model in .* needs {package}; install it: pip install 'biasgrid.language",
     ):
         bg.encode(["ab"], encoder)
 

@@ -37,6 +37,7 @@ def write_encoder(folder: Path, seed: int = 0) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     save_file(weights, folder / "model.safetensors")
     config = {
+        "architectures": ["BertModel"],
         "model_type": "bert",
         "vocab_size": len(PIECES),
         "hidden_size": SIZE,
