@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from biasgrid.embeddings.language.bert import Bert
 from conftest import ROOT, biasgrid, grid_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weight
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.language import bert_training
+from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.plan.study import Study

@@ -389,6 +389,9 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     if not status.startswith("lost_words:"):
         return why_undefined(status) or UNDEFINED
     failed_sets = f";{status.removeprefix('lost_words:')};"
+    if KINDS[_metric(cell).needs].complete:  # it lacks none, but where its scores were measured elsewhere
+        lost_texts = dict.fromkeys(text for texts in result["lost"].values() for text in texts)
+        return f"there is no score of {join_names(map(quote, lost_texts))}"
     shortages = [
         f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"
         for name, lost_words in result["lost"].items()
