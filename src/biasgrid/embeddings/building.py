@@ -103,7 +103,7 @@ def check_extra(name: str, model: Mapping[str, Any]) -> None:
 def _form(model: Mapping[str, Any]) -> str:
     source = model["source"]
     if source["type"] == "encoded":
-        return "bert"
+        return "" if source["encoder"]["source"]["type"] == "answers" else "bert"
     if source["type"] == "trained":
         from . import training
 

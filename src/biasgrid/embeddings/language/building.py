@@ -13,9 +13,10 @@ from typing import Any
 from ...errors import BiasgridError, unknown_name
 from ...files import hash_file
 from ..aside import write_aside
+from . import answers
 from .bert_network import CONFIG, HEAD, WEIGHTS
 from .byte_pairs import check
-from .formats import BERT, LLAMA, SCORES
+from .formats import ANSWERS, BERT, LLAMA, SCORES
 from .gguf_file import MAGIC, GgufFile
 from .llama_sizes import Sizes
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
@@ -66,12 +67,14 @@ def make_language_model(
     """
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     source_files = _files(archive)
-    format = model.get("format") or old_record.get("format") or _format(archive, source_files)
+    source = model.get("source", {})
+    format = ANSWERS if source.get("type") == ANSWERS else model.get("format") or old_record.get("format")
+    format = format or _format(archive, source_files)
     if format not in READ:
         raise BiasgridError(f"format: {unknown_name('format', format, READ)}")
     files, facts = READ[format](archive, source_files)
     # the user's own files are copied, and not linked: they may be overwritten
-    put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    put = _link if source.get("type") not in (None, "file", ANSWERS) else shutil.copyfile
     with write_aside(folder, "making this model") as scratch:
         for file, path in files.items():
             (put if keep else _reference)(path.resolve(), scratch / file)
@@ -82,6 +85,7 @@ def make_language_model(
             "kind": KIND,
             "format": format,
             **facts,
+            **({"masked": source.get("masked", False)} if format == ANSWERS else {}),
             "sha256": {file: hash_file(scratch / file) for file in files},
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
@@ -168,11 +172,17 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     return {TABLE: table}, {"masked": True, MEASURED: True}
 
 
+def _answers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    (file,) = files.values()
+    return {answers.FILE: file}, {"answered_by": answers.answered_by(file)}
+
+
 # format -> the model's files by their names in its folder, and entries of model.json
 READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
     LLAMA: _llama,
     BERT: _bert,
     SCORES: _scores,
+    ANSWERS: _answers,
 }
 
 

@@ -17,8 +17,10 @@ from ...errors import BiasgridError
 from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
+from .answers import Answers
 from .bert import Bert
 from .contextual import CONTEXTS, KIND
+from .formats import ANSWERS
 from .templates import PlacedWord, Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
@@ -29,7 +31,7 @@ BLOCK = 256  # words whose sentences are in memory at a time
 
 
 def encode(
-    encoder: Bert,
+    encoder: Bert | Answers,
     words: Iterable[str],
     templates: Templates,
     pool: str = WORD,
@@ -63,13 +65,15 @@ def encode(
 
 
 def pool_states(
-    encoder: Bert, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
+    encoder: Bert | Answers, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
 ) -> NDArray[np.float64]:
     """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece.
 
     `word`: the mean of the states of the pieces that have any character of the word. `sentence`: the mean of the
     states of all pieces, [CLS] and [SEP] among them, as sentence-transformers pools.
     """
+    if isinstance(encoder, Answers):
+        return encoder.encode(sentences, pool, layer)
     states_of_sentences = encoder.states(
         [sentence.text for sentence in sentences], layer, specials=pool == SENTENCE
     )
@@ -92,10 +96,12 @@ def write(
     source = model["source"]
     templates = Templates.of(source["templates"])
     extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
-    words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
+    words = words_of(model)
     vectors = _read_former(folder, words, metadata)
     if new_words := [word for word in words if word not in vectors]:
-        encoder = Bert(archive.parent if archive.is_file() else archive, {})
+        is_elsewhere = source["encoder"]["source"]["type"] == ANSWERS
+        folder_of = archive.parent if archive.is_file() else archive
+        encoder = Answers(archive, {}) if is_elsewhere else Bert(folder_of, {})
         vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
     encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
     if not encoded_words:
@@ -104,6 +110,12 @@ def write(
         writer.add(encoded_words, np.array([vectors[word] for word in encoded_words]))
         record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
         writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
+
+
+def words_of(model: Mapping[str, Any]) -> list[str]:
+    """The words of an encoded model (`Study.models` has it): those of the study, and frequent ones."""
+    frequent = most_frequent(model["source"]["frequent"], model.get("language", ENGLISH))
+    return [*model["encodes"], *frequent]
 
 
 def _read_former(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .sentence import Sentence
 
 LLAMA, BERT, SCORES = "llama-gguf", "bert", "scores"
+ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
 FORMATS = {
     LLAMA: "a causal model of Llama's shape in a .gguf file, with its tokenizer (needs the extra `language`)",
     BERT: "a BERT encoder: model.safetensors, config.json and tokenizer.json; with its head for masked words it is a "
@@ -25,6 +26,7 @@ NETWORKS = {
     LLAMA: "biasgrid.embeddings.language.llama:Llama",
     BERT: "biasgrid.embeddings.language.bert:Bert",
     SCORES: "biasgrid.embeddings.language.scores:Scores",
+    ANSWERS: "biasgrid.embeddings.language.answers:Answers",
 }
 
 
