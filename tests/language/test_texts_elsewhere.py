@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -228,6 +230,44 @@ def test_a_run_says_what_to_do_where_answers_are_missing(folder, capsys):
     make(Study.read("study.json"))
     assert ask(capsys)[0]["count"] == 0
     assert not any("A man cooks." in line for line in Path(FILE).read_text().splitlines())
+
+
+def test_an_answer_that_is_given_again_replaces_the_former(folder, capsys):
+    _, records = good(folder, capsys)
+    write_lines(folder / "a.jsonl", records)
+    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    before = answers.read(Path(FILE))
+    write_lines(folder / "a.jsonl", [records[0] | {"value": -77.5}])
+    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    after = answers.read(Path(FILE))
+    assert after[records[0]["key"]].value == -77.5
+    assert after.keys() == before.keys()
+    assert sum(after[key] != before[key] for key in after) == 1
+
+
+@pytest.mark.slow
+def test_a_run_measures_answers_and_runs_again_when_they_change(folder, capsys):
+    def run():
+        done = subprocess.run(
+            [sys.executable, "-m", "biasgrid", "run", "study.json", "--cores", "1"],
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
+
+    code, lines = run()
+    assert code == 1
+    assert lines == [f"biasgrid: far: {FILE} is not there: {answers.HOW}"]
+    _, records = good(folder, capsys)
+    values = []
+    for added in (0.0, -5.0):
+        # the first sentence of a pair
+        given = [records[0] | {"value": records[0]["value"] + added}, *records[1:]]
+        write_lines(folder / "a.jsonl", given)
+        assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+        assert run()[0] == 0
+        values.append(results(Study.read("study.json"), "far/none/mean_pair_difference/pairs")["value"])
+    assert values[1] - values[0] == pytest.approx(-5.0 / len(SENTENCES[0]))
 
 
 # requests
