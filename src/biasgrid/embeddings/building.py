@@ -103,7 +103,7 @@ def check_extra(name: str, model: Mapping[str, Any]) -> None:
 def _form(model: Mapping[str, Any]) -> str:
     source = model["source"]
     if source["type"] == "encoded":
-        return "transformers"
+        return "" if source["encoder"]["source"]["type"] == "answers" else "transformers"
     if source["type"] == "trained":
         from . import training
 

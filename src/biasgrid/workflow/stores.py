@@ -15,6 +15,7 @@ from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import kind_of
 from ..embeddings.readers.pins import files_of
+from ..embeddings.sources import REGISTRY as SOURCES
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
@@ -169,7 +170,7 @@ def local_file(study: Folders, name: str) -> list[str]:
     """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
     file is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
-    if source["type"] != "file":
+    if not SOURCES[source["type"]].in_place:
         return []
     files = files_of(find_file(Path(source["path"]).expanduser()))
     return [str(file) for file in files] if files[0].is_file() else []

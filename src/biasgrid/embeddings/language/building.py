@@ -15,7 +15,8 @@ from ...files import hash_file, hold_lock
 from ...resources import cache_folder
 from ..aside import PARTIAL, write_aside
 from ..temporary import working_folder
-from .formats import FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
+from . import answers
+from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .pretrained import (
@@ -72,19 +73,21 @@ def make_language_model(
     """
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     source_files = _files(archive)
-    format = model.get("format") or old_record.get("format") or _format(archive, source_files)
+    source = model.get("source", {})
+    format = ANSWERS if source.get("type") == ANSWERS else model.get("format") or old_record.get("format")
+    format = format or _format(archive, source_files)
     format = FORMER.get(format, format)
-    if format not in FORMATS:
+    if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
-    put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    put = _link if source.get("type") not in (None, "file", ANSWERS) else shutil.copyfile
     with write_aside(folder, "making this model") as scratch:
         if format == GGUF:
             file, put = _gguf(archive, source_files), _link
             source_files = _files(_converted(file) if not keep else convert(file, scratch / "converted"))
             old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(file)}}
             format = TRANSFORMERS
-        files, facts = (_scores if format == SCORES else _transformers)(archive, source_files)
+        files, facts = READ[format](archive, source_files)
         for file, path in files.items():
             (put if keep else _reference)(path.resolve(), scratch / file)
         record = {
@@ -94,6 +97,7 @@ def make_language_model(
             "kind": KIND,
             "format": format,
             **facts,
+            **({"masked": source.get("masked", False)} if format == ANSWERS else {}),
             "sha256": {file: hash_file(scratch / file) for file in files},
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
@@ -181,6 +185,15 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     read_table(table)
     # of a text that the table lacks nothing is known
     return {TABLE: table}, {"masked": True, MEASURED: True}
+
+
+def _answers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    (file,) = files.values()
+    return {answers.FILE: file}, {"answered_by": answers.answered_by(file)}
+
+
+# format -> the model's files by their names in its folder, and entries of model.json
+READ = {TRANSFORMERS: _transformers, SCORES: _scores, ANSWERS: _answers}
 
 
 def _beginning(path: Path) -> bytes:
