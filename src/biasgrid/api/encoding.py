@@ -79,7 +79,7 @@ def encode(
     Parameters
     ----------
     words
-        Words or sentences; or a query, or several, whose words are taken.
+        Words or sentences; or a query, several, or those of a study (`open_study`), whose words are taken.
     encoder
         - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), of an encoder, a
           masked or a causal model; a name on Hugging Face's hub, "owner/name", or of a shipped encoder, which is
@@ -153,6 +153,8 @@ def encode(
 
 
 def _texts(words: Any) -> list[str]:
+    if (study := getattr(words, "study", None)) is not None:  # of a grid, or a finished study
+        words = list(study.queries.values())
     if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
         raise InputError(f"{quote(words)}: expected a list of words, or queries")
     entries = [words] if isinstance(words, Query) else list(words)

@@ -49,9 +49,8 @@ class Answer(NamedTuple):
 def of_sentence(sentence: Sentence, masked: bool) -> Request:
     """What a masked, or a causal, model is asked for the score of a sentence."""
     if sentence.part and not masked:
-        # the space belongs to what is predicted: models of today have it in the piece of the word
-        prefix = sentence.text[: sentence.part[0]].rstrip()
-        return _request(CONTINUATION, sentence.text[len(prefix) : sentence.part[1]], prefix=prefix)
+        prefix, text = sentence.continuation
+        return _request(CONTINUATION, text, prefix=prefix)
     options: dict[str, Any] = {"masked": True} if masked else {}
     if sentence.part:
         options["part"] = list(sentence.part)

@@ -66,7 +66,7 @@ class FunctionScores:
                     f"{self.name}: scores whole texts, and this metric asks for a word after others; give an object "
                     "with score(texts) and score_continuations(pairs of prefix and text)"
                 )
-            values[parts] = self._values(continuations, [_continuation(sentences[place]) for place in parts])
+            values[parts] = self._values(continuations, [sentences[place].continuation for place in parts])
         return values
 
     def _values(self, function: Callable[[list[Any]], Any], asked: list[Any]) -> NDArray[np.float64]:
@@ -84,13 +84,6 @@ class FunctionScores:
                 )
             values = np.concatenate([values, found])
         return values
-
-
-def _continuation(sentence: Sentence) -> tuple[str, str]:
-    """What comes before a part, and the part with the space before it; nothing after it is seen."""
-    start, end = sentence.part or (0, len(sentence.text))
-    prefix = sentence.text[:start].rstrip()
-    return prefix, sentence.text[len(prefix) : end]
 
 
 @dataclass(frozen=True)
@@ -127,7 +120,8 @@ class FunctionEncoder:
             found = _array(self._encode(block), self.name, "vectors")
             if found.ndim != 2 or len(found) != len(block) or not found.shape[1]:
                 raise InputError(
-                    f"{self.name}: expected an array ({len(block)}, dimensions), a row of each text, not {found.shape}"
+                    f"{self.name}: expected an array ({len(block)}, dimensions), a row of each text, not "
+                    f"{found.shape}"
                 )
             if vectors and vectors[0].shape[1] != found.shape[1]:
                 raise InputError(
