@@ -177,7 +177,7 @@ class Model(Strict):
         if isinstance(self.source, dict) and self.source["type"] in sources.PRETRAINED:
             if not kind.scores:
                 raise BiasgridError(
-                    f"source: type {self.source['type']} is for language models (kind: language_model) and for encoders, "
+                    f"source: type {self.source['type']} is for encoders and language models (kind: language_model), "
                     f"not for {kind.name}"
                 )
             if self.source["type"] == sources.SENTENCE_TRANSFORMERS:

@@ -71,7 +71,8 @@ def make_language_model(
         raise BiasgridError(f"format: {unknown_name('format', format, READ)}")
     files, facts = READ[format](archive, source_files)
     # the user's own files are copied, and not linked: they may be overwritten
-    put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    source = model.get("source", {})
+    put = shutil.copyfile if "path" in source or source.get("type") in (None, "file") else _link
     with write_aside(folder, "making this model") as scratch:
         for file, path in files.items():
             (put if keep else _reference)(path.resolve(), scratch / file)

@@ -34,7 +34,8 @@ BESIDE = {
     *("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"),
     *("special_tokens_map.json", "added_tokens.json", "chat_template.jinja"),
     *("vocab.json", "vocab.txt", "merges.txt", "bpe.codes"),
-    *("tokenizer.model", "spiece.model", "spm.model", "sentencepiece.bpe.model"),
+    *("tokenizer.model", "spiece.model", "spm.model", "sentencepiece.model"),
+    *("sentencepiece.bpe.model", "entity_vocab.json"),
 }
 MODULES = "modules.json"
 NETWORKS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -74,8 +75,8 @@ def choose_files(names: Iterable[str], where: str, source_type: str) -> list[str
     with_modules = source_type == SENTENCE_TRANSFORMERS
     files_of = defaultdict(set)
     for name in names:
-        folder, _, file = name.rpartition("/")
-        if not folder or (with_modules and re.fullmatch(MODULE, folder, re.ASCII)):
+        folder, slash, file = name.rpartition("/")
+        if not slash or (with_modules and re.fullmatch(MODULE, folder, re.ASCII)):
             files_of[folder].add(file)
     main_file = MODULES if with_modules else "config.json"
     if main_file not in files_of[""]:
