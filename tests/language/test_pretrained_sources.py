@@ -288,6 +288,7 @@ def entries(*paths):
         json.dumps({"sha": COMMIT, "siblings": [{"rfilename": "config.json", "size": 10**30}]}).encode(),
         json.dumps({"sha": COMMIT, "siblings": [{"rfilename": "config.json", "size": -1}]}).encode(),
         json.dumps({"sha": COMMIT, "siblings": [{"rfilename": "a", "lfs": {"sha256": "x"}}]}).encode(),
+        json.dumps({"sha": COMMIT, "siblings": [{"rfilename": "a", "lfs": {"sha256": "0" * 65}}]}).encode(),
         json.dumps({"sha": COMMIT + "\n", "siblings": entries()}).encode(),
         b"[" * 100_000,
         json.dumps({"sha": LATER, "siblings": entries()}).encode(),

@@ -51,7 +51,7 @@ PICKLED = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "
 
 
 class _Stored(BaseModel):
-    sha256: Annotated[str, Field(pattern=SHA256[0])]
+    sha256: Annotated[str, Field(pattern=rf"^{SHA256[0]}$")]
 
 
 class _File(BaseModel):
