@@ -175,6 +175,14 @@ class Model(Strict):
             raise BiasgridError(f"source: {algorithm} trains {output}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and not kind.text:
             raise BiasgridError(f"source: only a corpus can be shuffled (kind: corpus), not {kind.name}")
+        if isinstance(self.source, dict) and self.source["type"] in sources.PRETRAINED:
+            if not kind.scores:
+                raise BiasgridError(
+                    f"source: type {self.source['type']} is for encoders and language models (kind: language_model), "
+                    f"not for {kind.name}"
+                )
+            if self.source["type"] == sources.SENTENCE_TRANSFORMERS:
+                raise BiasgridError("source: type sentence-transformers is for encoders, which score no text")
         if isinstance(self.source, Encoded) and not kind.encoded:
             raise BiasgridError(f"source: only vectors of words can be encoded, not {kind.name}")
         is_elsewhere = isinstance(self.source, dict) and self.source.get("type") == ANSWERS

@@ -293,7 +293,8 @@ class Run:
         self._recorded.end(workflow)
         self.say(notices.on_trust(study, engine.config_files(workflow)))
         # files of the user: nothing that a download would bring
-        local = [name for name, entry in study.sources.items() if SOURCES[entry["source"]["type"]].in_place]
+        sources = {name: entry["source"] for name, entry in study.sources.items()}
+        local = [name for name, source in sources.items() if SOURCES[source["type"]].in_place(source)]
         absent = stores.absent_archives(study) if isinstance(study, Study) else {}
         failures = [failure for failure in self.failures() if failure[2] != NO_MODEL]
         if self._progress is not None and not failures and not absent:

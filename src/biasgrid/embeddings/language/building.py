@@ -16,19 +16,11 @@ from ...resources import cache_folder
 from ..aside import PARTIAL, write_aside
 from ..temporary import working_folder
 from . import answers
+from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
 from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
-from .pretrained import (
-    BESIDE,
-    CONFIG,
-    ENCODER,
-    INDEX,
-    MASKED,
-    TOKENIZERS,
-    WEIGHTS,
-    read_kind,
-)
+from .pretrained import ENCODER, MASKED, read_kind
 from .scores import TABLE, read_table
 
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts
@@ -80,7 +72,7 @@ def make_language_model(
     if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
-    put = _link if source.get("type") not in (None, "file", ANSWERS) else shutil.copyfile
+    put = shutil.copyfile if "path" in source or not source else _link
     with write_aside(folder, "making this model") as scratch:
         if format == GGUF:
             file, put = _gguf(archive, source_files), _link
@@ -162,7 +154,7 @@ def _converted(file: Path) -> Path:
 
 
 def _transformers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
-    names = [name for name in (CONFIG, INDEX, *TOKENIZERS, *BESIDE) if name in files]
+    names = [name for name in (*FILES, INDEX) if name in files]
     names += sorted(name for name in files if name.endswith(".safetensors"))
     # a file may have another name than those that transformers looks for, and so has a folder of its own
     with working_folder() as folder:

@@ -20,7 +20,8 @@ from ..store_writer import StoreWriter
 from .answers import Answers
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
-from .formats import ANSWERS
+from .formats import ANSWERS, SENTENCE_TRANSFORMERS
+from .functions import open_sentence_transformer
 from .pretrained import open_pretrained
 from .templates import Templates
 
@@ -60,6 +61,16 @@ def encode(
     return word_vectors
 
 
+def _open_encoder(source_type: str, archive: Path) -> Encodes:
+    """The encoder of what a source of this type has fetched."""
+    if source_type == ANSWERS:
+        return Answers(archive, {})
+    folder = archive.parent if archive.is_file() else archive
+    if source_type == SENTENCE_TRANSFORMERS:
+        return open_sentence_transformer(folder)
+    return Encoder(open_pretrained(folder))
+
+
 def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
@@ -71,9 +82,7 @@ def write(
     words = words_of(model)
     vectors = _read_former(folder, words, metadata)
     if new_words := [word for word in words if word not in vectors]:
-        is_elsewhere = source["encoder"]["source"]["type"] == ANSWERS
-        folder_of = archive.parent if archive.is_file() else archive
-        encoder = Answers(archive, {}) if is_elsewhere else Encoder(open_pretrained(folder_of))
+        encoder = _open_encoder(source["encoder"]["source"]["type"], archive)
         vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
     encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
     if not encoded_words:

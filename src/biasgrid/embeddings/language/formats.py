@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .sentence import Sentence
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
+SENTENCE_TRANSFORMERS = "sentence-transformers"  # of an encoder's source of this type
 ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
 FORMATS = {
     TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked "

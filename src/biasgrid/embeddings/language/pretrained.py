@@ -24,20 +24,9 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, quote, unknown_name
 from ...extras import require_for
+from .files import CONFIG, INDEX, TOKENIZERS, WEIGHTS
 from .formats import TRANSFORMERS
 from .sentence import Span, check_text
-
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-# any one of these is a tokenizer; the others go with one
-TOKENIZERS = (
-    "tokenizer.json",
-    "vocab.txt",
-    "vocab.json",
-    "tokenizer.model",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-)
-BESIDE = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
 
 ModelKind = Literal["masked", "causal", "encoder"]
 MASKED, CAUSAL, ENCODER = "masked", "causal", "encoder"

@@ -21,6 +21,11 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     return {source["path"]: hash_file(path)}
 
 
+def read_files(source: Mapping[str, Any]) -> list[Path]:
+    path = Path(source["path"]).expanduser()
+    return [path] if path.is_file() else []
+
+
 SOURCES = (
     Source(
         name=ANSWERS,
@@ -37,6 +42,7 @@ SOURCES = (
             ),
         },
         fetch=fetch,
-        in_place=True,
+        in_place=lambda source: True,
+        read_files=read_files,
     ),
 )
