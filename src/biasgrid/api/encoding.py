@@ -140,8 +140,8 @@ def encode(
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
     label, encodes = _open(encoder, revision, fast=fast, device=device, dtype=dtype)
-    pool = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
-    vectors_by_text = encode_texts(encodes, texts, in_templates, pool, layer, contexts)
+    pooled = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
+    vectors_by_text = encode_texts(encodes, texts, in_templates, pooled, layer, contexts)
     if not vectors_by_text:
         raise InputError(f"{label}: has no piece of any of these words")
     label, vectors = name or label, np.array(list(vectors_by_text.values()))

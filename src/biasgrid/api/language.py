@@ -105,7 +105,7 @@ def language_model(
             f"{type(source).__name__}: a model in memory needs its tokenizer: language_model(model, tokenizer)"
         )
     if callable(source) or isinstance(source, Scores):
-        label = name or getattr(source, "__name__", type(source).__name__)
+        label = name or str(getattr(source, "__name__", type(source).__name__))
         return LanguageModel.of(FunctionScores(source, label), name=label, masked=False)
     raise InputError(
         f"{quote(source):.80} is no language model; allowed: a folder or a file, a name, a model with its tokenizer, "

@@ -197,9 +197,9 @@ class Answers:
         """The score of each sentence (sentences,). Raises BiasgridError where one has no answer."""
         return np.array(self._values([of_sentence(s, self.masked) for s in sentences]), dtype=np.float64)
 
-    def encode(self, words: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (words, dimensions). Raises BiasgridError as `score` does."""
-        return np.array(self._values([of_word(word, pool, layer) for word in words]), dtype=np.float64)
+    def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
+        """The vector of each word in its sentence (sentences, dimensions). Raises BiasgridError as `score` does."""
+        return np.array(self._values([of_word(word, pool, layer) for word in sentences]), dtype=np.float64)
 
     def _values(self, requests: Sequence[Request]) -> list[float | NDArray[np.float64]]:
         values = []

@@ -75,9 +75,9 @@ def make_language_model(
     put = shutil.copyfile if "path" in source or not source else _link
     with write_aside(folder, "making this model") as scratch:
         if format == GGUF:
-            file, put = _gguf(archive, source_files), _link
-            source_files = _files(_converted(file) if not keep else convert(file, scratch / "converted"))
-            old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(file)}}
+            gguf, put = _gguf(archive, source_files), _link
+            source_files = _files(convert(gguf, scratch / "converted") if keep else _converted(gguf))
+            old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf)}}
             format = TRANSFORMERS
         files, facts = READ[format](archive, source_files)
         for file, path in files.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from contextlib import redirect_stderr
 from pathlib import Path
+from typing import Any
 
 from ...extras import require_for
 from .formats import GGUF
@@ -27,10 +28,12 @@ def convert(file: Path, folder: Path) -> Path:
     import transformers
 
     # transformers takes a folder and a file's name; its bar ignores all settings
-    place = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
+    place: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
     with quiet(), one_line(file), redirect_stderr(io.StringIO()):
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **place)
-        model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **place)
+        model: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, **place
+        )
         # it refuses to save what it calls quantised, though its weights are float32 by now
         model.hf_quantizer = None
         model.is_quantized = False

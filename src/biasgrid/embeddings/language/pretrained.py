@@ -29,7 +29,9 @@ from .formats import TRANSFORMERS
 from .sentence import Span, check_text
 
 ModelKind = Literal["masked", "causal", "encoder"]
-MASKED, CAUSAL, ENCODER = "masked", "causal", "encoder"
+MASKED: ModelKind = "masked"
+CAUSAL: ModelKind = "causal"
+ENCODER: ModelKind = "encoder"
 # how the names of architectures end -> what such a model does; the first that fits
 ARCHITECTURES: dict[str, ModelKind] = {
     "ForMaskedLM": MASKED,
@@ -359,7 +361,7 @@ def _tokenizer(folder: Path) -> Any:
     import tokenizers
     import transformers
 
-    options = {"local_files_only": True}
+    options: dict[str, Any] = {"local_files_only": True}
     path = folder / TOKENIZERS[0]
     saved = None
     if path.is_file():
