@@ -145,6 +145,7 @@ def _gguf(archive: Path, files: Files) -> Path:
 def _converted(file: Path) -> Path:
     """The folder that a user's .gguf file was converted into, once for all: the file's hash is its name."""
     folder = cache_folder() / "converted" / hash_file(file)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(folder.parent / f".{folder.name}.lock"):
         if not folder.is_dir():
             scratch = folder.with_name(f".{folder.name}{PARTIAL}")
