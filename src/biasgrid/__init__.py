@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .api.examining import examine as examine
     from .api.grid import measure_grid as measure_grid
     from .api.grid_frames import Grid as Grid
+    from .api.language import language_model as language_model
     from .api.load import load as load
     from .api.lost import LostWordsWarning as LostWordsWarning
     from .api.lost import NoValueWarning as NoValueWarning
@@ -58,6 +59,7 @@ _PUBLIC = {
     "debias": "",
     "encode": "api.encoding",
     "examine": "api.examining",
+    "language_model": "api.language",
     "load": "api.load",
     "measure_grid": "api.grid",
     "metrics": "",
@@ -83,6 +85,7 @@ __all__ = [
     "debias",
     "encode",
     "examine",
+    "language_model",
     "load",
     "measure_grid",
     "metrics",

@@ -1,4 +1,4 @@
-"""Files that come with biasgrid: word sets, query files, study configs, the workflow.
+"""Files that come with biasgrid: word sets, query files, study configs, the workflow. And where fetched ones go.
 
 In a checkout they lie in its top-level folders; the wheel holds a copy of these (pyproject.toml: hatch).
 """
@@ -6,10 +6,12 @@ In a checkout they lie in its top-level folders; the wheel holds a copy of these
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 SHARED = PACKAGE / "share"  # where the wheel has them
+PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
 def resource(relative: str | Path) -> Path:
@@ -51,3 +53,20 @@ def find_file(path: str | Path, root: Path = Path(".")) -> Path:
     shipped_path = resource(path)
     # not Path.exists, which raises for a name that is too long
     return shipped_path if os.path.exists(shipped_path) else user_path
+
+
+def cache_folder() -> Path:
+    """Where fetched models are kept: BIASGRID_EMBEDDINGS, a checkout's data/embeddings, or the user's cache."""
+    if place := os.environ.get(PLACE):
+        return Path(place).expanduser()
+    checkout = resource("data")
+    if (checkout.parent / "pyproject.toml").is_file():
+        return checkout / "embeddings"
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "biasgrid" / "embeddings"

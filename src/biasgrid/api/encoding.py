@@ -11,51 +11,66 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ..configs import read_yaml
-from ..embeddings.language.bert import Bert
 from ..embeddings.language.contextual import ContextualVectors
-from ..embeddings.language.encoding import POOLS
+from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
+from ..embeddings.language.functions import FunctionEncoder
+from ..embeddings.language.pretrained import DEVICES, DTYPES, choice, in_memory, open_pretrained
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed, quote, unknown_name
 from ..query import Query
-from ..resources import resource
+from ..resources import cache_folder, resource
 from ..termination import tidy_termination
-from .shipped import cache_folder
+from .language import is_hub_name
+
+Pool = Literal["word", "sentence", "first", "last"]
 
 
 @overload
 def encode(
     words: Iterable[str] | Query | Sequence[Query],
-    encoder: str | os.PathLike[str] = ...,
+    encoder: Any = ...,
     *,
     templates: Sequence[str] | str | None = ...,
-    pool: Literal["word", "sentence"] = ...,
+    pool: Pool | None = ...,
     layer: int = ...,
     contexts: Literal[False] = ...,
     name: str | None = ...,
+    revision: str | None = ...,
+    device: Literal["auto", "cpu", "cuda"] = ...,
+    dtype: Literal["float32", "bfloat16", "float16"] = ...,
+    fast: bool = ...,
 ) -> Model: ...
 @overload
 def encode(
     words: Iterable[str] | Query | Sequence[Query],
-    encoder: str | os.PathLike[str] = ...,
+    encoder: Any = ...,
     *,
     templates: Sequence[str] | str | None = ...,
-    pool: Literal["word", "sentence"] = ...,
+    pool: Pool | None = ...,
     layer: int = ...,
     contexts: Literal[True],
     name: str | None = ...,
+    revision: str | None = ...,
+    device: Literal["auto", "cpu", "cuda"] = ...,
+    dtype: Literal["float32", "bfloat16", "float16"] = ...,
+    fast: bool = ...,
 ) -> ContextualVectors: ...
 def encode(
     words: Iterable[str] | Query | Sequence[Query],
-    encoder: str | os.PathLike[str] = "all-minilm-l6-v2",
+    encoder: Any = "all-minilm-l6-v2",
     *,
     templates: Sequence[str] | str | None = None,
-    pool: Literal["word", "sentence"] = "word",
+    pool: Pool | None = None,
     layer: int = -1,
     contexts: bool = False,
     name: str | None = None,
+    revision: str | None = None,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32",
+    fast: bool = False,
 ) -> Model | ContextualVectors:
     """A model of the vectors that an encoder makes of words in sentences; or of sentences.
 
@@ -66,14 +81,20 @@ def encode(
     words
         Words or sentences; or a query, or several, whose words are taken.
     encoder
-        A folder with a BERT's files (model.safetensors, config.json, and tokenizer.json or vocab.txt); or the name
-        of a shipped encoder, which is fetched when it is missing, after saying so.
+        - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), of an encoder, a
+          masked or a causal model; a name on Hugging Face's hub, "owner/name", or of a shipped encoder, which is
+          fetched when it is missing, after saying so; a pair (model, tokenizer) of transformers in memory;
+        - an object with `encode(list of texts) -> array`, such as a sentence-transformers model, or of MTEB's
+          protocol (its `encode` has a parameter `task_metadata`);
+        - a function: list of texts -> array (texts, dimensions).
     templates
         The sentences that a word is read in: texts in which `{}` stands for it, or the name of a file in
         data/templates, such as "bleached". None for the words as they are, such as those that are sentences.
     pool
         What becomes a word's vector, as a mean over the templates: "word", the mean of the states of its own pieces;
-        "sentence", that of all pieces of the sentence.
+        "sentence", that of all pieces of the sentence; "first", the state of the first piece, as SEAT takes BERT's;
+        "last", of the last one, as it takes GPT's. None for "word", or "sentence" of objects and functions, which
+        have no other.
     layer
         The layer whose states are taken: 0 for the embeddings of pieces, 1 for the first layer; negative from the
         end.
@@ -81,6 +102,11 @@ def encode(
         Whether to keep a vector per word and template, for `metrics.ceat`, in place of their mean.
     name
         What to call the model; None for the encoder's name.
+    revision
+        Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
+    device, dtype, fast
+        As of `language_model`: where a network computes, in which numbers, and whether a vector may depend, in its
+        last digits, on those that are made beside it.
 
     Returns
     -------
@@ -105,14 +131,17 @@ def encode(
     (2, 384)
     """
     texts = _texts(words)
-    if pool not in POOLS:
-        raise InputError(f"pool: {unknown_name('value', pool, POOLS)}")
+    if pool is not None:
+        choice("pool", pool, POOLS)
+    choice("device", device, DEVICES)
+    choice("dtype", dtype, DTYPES)
     if isinstance(layer, bool) or not isinstance(layer, int):
         raise InputError(not_allowed("layer", layer, "whole numbers"))
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
-    label, folder = _folder(encoder)
-    vectors_by_text = encode_texts(Bert(folder, {}), texts, in_templates, pool, layer, contexts)
+    label, encodes = _open(encoder, revision, fast=fast, device=device, dtype=dtype)
+    pool = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
+    vectors_by_text = encode_texts(encodes, texts, in_templates, pool, layer, contexts)
     if not vectors_by_text:
         raise InputError(f"{label}: has no piece of any of these words")
     label, vectors = name or label, np.array(list(vectors_by_text.values()))
@@ -138,10 +167,33 @@ def _texts(words: Any) -> list[str]:
     return texts
 
 
-def _folder(encoder: Any) -> tuple[str, Path]:
+def _open(encoder: Any, revision: str | None, *, fast: bool, **options: Any) -> tuple[str, Encodes]:
+    """The name of an encoder, and what encodes."""
+    if revision is not None and not is_hub_name(encoder):
+        raise InputError("revision: is for a name on a hub, owner/name")
+    if isinstance(encoder, tuple) and len(encoder) == 2:
+        label = type(encoder[0]).__name__
+        return label, Encoder(in_memory(*encoder, where=label), fast=fast)
+    if isinstance(encoder, (str, os.PathLike)):
+        label, folder = _folder(encoder, revision)
+        return label, Encoder(open_pretrained(folder, **options), fast=fast)
+    if hasattr(encoder, "encode") or callable(encoder):
+        label = getattr(encoder, "__name__", type(encoder).__name__)
+        return label, FunctionEncoder(encoder, label)
+    raise InputError(
+        "encoder: expected a folder, a name, a pair (model, tokenizer), an object with encode(texts), or a function, "
+        f"not {quote(encoder)}"
+    )
+
+
+def _folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str, Path]:
     """The name of an encoder, and its folder."""
-    if not isinstance(encoder, (str, os.PathLike)) or not os.fspath(encoder):
-        raise InputError(f"encoder: expected a folder or a name, not {quote(encoder)}")
+    if not os.fspath(encoder):
+        raise InputError("encoder: is an empty text; expected a folder or a name")
+    if is_hub_name(encoder):
+        from .hub import fetch_hub_model
+
+        return str(encoder), fetch_hub_model(str(encoder), revision)
     path = Path(os.fspath(encoder)).expanduser()
     if path.is_dir():
         return path.resolve().name, path

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..embeddings.kinds import REGISTRY, VECTORS, Kind, kind_of
+from ..embeddings.loading import with_words
 from ..embeddings.memory import check_in_memory
 from ..embeddings.store_of import MODEL, open_folder
 from ..errors import InputError, quote, unknown_name
@@ -55,6 +56,7 @@ def load(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
+    words: Iterable[str] | None = None,
 ) -> Model: ...
 def load(
     source: Any,
@@ -66,6 +68,7 @@ def load(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
+    words: Iterable[str] | None = None,
 ) -> Model | Corpus | LanguageModel | ContextualVectors:
     """A model of word vectors, from a file, an object in memory, or by name; or a corpus, or a language model.
 
@@ -79,12 +82,13 @@ def load(
         - gensim's KeyedVectors, FastTextKeyedVectors, Word2Vec and FastText; WEFE's WordEmbeddingModel; Flair's
           WordEmbeddings;
         - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
+        - a torch.nn.Embedding, or an array (words, dimensions), with `words`;
         - a biasgrid model, of any kind, which is returned as it is;
         - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
           .zip, too), or a list of sentences;
-        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder with the
-          model.safetensors, config.json and tokenizer.json of a BERT, or a mapping sentence -> score, measured
-          elsewhere (docs/language_models.md);
+        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder as transformers
+          has it (config.json, model.safetensors, a tokenizer's files), or a mapping sentence -> score, measured
+          elsewhere (docs/language_models.md); `language_model` takes more;
         - of words in contexts: a mapping word -> its vector in each context, or a pair (words, array of the shape
           (words, contexts, dimensions)).
     kind
@@ -95,7 +99,7 @@ def load(
         What to call the model; None for the object's or the file's name.
     format
         Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged". Of a language
-        model: "llama-gguf", "bert", or "scores"; None to tell it from the files.
+        model: "transformers", "gguf", or "scores"; None to tell it from the files.
     sha256
         Of a file and what is read with it (docs/data.md), which must match.
     trust_pickle
@@ -105,6 +109,8 @@ def load(
     subwords
         Give words that are not in the vocabulary a vector made of their n-grams, as fastText does. For fastText .bin
         files, gensim's FastText files and objects.
+    words
+        Of a torch.nn.Embedding, or an array: the word of each row, in order.
 
     Returns
     -------
@@ -136,6 +142,8 @@ def load(
             raise InputError(f"{option}: expected a text, not {quote(value)}")
     if kind not in (None, *REGISTRY):
         raise InputError(f"kind: {unknown_name('value', kind, REGISTRY)}")
+    if words is not None:
+        source = with_words(source, words, name)
     wanted = REGISTRY[kind or VECTORS]
     options |= {"subwords": subwords, "trust_pickle": trust_pickle}
     defaults = inspect.signature(load).parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,27 +11,9 @@ from ..config.shipped import plugins_of, shipped_models
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
-from ..plan.paths import PLACE
 from ..registry import load_plugins
-from ..resources import resource
+from ..resources import cache_folder
 from ..termination import tidy_termination
-
-
-def cache_folder() -> Path:
-    """Where fetched models are kept: BIASGRID_EMBEDDINGS, a checkout's data/embeddings, or the user's cache."""
-    if place := os.environ.get(PLACE):
-        return Path(place).expanduser()
-    checkout = resource("data")
-    if (checkout.parent / "pyproject.toml").is_file():
-        return checkout / "embeddings"
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "biasgrid" / "embeddings"
 
 
 def shipped(name: str) -> Mapping[str, Any] | None:

@@ -161,7 +161,7 @@ class Model(Strict):
         if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
             return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
-        if self.format is not None and self.format not in formats and not is_pending():
+        if self.format not in (None, *formats, *kind.former_formats) and not is_pending():
             raise BiasgridError(f"format: {readers.REGISTRY.unknown(self.format, formats)}")
         for other_kind in kinds.REGISTRY.values():
             for key in set(other_kind.keys) - set(kind.keys):

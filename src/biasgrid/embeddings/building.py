@@ -103,13 +103,13 @@ def check_extra(name: str, model: Mapping[str, Any]) -> None:
 def _form(model: Mapping[str, Any]) -> str:
     source = model["source"]
     if source["type"] == "encoded":
-        return "bert"
+        return "transformers"
     if source["type"] == "trained":
         from . import training
 
         algorithm = source["algorithm"]
         return (
-            "bert"
+            "transformers"
             if algorithm in training.LANGUAGE_MODELS
             else ""
             if algorithm in training.MODULES

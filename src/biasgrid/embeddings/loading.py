@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,28 @@ def load(
         return SubwordModel(store, Subwords.open(store.path)) if subwords else store
 
 
+def with_words(source: Any, words: Iterable[str], name: str | None = None) -> tuple[list[str], Any]:
+    """The pair (words, array) of a torch.nn.Embedding, or an array, and the words of its rows, in order.
+
+    Raises InputError for another source, and where there are not as many words as rows.
+    """
+    weight = getattr(source, "weight", source)
+    if hasattr(weight, "detach"):
+        weight = weight.detach().cpu().float().numpy()
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"words: expected a list of words, not {quote(words)}")
+    names = list(words)
+    if not isinstance(weight, np.ndarray) or weight.ndim != 2:
+        raise InputError(
+            f"words: is for a torch.nn.Embedding, or an array (words, dimensions), not {quote(type(source).__name__)}"
+        )
+    if len(names) != len(weight):
+        raise InputError(
+            f"words: has {len(names)} words, and {name or type(source).__name__} {len(weight)} rows"
+        )
+    return names, weight
+
+
 def _of_object(source: Any, name: str | None, prefix: str, subwords: bool) -> Model:
     if hasattr(source, "check_model"):
         raise InputError("a transform is no model: put it over one with model.under(transform)")
@@ -73,7 +95,7 @@ def _of_object(source: Any, name: str | None, prefix: str, subwords: bool) -> Mo
             )
             return MemoryModel.of(words, array, name=name, vocab_prefix=prefix)
     if isinstance(source, np.ndarray):
-        raise InputError("an array has no words: give load((words, array))")
+        raise InputError("an array has no words: give load(array, words=[...])")
     raise InputError(f"cannot load {type(source).__name__} {quote(source):.60}; allowed: {LISTED}")
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..config.study import Run
+from ..resources import PLACE
 from ..validation import to_record
 
 if TYPE_CHECKING:
     from ..planned import Cell, Evaluation, Inference
-
-PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
 
 
 @dataclass(frozen=True)

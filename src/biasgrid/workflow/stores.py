@@ -18,9 +18,9 @@ from ..embeddings.readers.pins import files_of
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
-from ..plan.paths import PLACE, Folders
+from ..plan.paths import Folders
 from ..plan.study import Study
-from ..resources import find_file
+from ..resources import PLACE, find_file
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 
 BEGUN = 0.02  # of an archive: what is read of less says nothing of its speed
-# a cell's inference on one core, with every test, until a step of inference is done: they come after all cells, as each
-# takes every core, and are the longest steps. Of the rehearsed case study's 861 scores, on two cores: 112 s
+# a cell's inference on one core, with every test, until a step of inference is done: these come after all cells, as
+# each takes every core, and are the longest steps. Of the rehearsed case study's 861 scores, on two cores: 112 s
 INFERENCE = 0.13
 
 

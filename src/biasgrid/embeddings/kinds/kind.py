@@ -45,6 +45,8 @@ class Kind:
         such model. Empty: only the folder and the name of one are opened.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
+    former_formats
+        Names that formats had before, which are still read.
     section
         The keys of a model's entry in a config that only this kind has, all of which may be left out (None). Whoever
         changes one has another model.
@@ -85,6 +87,7 @@ class Kind:
     make: str
     load: str = ""
     formats: Mapping[str, str] | None = None
+    former_formats: tuple[str, ...] = ()
     section: type[Strict] = Strict
     fetched: bool = True
     algorithms: tuple[str, ...] = ()

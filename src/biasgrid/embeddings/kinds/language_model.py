@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from ..language.formats import FORMATS
+from typing import Literal
+
+from ...validation import Strict, field
+from ..language.formats import FORMATS, FORMER
 from ..language.model import KIND, LanguageModel
 from .kind import Kind
+
+
+class Section(Strict):
+    """What only a language model has."""
+
+    device: Literal["auto", "cpu", "cuda"] = field(
+        "where it computes; left out, or `auto`: on a GPU where torch sees one", None
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] = field(
+        "in which numbers it computes, `float32` if left out; `bfloat16` changes verdicts", None
+    )
+    fast: bool = field(
+        "whether a score may depend, in its last digits, on what is scored beside it: a third cheaper; left out: it "
+        "may not",
+        None,
+    )
+
 
 KINDS = (
     Kind(
@@ -14,6 +34,8 @@ KINDS = (
         make="biasgrid.embeddings.making:make_language_model",
         load="biasgrid.embeddings.language.loading:load",
         formats=FORMATS,
+        former_formats=tuple(FORMER),
+        section=Section,
         algorithms=("bert",),
         complete=True,
         scores=True,

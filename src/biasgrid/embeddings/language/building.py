@@ -5,25 +5,31 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, unknown_name
-from ...files import hash_file
-from ..aside import write_aside
-from .bert_network import CONFIG, HEAD, WEIGHTS
-from .byte_pairs import check
-from .formats import BERT, LLAMA, SCORES
-from .gguf_file import MAGIC, GgufFile
-from .llama_sizes import Sizes
+from ...files import hash_file, hold_lock
+from ...resources import cache_folder
+from ..aside import PARTIAL, write_aside
+from ..temporary import working_folder
+from .formats import FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
+from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
+from .pretrained import (
+    BESIDE,
+    CONFIG,
+    ENCODER,
+    INDEX,
+    MASKED,
+    TOKENIZERS,
+    WEIGHTS,
+    read_kind,
+)
 from .scores import TABLE, read_table
-from .word_pieces import SETTINGS, TOKENIZER, VOCABULARY
 
-GGUF = "model.gguf"
-HEADER = 100 << 20  # bytes of a .safetensors file's header, which names its tensors: no more are allowed
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
@@ -47,8 +53,8 @@ def make_language_model(
     Parameters
     ----------
     archive
-        A file: .gguf, or model.safetensors with config.json and tokenizer.json beside it. Or a folder with these, or
-        that of a language model, whose entries of model.json are kept.
+        A file: .gguf, or model.safetensors with config.json and a tokenizer's files beside it. Or a folder with
+        these, or that of a language model, whose entries of model.json are kept.
     folder
         The model's; a former one is replaced when this one is whole.
     name, model
@@ -67,12 +73,18 @@ def make_language_model(
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     source_files = _files(archive)
     format = model.get("format") or old_record.get("format") or _format(archive, source_files)
-    if format not in READ:
-        raise BiasgridError(f"format: {unknown_name('format', format, READ)}")
-    files, facts = READ[format](archive, source_files)
+    format = FORMER.get(format, format)
+    if format not in FORMATS:
+        raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
     put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
     with write_aside(folder, "making this model") as scratch:
+        if format == GGUF:
+            file, put = _gguf(archive, source_files), _link
+            source_files = _files(_converted(file) if not keep else convert(file, scratch / "converted"))
+            old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(file)}}
+            format = TRANSFORMERS
+        files, facts = (_scores if format == SCORES else _transformers)(archive, source_files)
         for file, path in files.items():
             (put if keep else _reference)(path.resolve(), scratch / file)
         record = {
@@ -98,12 +110,12 @@ def make_language_model(
 def _files(archive: Path) -> Files:
     """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
     try:
-        if archive.is_dir() or archive.suffix == ".safetensors":
+        if archive.is_dir() or archive.suffix == ".safetensors" or archive.name == CONFIG:
             parent = archive if archive.is_dir() else archive.parent
             files = {
                 path.name: path for path in sorted(parent.iterdir()) if path.is_file() and path.name != MODEL
             }
-            if not archive.is_dir():  # whatever its name is
+            if archive.suffix == ".safetensors":  # whatever its name is
                 files = {name: path for name, path in files.items() if path.suffix != ".safetensors"}
                 files[WEIGHTS] = archive
             return files
@@ -117,46 +129,49 @@ def _files(archive: Path) -> Files:
 def _format(archive: Path, files: Files) -> str:
     """The format that the names of the files, or a single one's first bytes, say."""
     if any(name.endswith(".gguf") for name in files):
-        return LLAMA
-    if WEIGHTS in files:
-        return BERT
+        return GGUF
+    if {WEIGHTS, INDEX, CONFIG} & files.keys():
+        return TRANSFORMERS
     if len(files) == 1 and _beginning(archive if archive.is_file() else next(iter(files.values()))) == MAGIC:
-        return LLAMA
+        return GGUF
     raise BiasgridError(
-        f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZER}"
+        f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZERS[0]}"
     )
 
 
-def _llama(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+def _gguf(archive: Path, files: Files) -> Path:
     paths = [path for name, path in files.items() if name.endswith(".gguf")] or list(files.values())
     if len(paths) != 1:
         raise BiasgridError(f"{archive}: has {len(paths)} .gguf files, and a model is one of them")
-    file = GgufFile.open(paths[0])
-    check(file.path, file.fields)
-    Sizes.from_file(file)
-    return {GGUF: paths[0]}, {"masked": False}
+    return paths[0].resolve()  # which errors name: a user's file, where it is
 
 
-def _bert(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
-    # vocab.txt serves in place of tokenizer.json, with tokenizer_config.json if it is there
-    tokenizer_files = [TOKENIZER] if TOKENIZER in files or VOCABULARY not in files else [VOCABULARY]
-    for name in (WEIGHTS, CONFIG, *tokenizer_files):
-        if name not in files:
-            raise BiasgridError(f"{archive}: has no {name}; a BERT is {WEIGHTS}, {CONFIG} and {TOKENIZER}")
-    if VOCABULARY in tokenizer_files and SETTINGS in files:
-        tokenizer_files.append(SETTINGS)
-    try:
-        config = json.loads(files[CONFIG].read_bytes())
-        kind = config["model_type"]
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise BiasgridError(f"{files[CONFIG]}: not the config of a model: {error!r:.200}") from None
-    if kind != "bert":
-        raise BiasgridError(f"{files[CONFIG]}: model_type: {unknown_name('value', kind, ['bert'])}")
-    masked = any(tensor.startswith(HEAD) for tensor in _tensors(files[WEIGHTS]))
-    facts: dict[str, Any] = {"masked": masked}
-    if not masked:
+def _converted(file: Path) -> Path:
+    """The folder that a user's .gguf file was converted into, once for all: the file's hash is its name."""
+    folder = cache_folder() / "converted" / hash_file(file)
+    with hold_lock(folder.parent / f".{folder.name}.lock"):
+        if not folder.is_dir():
+            scratch = folder.with_name(f".{folder.name}{PARTIAL}")
+            shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+            os.replace(convert(file, scratch), folder)
+    return folder
+
+
+def _transformers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    names = [name for name in (CONFIG, INDEX, *TOKENIZERS, *BESIDE) if name in files]
+    names += sorted(name for name in files if name.endswith(".safetensors"))
+    # a file may have another name than those that transformers looks for, and so has a folder of its own
+    with working_folder() as folder:
+        for name in names:
+            _reference(files[name].resolve(), folder.path / name)
+        try:
+            kind = read_kind(folder.path)
+        except BiasgridError as error:
+            raise BiasgridError(str(error).replace(str(folder.path), str(archive))) from None
+    facts: dict[str, Any] = {"masked": kind == MASKED}
+    if kind == ENCODER:
         facts[NO_SCORES] = "has no head for masked words: it is an encoder, and no language model"
-    return {name: files[name] for name in (WEIGHTS, CONFIG, *tokenizer_files)}, facts
+    return {name: files[name] for name in names}, facts
 
 
 def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
@@ -166,26 +181,6 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     read_table(table)
     # of a text that the table lacks nothing is known
     return {TABLE: table}, {"masked": True, MEASURED: True}
-
-
-# format -> the model's files by their names in its folder, and entries of model.json
-READ: dict[str, Callable[[Path, Files], tuple[Files, dict[str, Any]]]] = {
-    LLAMA: _llama,
-    BERT: _bert,
-    SCORES: _scores,
-}
-
-
-def _tensors(path: Path) -> list[str]:
-    """The names of the tensors of a .safetensors file."""
-    try:
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if length > min(HEADER, path.stat().st_size):
-                raise ValueError("the header is longer than the file")
-            return list(dict(json.loads(file.read(length))))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise BiasgridError(f"{path}: not a safetensors file: {error!r:.200}") from None
 
 
 def _beginning(path: Path) -> bytes:

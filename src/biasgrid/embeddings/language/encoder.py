@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,16 @@ from .templates import PlacedWord
 PIECES = 512  # of a batch
 WORD, SENTENCE, FIRST, LAST = "word", "sentence", "first", "last"
 POOLS = (WORD, SENTENCE, FIRST, LAST)
+
+
+class Encodes(Protocol):
+    """What makes vectors of words in sentences."""
+
+    def encode(
+        self, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
+    ) -> NDArray[np.float64]:
+        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece."""
+        ...
 
 
 class States(NamedTuple):
@@ -66,19 +76,13 @@ class Encoder:
         vectors = []
         states_of_texts = self.states([sentence.text for sentence in sentences], layer)
         for sentence, (states, pieces) in zip(sentences, states_of_texts, strict=True):
-            word = pieces.of((sentence.start, sentence.end))
-            pooled = {
-                WORD: lambda: states[word].mean(axis=0),
-                SENTENCE: lambda: states.mean(axis=0),
-                FIRST: lambda: states[0],
-                LAST: lambda: states[np.flatnonzero(pieces.inner)[-1]],
-            }
-            found = pieces.inner.any() if pool != WORD else bool(word)
-            vectors.append(
-                pooled[pool]()
-                if found and sentence.end > sentence.start
-                else np.full(states.shape[1], np.nan)
-            )
+            inner = np.flatnonzero(pieces.inner)
+            word = pieces.of((sentence.start, sentence.end)) if sentence.end > sentence.start else []
+            if len(inner) == 0 or (pool == WORD and not word):
+                vectors.append(np.full(states.shape[1], np.nan))
+                continue
+            chosen = {WORD: word, SENTENCE: slice(None), FIRST: slice(1), LAST: inner[-1:]}[pool]
+            vectors.append(states[chosen].mean(axis=0))
         return np.array(vectors)
 
     def states(self, texts: Sequence[str], layer: int = -1) -> list[States]:
@@ -91,7 +95,8 @@ class Encoder:
         for text, each in zip(texts, pieces, strict=True):
             if len(each.ids) > model.positions:
                 raise InputError(
-                    f"{text[:40]!r} has {len(each.ids)} pieces; allowed: up to {model.positions} with the special ones"
+                    f"{text[:40]!r} has {len(each.ids)} pieces; allowed: up to {model.positions}, special ones among "
+                    "them"
                 )
 
         def compute(batch: Batch) -> object:

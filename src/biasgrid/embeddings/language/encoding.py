@@ -1,4 +1,4 @@
-"""Vectors of words in sentences: what an encoder makes of each, pooled over its pieces and over templates.
+"""Vectors of words in sentences: what an encoder makes of each, as a mean over templates.
 
 A word's vector depends on nothing but the word, the templates and the encoder: it is the same to the last bit on one
 machine, whatever else is encoded with it.
@@ -17,26 +17,25 @@ from ...errors import BiasgridError
 from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
-from .bert import Bert
 from .contextual import CONTEXTS, KIND
-from .templates import PlacedWord, Templates
+from .encoder import WORD, Encoder, Encodes
+from .pretrained import open_pretrained
+from .templates import Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
-VERSION = 1
-WORD, SENTENCE = "word", "sentence"
-POOLS = (WORD, SENTENCE)
+VERSION = 2
 BLOCK = 256  # words whose sentences are in memory at a time
 
 
 def encode(
-    encoder: Bert,
+    encoder: Encodes,
     words: Iterable[str],
     templates: Templates,
     pool: str = WORD,
     layer: int = -1,
     contexts: bool = False,
 ) -> dict[str, NDArray[np.float32]]:
-    """The vectors of words: the mean over the templates of what `pool_states` returns (dimensions,), or with
+    """The vectors of words: the mean over the templates of what the encoder returns (dimensions,), or with
     `contexts` all of it, one after the other (templates x dimensions,). A word without any piece has none.
 
     Raises
@@ -47,11 +46,8 @@ def encode(
     word_vectors, unique_words = {}, list(dict.fromkeys(words))
     for start in range(0, len(unique_words), BLOCK):
         sentences_of_words = {word: templates.placed(word) for word in unique_words[start : start + BLOCK]}
-        rows = pool_states(
-            encoder,
-            [sentence for sentences in sentences_of_words.values() for sentence in sentences],
-            pool,
-            layer,
+        rows = encoder.encode(
+            [sentence for sentences in sentences_of_words.values() for sentence in sentences], pool, layer
         )
         ends = np.cumsum([len(sentences) for sentences in sentences_of_words.values()])
         for word, vectors in zip(sentences_of_words, np.split(rows, ends[:-1]), strict=True):
@@ -60,28 +56,6 @@ def encode(
                     np.float32
                 )
     return word_vectors
-
-
-def pool_states(
-    encoder: Bert, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
-) -> NDArray[np.float64]:
-    """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece.
-
-    `word`: the mean of the states of the pieces that have any character of the word. `sentence`: the mean of the
-    states of all pieces, [CLS] and [SEP] among them, as sentence-transformers pools.
-    """
-    states_of_sentences = encoder.states(
-        [sentence.text for sentence in sentences], layer, specials=pool == SENTENCE
-    )
-    vectors = []
-    for sentence, (states, offsets) in zip(sentences, states_of_sentences, strict=True):
-        if pool == WORD:
-            states = states[(offsets[:, 0] < sentence.end) & (offsets[:, 1] > sentence.start)]
-        # float64: a mean in float32 loses digits with the number of pieces
-        piece_states = states.astype(np.float64)
-        has_pieces = len(piece_states) and sentence.end > sentence.start
-        vectors.append(piece_states.mean(axis=0) if has_pieces else np.full(piece_states.shape[1], np.nan))
-    return np.array(vectors)
 
 
 def write(
@@ -95,7 +69,7 @@ def write(
     words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
     vectors = _read_former(folder, words, metadata)
     if new_words := [word for word in words if word not in vectors]:
-        encoder = Bert(archive.parent if archive.is_file() else archive, {})
+        encoder = Encoder(open_pretrained(archive.parent if archive.is_file() else archive))
         vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
     encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
     if not encoded_words:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
 FORMATS = {
-    TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked or "
-    "a causal model, or an encoder (needs the extra `language`)",
+    TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked "
+    "or a causal model, or an encoder (needs the extra `language`)",
     GGUF: "a causal model in a .gguf file, with its tokenizer (needs the extra `gguf`)",
     SCORES: "a table of sentences and the scores that somebody measured",
 }

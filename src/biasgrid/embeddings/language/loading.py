@@ -12,7 +12,7 @@ from ..memory import check_in_memory
 from ..readers import check_sha256, suffixless
 from ..temporary import working_folder
 from .building import make_language_model
-from .formats import FORMATS, SCORES
+from .formats import FORMATS, FORMER, SCORES
 from .model import LanguageModel
 from .sentence import check_text
 
@@ -29,7 +29,7 @@ def load(
     Parameters
     ----------
     source
-        A .gguf file; a folder with model.safetensors, config.json and tokenizer.json, or the first of these; a table
+        A .gguf file; a folder with config.json, model.safetensors and a tokenizer's files, or one of these; a table
         of measured scores, with `format`; or a mapping sentence -> log-likelihood, or pseudo-log-likelihood.
     name
         What to call it; None for the file's name.
@@ -52,6 +52,7 @@ def load(
             f"{quote(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
             "score"
         )
+    format = FORMER.get(format, format) if format else None
     if format is not None and format not in FORMATS:
         raise InputError(f"format: {unknown_name('format', format, FORMATS)}")
     if sha256 is not None:

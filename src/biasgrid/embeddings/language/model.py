@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, quote
-from .formats import NETWORKS, Network
+from .formats import FORMER, NETWORKS, Network
 from .sentence import Sentence, check_text
 
 MODEL = "model.json"
@@ -29,12 +29,12 @@ NO_SCORES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LanguageModel:
-    """An opened language model; `open` makes it.
+    """An opened language model; `open` makes it of a folder, `of` of what is in memory.
 
     Attributes
     ----------
     path
-        The model's folder.
+        The model's folder; None of one in memory.
     name
         Its name, as tables print it.
     metadata
@@ -42,12 +42,15 @@ class LanguageModel:
         not is causal: it predicts the next word.
     keeper
         What keeps a temporary folder, as long as the model is there.
+    given
+        What scores with a model in memory.
     """
 
-    path: Path
+    path: Path | None
     name: str
     metadata: dict[str, Any]
     keeper: object = None
+    given: Network | None = None
 
     kind = KIND
     vocab_prefix = ""
@@ -68,6 +71,7 @@ class LanguageModel:
             metadata = json.loads(file.read_text(encoding="utf-8"))
             metadata.pop("scores", None)
             stored_name, format, masked = metadata["name"], metadata["format"], metadata["masked"]
+            format = metadata["format"] = FORMER.get(format, format)
             if format not in NETWORKS or not isinstance(stored_name, str) or not isinstance(masked, bool):
                 raise ValueError(f"format {format!r}, masked {masked!r}")
             for file in metadata.get("sha256", {}):
@@ -75,6 +79,11 @@ class LanguageModel:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise BiasgridError(f"{path}: not a whole language model: {error!r:.200}") from None
         return cls(path, name or stored_name, metadata, keeper)
+
+    @classmethod
+    def of(cls, network: Network, *, name: str, masked: bool) -> LanguageModel:
+        """A language model in memory."""
+        return cls(None, name, {"name": name, "kind": KIND, "masked": masked}, given=network)
 
     @property
     def masked(self) -> bool:
@@ -115,7 +124,9 @@ class LanguageModel:
 
     @cached_property
     def network(self) -> Network:
-        """The network that scores, loaded once."""
+        """What scores, loaded once."""
+        if self.given is not None:
+            return self.given
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
         return getattr(importlib.import_module(module), name)(self.path, self.metadata)
 
@@ -138,7 +149,9 @@ class LanguageModel:
         return isinstance(word, str)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the path: what unpickles it opens the model again."""
+        """A pickle is the path: what unpickles it opens the model again; of a model in memory it is the model."""
+        if self.path is None:
+            return LanguageModel, (None, self.name, self.metadata, None, self.given)
         return LanguageModel.open, (self.path.absolute(), self.name)
 
     def __repr__(self) -> str:

@@ -206,7 +206,7 @@ class Pretrained:
         attended
             Where there is one, int64 (rows, length): 1, or 0 where a row is filled up.
         places
-            Where something is predicted, int64 (rows, places). At a place, a causal model predicts the piece after it.
+            Where something is predicted, int64 (rows, places). A causal model predicts the piece after a place.
         labels
             The pieces there, int64 (rows, places), or several of each (rows, places, pieces).
         """
@@ -264,8 +264,8 @@ def read_kind(folder: Path) -> ModelKind:
     kind = next((kind for end, kind in ARCHITECTURES.items() if names[0].endswith(end)), None)
     if kind is None or config.get("is_encoder_decoder") or config["model_type"] in OTHER_ORDERS:
         raise BiasgridError(
-            f"{folder / CONFIG}: {quote(names[0])} is no masked model (...ForMaskedLM), no causal one (...ForCausalLM, "
-            "...LMHeadModel), and no encoder (...Model)"
+            f"{folder / CONFIG}: {quote(names[0])} is no masked model (...ForMaskedLM), no causal one "
+            "(...ForCausalLM, ...LMHeadModel), and no encoder (...Model)"
         )
     if not any((folder / name).is_file() for name in (WEIGHTS, INDEX)):
         raise BiasgridError(f"{folder}: has no {WEIGHTS}; other files of weights are not read")

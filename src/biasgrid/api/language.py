@@ -1,0 +1,121 @@
+"""`language_model`: a language model from whatever a user has it in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..embeddings.language.functions import FunctionScores, Scores
+from ..embeddings.language.model import LanguageModel
+from ..embeddings.language.network import scoring
+from ..embeddings.language.pretrained import DEVICES, DTYPES, ENCODER, MASKED, choice, in_memory
+from ..errors import InputError, quote
+from .load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def language_model(
+    source: str | os.PathLike[str] | Mapping[str, float] | Callable[[list[str]], Sequence[float]] | Any,
+    tokenizer: Any = None,
+    *,
+    name: str | None = None,
+    revision: str | None = None,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32",
+    fast: bool = False,
+) -> LanguageModel:
+    """A language model, which scores texts: masked or causal, of any architecture that transformers loads, or any
+    function.
+
+    Parameters
+    ----------
+    source
+        - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), or a .gguf file;
+        - a name on Hugging Face's hub, "owner/name", which is fetched when it is missing, after saying so; or a
+          shipped model's, such as "smollm2-135m";
+        - a model of transformers in memory, with its `tokenizer`;
+        - a function: list of texts -> the log-likelihood of each; or an object with such a method `score`, and
+          perhaps `score_continuations`, of pairs (prefix, text), for metrics that ask for words in templates;
+        - a mapping text -> score, measured elsewhere;
+        - a language model, which is returned as it is.
+    tokenizer
+        Of a model in memory: a fast one, which says where in a text its pieces are.
+    name
+        What to call it; None for the file's, the folder's or the function's name.
+    revision
+        Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
+    device
+        Where a network computes: "cpu", "cuda", or "auto" for a GPU where torch sees one. A model in memory stays
+        where it is.
+    dtype
+        Of a network's weights that are read. "bfloat16" changes verdicts.
+    fast
+        Whether a score may depend, in its last digits, on the texts that are scored beside it: a third cheaper.
+
+    Returns
+    -------
+    LanguageModel
+        `metrics.pll_preference(query, model)` and the like measure with it; `model.score(texts)` is the
+        log-likelihood of each text.
+
+    Raises
+    ------
+    InputError
+        The source is none of these, or an option does not fit it.
+    NetworkError
+        A model cannot be fetched.
+    BiasgridError
+        A package of the extra `language` is missing, or the files are no language model's.
+
+    Examples
+    --------
+    >>> import biasgrid as bg
+    >>> model = bg.language_model(lambda texts: [-2.0 * len(text.split()) for text in texts], name="short is good")
+    >>> model.score(["She is a nurse.", "Yes."]).tolist()
+    [-8.0, -2.0]
+    """
+    choice("device", device, DEVICES)
+    choice("dtype", dtype, DTYPES)
+    if revision is not None and not is_hub_name(source):
+        raise InputError("revision: is for a name on a hub, owner/name")
+    if tokenizer is not None:
+        pretrained = in_memory(source, tokenizer, where=name or type(source).__name__)
+        if pretrained.kind == ENCODER:
+            raise InputError(
+                f"{pretrained.where}: predicts no words: it is an encoder, and no language model"
+            )
+        return LanguageModel.of(
+            scoring(pretrained, fast=fast), name=pretrained.where, masked=pretrained.kind == MASKED
+        )
+    if is_hub_name(source):
+        from .hub import fetch_hub_model
+
+        source, name = fetch_hub_model(str(source), revision), name or str(source)
+    if isinstance(source, (str, os.PathLike, Mapping, LanguageModel)):
+        model = load(source, kind="language_model", name=name)
+        options = {"device": device, "dtype": dtype, "fast": fast}
+        return replace(model, metadata={**model.metadata, **options}) if model.path else model
+    if hasattr(source, "base_model") and hasattr(source, "config"):
+        raise InputError(
+            f"{type(source).__name__}: a model in memory needs its tokenizer: language_model(model, tokenizer)"
+        )
+    if callable(source) or isinstance(source, Scores):
+        label = name or getattr(source, "__name__", type(source).__name__)
+        return LanguageModel.of(FunctionScores(source, label), name=label, masked=False)
+    raise InputError(
+        f"{quote(source):.80} is no language model; allowed: a folder or a file, a name, a model with its tokenizer, "
+        "a function of a list of texts, an object with score(texts), a mapping text -> score"
+    )
+
+
+def is_hub_name(source: Any) -> bool:
+    """Whether it is a name on a hub, owner/name, and nothing on this disk."""
+    if not isinstance(source, str) or source.startswith((".", "/", "~")):
+        return False
+    owner, slash, rest = source.partition("/")
+    return bool(slash and owner and rest) and "/" not in rest and not Path(source).exists()

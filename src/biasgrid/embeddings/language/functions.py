@@ -1,0 +1,171 @@
+"""Functions and objects in memory that score or encode texts: whatever they are, and whoever made them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError, quote
+from .encoder import SENTENCE
+from .sentence import Sentence
+from .templates import PlacedWord
+
+BLOCK = 256  # texts that are given at a time
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """An object that scores texts. With a method `score_continuations(list of (prefix, text))`, log P(text | prefix)
+    of each, it is asked words in templates, too; the space between the two is the text's."""
+
+    def score(self, texts: list[str]) -> Sequence[float]:
+        """The log-likelihood of each text: natural logarithm."""
+        ...
+
+
+@dataclass(frozen=True)
+class FunctionScores:
+    """Scores of sentences by a function, or by an object of the protocol `Scores`.
+
+    Parameters
+    ----------
+    source
+        A list of texts -> the log-likelihood of each; or such an object.
+    name
+        What messages call it.
+    """
+
+    source: Callable[[list[str]], Sequence[float]] | Scores
+    name: str
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence, or of its part given what comes before (sentences,).
+
+        Raises
+        ------
+        InputError
+            Values that are no log-likelihoods, one for each text; a part, where continuations are not scored.
+        """
+        values = np.full(len(sentences), np.nan)
+        whole = [place for place, sentence in enumerate(sentences) if sentence.part is None]
+        parts = [place for place, sentence in enumerate(sentences) if sentence.part is not None]
+        texts = [sentences[place].text for place in whole]
+        values[whole] = self._values(
+            self.source.score if isinstance(self.source, Scores) else self.source, texts
+        )
+        if parts:
+            continuations = getattr(self.source, "score_continuations", None)
+            if continuations is None:
+                raise InputError(
+                    f"{self.name}: scores whole texts, and this metric asks for a word after others; give an object "
+                    "with score(texts) and score_continuations(pairs of prefix and text)"
+                )
+            values[parts] = self._values(continuations, [_continuation(sentences[place]) for place in parts])
+        return values
+
+    def _values(self, function: Callable[[list[Any]], Any], asked: list[Any]) -> NDArray[np.float64]:
+        values = np.empty(0)
+        for block in _blocks(asked):
+            found = _array(function(block), self.name, "log-likelihoods")
+            if found.shape != (len(block),):
+                raise InputError(
+                    f"{self.name}: expected {len(block)} log-likelihoods, one of each text, not {found.shape}"
+                )
+            if (above := found > 0).any():
+                raise InputError(
+                    f"{self.name}: {found[above][0]:g} for {quote(block[int(above.argmax())])} is no log-likelihood: "
+                    "it is above 0"
+                )
+            values = np.concatenate([values, found])
+        return values
+
+
+def _continuation(sentence: Sentence) -> tuple[str, str]:
+    """What comes before a part, and the part with the space before it; nothing after it is seen."""
+    start, end = sentence.part or (0, len(sentence.text))
+    prefix = sentence.text[:start].rstrip()
+    return prefix, sentence.text[len(prefix) : end]
+
+
+@dataclass(frozen=True)
+class FunctionEncoder:
+    """Vectors of texts by a function, or by an object with `encode`.
+
+    Parameters
+    ----------
+    source
+        A list of texts -> an array (texts, dimensions), of NumPy or torch; or an object whose `encode` takes the list
+        by position, as sentence-transformers' does, or batches, as MTEB's protocol says (its `encode` has a parameter
+        `task_metadata`).
+    name
+        What messages call it.
+    """
+
+    source: Any
+    name: str
+
+    def encode(
+        self, sentences: Sequence[PlacedWord], pool: str = SENTENCE, layer: int = -1
+    ) -> NDArray[np.float64]:
+        """The vector of each sentence (sentences, dimensions).
+
+        Raises
+        ------
+        InputError
+            A pool or a layer that is not the encoder's own; values that are no vectors, one for each text.
+        """
+        if pool != SENTENCE or layer != -1:
+            raise InputError(f"{self.name}: makes one vector of a text: pool is 'sentence', and layer -1")
+        vectors: list[NDArray[np.float64]] = []
+        for block in _blocks([sentence.text for sentence in sentences]):
+            found = _array(self._encode(block), self.name, "vectors")
+            if found.ndim != 2 or len(found) != len(block) or not found.shape[1]:
+                raise InputError(
+                    f"{self.name}: expected an array ({len(block)}, dimensions), a row of each text, not {found.shape}"
+                )
+            if vectors and vectors[0].shape[1] != found.shape[1]:
+                raise InputError(
+                    f"{self.name}: vectors of {vectors[0].shape[1]} and of {found.shape[1]} dimensions"
+                )
+            if not np.isfinite(found).all():
+                raise InputError(f"{self.name}: a vector has a number that is not finite")
+            vectors.append(found)
+        return np.concatenate(vectors)
+
+    def _encode(self, texts: list[str]) -> Any:
+        encode = getattr(self.source, "encode", self.source)
+        if "task_metadata" not in _parameters(encode):
+            return encode(texts)
+        task = SimpleNamespace(name="biasgrid", type="STS", languages=[], modalities=["text"])
+        return encode(
+            [{"text": texts}], task_metadata=task, hf_split="test", hf_subset="default", prompt_type=None
+        )
+
+
+def _parameters(function: Callable[..., Any]) -> set[str]:
+    try:
+        return set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # of compiled code
+        return set()
+
+
+def _blocks(values: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(values), BLOCK):
+        yield values[start : start + BLOCK]
+
+
+def _array(found: Any, name: str, what: str) -> NDArray[np.float64]:
+    if hasattr(found, "detach"):  # torch's, on whichever device
+        found = found.detach().cpu().float().numpy()
+    try:
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}: expected {what}, not {quote(type(found).__name__)}: {error!s:.100}"
+        ) from None
