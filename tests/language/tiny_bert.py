@@ -104,6 +104,7 @@ def write_bert(folder: Path, weights: dict[str, np.ndarray] | None = None, **con
     folder.mkdir(parents=True, exist_ok=True)
     save_file(weights_of() if weights is None else weights, folder / "model.safetensors")
     said = {
+        "architectures": ["BertForMaskedLM"],
         "model_type": "bert",
         "vocab_size": len(PIECES),
         "hidden_size": SIZE,
