@@ -22,19 +22,33 @@ from tiny_bert import (
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language.bert import Bert
+from biasgrid.embeddings.language import batches, masked
 from biasgrid.embeddings.language.building import make_language_model
+from biasgrid.embeddings.language.encoder import Encoder
+from biasgrid.embeddings.language.masked import Masked
+from biasgrid.embeddings.language.network import open_network
+from biasgrid.embeddings.language.pretrained import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 TEXT = "ab c dab . fa"
 WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=3), min_size=1, max_size=7)
 
 
+def opened(folder):
+    return Masked(open_pretrained(folder))
+
+
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    return Bert(write_bert(tmp_path_factory.mktemp("bert")), {})
+    return opened(write_bert(tmp_path_factory.mktemp("bert")))
+
+
+@pytest.fixture(scope="module")
+def encoder(bert):
+    return Encoder(bert.pretrained)
 
 
 @pytest.fixture(scope="module")
@@ -53,27 +67,27 @@ def near(value):
 @pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
 def test_states_are_those_of_the_published_network(tmp_path, named, activation):
     weights = weights_of(seed=5)
-    bert = Bert(write_bert(tmp_path, named(weights), hidden_act=activation), {})
+    encoder = Encoder(open_pretrained(write_bert(tmp_path, named(weights), hidden_act=activation)))
     expected = Reference(weights, activation).states(ids_of(TEXT))
     for layer in range(-LAYERS - 1, LAYERS + 1):
-        (found,) = bert.states([TEXT], layer, specials=True)
-        assert found.states.dtype == np.float32
+        (found,) = encoder.states([TEXT], layer)
+        assert found.pieces.ids == ids_of(TEXT)
         np.testing.assert_allclose(found.states, expected[layer], atol=1e-5)
-        (inner,) = bert.states([TEXT], layer)
-        np.testing.assert_array_equal(inner.states, found.states[1:-1])
 
 
-def test_offsets_are_characters_of_the_text_as_it_was_given(bert):
-    (found,) = bert.states(["Äb c."], specials=True)
-    assert found.offsets.tolist() == [[0, 0], [0, 1], [1, 2], [3, 4], [4, 5], [0, 0]]
-    assert bert.states([""])[0].states.shape == (0, 8)
+def test_offsets_are_characters_of_the_text_as_it_was_given(encoder):
+    (found,) = encoder.states(["Äb c."])
+    assert found.pieces.offsets.tolist() == [[0, 0], [0, 1], [1, 2], [3, 4], [4, 5], [0, 0]]
+    assert found.pieces.words == [None, 0, 0, 1, 2, None]
+    (empty,) = encoder.states([""])
+    assert (empty.states.shape, empty.pieces.inner.tolist()) == ((2, 8), [False, False])
 
 
 def test_weights_of_half_precision_are_read(tmp_path):
     half = {name: weight.astype(np.float16) for name, weight in weights_of().items()}
-    bert = Bert(write_bert(tmp_path, half), {})
+    encoder = Encoder(open_pretrained(write_bert(tmp_path, half)))
     np.testing.assert_allclose(
-        bert.states(["ab"])[0].states, Reference(half).states(ids_of("ab"))[-1][1:-1], atol=1e-5
+        encoder.states(["ab"])[0].states, Reference(half).states(ids_of("ab"))[-1], atol=1e-5
     )
 
 
@@ -82,12 +96,12 @@ def test_a_list_of_pieces_does_as_well_as_a_tokenizer(tmp_path, bert):
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
     asked = [Sentence("Äb [MASK] zz."), Sentence(TEXT)]
-    np.testing.assert_array_equal(Bert(folder, {}).score(asked), bert.score(asked))
+    np.testing.assert_array_equal(opened(folder).score(asked), bert.score(asked))
     (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
-    cased = Bert(folder, {})
-    assert cased.pieces.split("Ab")[0] == ids_of("[UNK]")
+    cased = opened(folder)
+    assert cased.pretrained.split("Ab").ids == ids_of("[UNK]")
     model = make_language_model(folder, tmp_path / "made", name="m", model={}, metadata={})
-    assert model.network.pieces.split("Ab")[0] == ids_of("[UNK]")
+    assert model.network.pretrained.split("Ab").ids == ids_of("[UNK]")
     np.testing.assert_array_equal(model.score([Sentence(TEXT)]), cased.score([Sentence(TEXT)]))
 
 
@@ -98,7 +112,7 @@ def test_a_list_of_pieces_does_as_well_as_a_tokenizer(tmp_path, bert):
 @pytest.mark.parametrize("named", [dict, older])
 def test_the_whole_text_is_the_sum_over_pieces_each_masked_alone(tmp_path, named, decoder):
     weights = weights_of(seed=2, decoder=decoder)
-    bert = Bert(write_bert(tmp_path, named(weights)), {})
+    bert = opened(write_bert(tmp_path, named(weights)))
     ids = ids_of(TEXT)
     expected = Reference(weights).score(ids, [[place] for place in range(1, len(ids) - 1)])
     assert bert.score([Sentence(TEXT)]) == near([expected])
@@ -107,7 +121,7 @@ def test_the_whole_text_is_the_sum_over_pieces_each_masked_alone(tmp_path, named
 def test_a_bias_that_only_the_decoder_has_is_the_heads(tmp_path, bert):
     weights = weights_of()
     weights["cls.predictions.decoder.bias"] = weights.pop("cls.predictions.bias")
-    other = Bert(write_bert(tmp_path, weights), {})
+    other = opened(write_bert(tmp_path, weights))
     assert other.score([Sentence(TEXT)]) == bert.score([Sentence(TEXT)])
 
 
@@ -145,12 +159,10 @@ def test_beside_another_text_the_pieces_of_both_are_scored(bert, reference):
 @settings(deadline=None, max_examples=60)
 @given(WORDS, WORDS)
 def test_of_a_pair_as_many_pieces_are_scored_in_each(bert, one, two):
-    from biasgrid.embeddings.language.bert import shared
-
     first, second = ids_of(" ".join(one)), ids_of(" ".join(two))
-    of_first, of_second = shared(first, second), shared(second, first)
+    of_first, of_second = masked.shared(first, second), masked.shared(second, first)
     assert [first[place] for place in sorted(of_first)] == [second[place] for place in sorted(of_second)]
-    assert shared(first, first) == set(range(len(first)))
+    assert masked.shared(first, first) == set(range(len(first)))
 
 
 @settings(deadline=None, max_examples=25)
@@ -160,9 +172,9 @@ def test_scores_are_log_probabilities_by_brute_force(bert, reference, words, dat
     text = " ".join(words)
     ids = ids_of(text)
     place = data.draw(st.integers(1, len(ids) - 2))
-    start, end = bert.pieces.split(text)[1][place]
-    masked = [*ids[:place], 4, *ids[place + 1 :]]
-    distribution = np.exp(reference.log_probabilities(masked)[place])
+    start, end = bert.pretrained.split(text).offsets[place].tolist()
+    seen = [*ids[:place], 4, *ids[place + 1 :]]
+    distribution = np.exp(reference.log_probabilities(seen)[place])
     assert distribution.sum() == pytest.approx(1)
     (found,) = bert.score([Sentence(text, (start, end))])
     assert found <= 0
@@ -171,35 +183,59 @@ def test_scores_are_log_probabilities_by_brute_force(bert, reference, words, dat
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(WORDS.map(" ".join), min_size=2, max_size=6), st.randoms())
-def test_neither_other_texts_nor_threads_change_a_bit(bert, texts, draw):
+def test_neither_other_texts_nor_threads_change_a_bit(bert, encoder, texts, draw):
     asked = [
         question
         for text in texts
         for question in (Sentence(text), Sentence(text, (0, 1)), Sentence(text, beside=texts[0]))
     ]
     alone = np.array([bert.score([one])[0] for one in asked])
-    states = [bert.states([text])[0].states for text in texts]
+    states = [encoder.states([text])[0].states for text in texts]
     order = draw.sample(range(len(asked)), len(asked))
     threads = torch.get_num_threads()
     try:
-        torch.set_num_threads(draw.choice([1, 2, 3]))
+        torch.set_num_threads(draw.choice([1, 2, 5]))
         np.testing.assert_array_equal(bert.score([asked[place] for place in order]), alone[order])
-        for found, expected in zip(bert.states(texts), states, strict=True):
+        for found, expected in zip(encoder.states(texts), states, strict=True):
             np.testing.assert_array_equal(found.states, expected)
     finally:
         torch.set_num_threads(threads)
 
 
-def test_copies_that_are_not_all_in_memory_at_once(bert, monkeypatch):
+@settings(deadline=None, max_examples=15)
+@given(st.lists(WORDS.map(" ".join), min_size=2, max_size=9))
+def test_batches_of_any_shape_differ_by_little(bert, texts):
+    fast = Masked(bert.pretrained, fast=True)
+    assert fast.score([Sentence(text) for text in texts]) == pytest.approx(
+        bert.score([Sentence(text) for text in texts]), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_copies_that_are_not_all_in_memory_at_once(bert, monkeypatch, fast):
+    """A batch has no more pieces than it may, but where a single text has."""
     expected = bert.score([Sentence(TEXT)])
-    monkeypatch.setattr("biasgrid.embeddings.language.bert.BATCH", 20)
-    assert bert.score([Sentence(TEXT)]) == near(expected)
+    made, batch = [], batches._batch
+
+    def noted(*arguments):
+        made.append(batch(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(batches, "_batch", noted)
+    monkeypatch.setattr(masked, "PIECES", 32)
+    assert Masked(bert.pretrained, fast=fast).score([Sentence(TEXT)]) == near(expected)
+    assert sum(len(found.ids) for found in made) >= 9
+    assert max(found.ids.numel() for found in made) <= 32
+    monkeypatch.setattr(masked, "PIECES", 1)
+    made.clear()
+    assert Masked(bert.pretrained, fast=fast).score([Sentence(TEXT)]) == near(expected)
+    assert {len(found.ids) for found in made} == {1}
 
 
 # what has no score, and what is refused
 
 
-def test_nothing_to_score_is_no_number(bert):
+def test_nothing_to_score_is_no_number(bert, encoder):
     most = " ".join("a" * (POSITIONS - 2))
     asked = [
         Sentence(""),
@@ -210,21 +246,20 @@ def test_nothing_to_score_is_no_number(bert):
     ]
     assert np.isnan(bert.score(asked)).tolist() == [True, True, True, True, False]
     with pytest.raises(BiasgridError, match=f"has {POSITIONS + 1} pieces; allowed: up to {POSITIONS}"):
-        bert.states([f"{most} a"])
+        encoder.states([f"{most} a"])
 
 
 @pytest.mark.parametrize("layer", [LAYERS + 1, -LAYERS - 2])
-def test_a_layer_that_is_not_there(bert, layer):
+def test_a_layer_that_is_not_there(encoder, layer):
     with pytest.raises(BiasgridError, match="allowed: -3 to 2"):
-        bert.states(["a"], layer)
+        encoder.states(["a"], layer)
 
 
-def test_an_encoder_scores_no_text(tmp_path):
-    bert = Bert(write_bert(tmp_path, weights_of(head=False)), {})
-    assert not bert.masked
-    assert bert.states(["ab"])[0].states.shape == (2, 8)
-    with pytest.raises(BiasgridError, match="has no head for masked words"):
-        bert.score([Sentence("ab")])
+def test_an_encoders_states_need_no_head(tmp_path, encoder):
+    folder = write_bert(tmp_path, weights_of(head=False), architectures=["BertModel"])
+    np.testing.assert_allclose(
+        Encoder(open_pretrained(folder)).states(["ab"])[0].states, encoder.states(["ab"])[0].states, atol=1e-6
+    )
 
 
 def _without(name):
@@ -255,59 +290,66 @@ def _lacking(name):
     [
         (_without("model.safetensors"), "has no model.safetensors"),
         (_without("config.json"), "has no config.json"),
-        (_without("tokenizer.json"), "has no tokenizer.json and no vocab.txt"),
-        (_written("model.safetensors", b"\x08\0\0\0\0\0\0\0nonsense"), "model.safetensors: is damaged"),
-        (_written("config.json", b"{"), "config.json: is damaged"),
-        (_written("config.json", b"[]"), "config.json: is damaged"),
+        (_without("tokenizer.json"), "has no tokenizer; expected tokenizer.json, or one of vocab.txt"),
+        (_written("model.safetensors", b"\x08\0\0\0\0\0\0\0nonsense"), "its file of weights is damaged"),
+        (_written("config.json", b"{"), "config.json: not the config of a model: JSONDecodeError"),
+        (_written("config.json", b"[]"), "config.json: not the config of a model: TypeError"),
+        (_written("config.json", b"{}"), "config.json: not the config of a model: KeyError"),
         (_written("tokenizer.json", b"{}"), "tokenizer.json: is damaged"),
-        (_config(model_type="roberta"), "model_type 'roberta'"),
+        (_config(architectures=None), "config.json: names no architecture"),
+        (_config(model_type="rober"), "does not know its model_type"),
+        (_config(hidden_act="swishes"), "cannot open it: KeyError: 'swishes'"),
+        (_config(num_attention_heads=3), "cannot open it: ValueError: The hidden size"),
+        (_config(hidden_size="8"), "cannot open it: "),
+        (_config(hidden_size=16), "its weights do not fit config.json"),
+        (_config(intermediate_size=13), "its weights do not fit config.json"),
+        (_config(vocab_size=20), "its weights do not fit config.json"),
+        (_config(num_hidden_layers=0), "config.json has no layer for the weights "),
+        (_config(num_hidden_layers=LAYERS - 1), "config.json has no layer for the weights "),
         (
-            _config(position_embedding_type="relative_key"),
-            "position_embedding_type 'relative_key' cannot be read",
+            _config(num_hidden_layers=LAYERS + 1),
+            "has no weights of its head for masked words, or of a layer: ",
         ),
-        (_config(hidden_act="swish"), "hidden_act: unknown function 'swish'"),
-        (_config(num_attention_heads=3), "is not a BERT model's"),
-        (_config(num_hidden_layers=0), "is not a BERT model's"),
-        (_config(hidden_size="8"), "is not a BERT model's"),
-        (_config(intermediate_size=13), "has the shape .12, 8., and config.json says .13, 8."),
-        (_config(num_hidden_layers=3), "has no weight encoder.layer.2"),
-        (_config(vocab_size=20), "has 22 pieces, and"),
-        (_lacking("embeddings.LayerNorm.bias"), "has no weight embeddings.LayerNorm.bias"),
-        (_lacking("cls.predictions.bias"), "has no weight cls.predictions.bias"),
+        (_lacking("embeddings.LayerNorm.bias"), "or of a layer: bert.embeddings.LayerNorm.bias"),
+        (_lacking("cls.predictions.bias"), "has no weights of its head for masked words"),
+        (
+            lambda folder: write_bert(folder, weights_of(head=False)),
+            "has no weights of its head for masked words",
+        ),
         (
             _weights(**{"cls.predictions.bias": np.zeros(3, np.float32)}),
-            "cls.predictions.bias has the shape .3,.",
+            "its weights do not fit config.json",
         ),
     ],
 )
 def test_what_is_no_bert_is_refused_in_one_line(tmp_path, damage, says):
     folder = write_bert(tmp_path / "model")
     damage(folder)
-    with pytest.raises(BiasgridError, match=says) as caught:
-        Bert(folder, {})
+    with pytest.raises(BiasgridError) as caught:
+        open_pretrained(folder)
+    assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
     assert str(folder) in str(caught.value)
 
 
-@pytest.mark.parametrize("package", ["torch", "safetensors", "tokenizers"])
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(BiasgridError, match="no such folder; a name on a hub has the form owner/name"):
+        open_pretrained(tmp_path / "none")
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
     folder = write_bert(tmp_path)
     monkeypatch.setattr("biasgrid.extras.has", lambda name: name != package)
-    with pytest.raises(BiasgridError, match=f"needs {package}; install it"):
-        Bert(folder, {})
-
-
-@pytest.mark.parametrize("count", [LAYERS - 1, 10**9])
-def test_a_config_with_other_layers_than_the_weights_is_one_line(tmp_path, count):
-    folder = write_bert(tmp_path / "bert", num_hidden_layers=count)
-    with pytest.raises(BiasgridError, match=f"has not the {count} layers that config.json says"):
-        Bert(folder, {}).score([Sentence("a b")])
+    with pytest.raises(BiasgridError, match=f"needs {package}; install it: pip install 'biasgrid.language"):
+        open_network(folder, {})
 
 
 def test_an_edited_config_beside_the_weights_makes_the_model_anew(tmp_path):
     folder = write_bert(tmp_path / "bert")
     source = {"type": "file", "path": str(folder / "model.safetensors")}
-    entry = {"label": "B", "kind": "language_model", "format": "bert", "source": source}
+    entry = {"label": "B", "kind": "language_model", "format": "transformers", "source": source}
     first = build_store("mine", entry, tmp_path / "embeddings")
     assert build_store("mine", entry, tmp_path / "embeddings").metadata == first.metadata
     config = json.loads((folder / "config.json").read_text())
@@ -326,9 +368,7 @@ def test_words_at_the_mask_have_the_probability_of_the_published_network(bert, r
     for row, text in zip(found, texts, strict=True):
         for value, word in zip(row, words, strict=True):
             ids = ids_of(text.replace("[MASK]", word))
-            (place,) = [
-                at for at, piece in enumerate(bert.pieces.split(text)[0]) if piece == bert.pieces.mask
-            ]
+            place = bert.pretrained.split(text).ids.index(bert.pretrained.mask)
             assert value == near(reference.score(ids, [[place]]))
     # whatever else is asked
     alone = bert.fill(texts[2:3], [words])

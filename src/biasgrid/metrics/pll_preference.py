@@ -33,7 +33,9 @@ def pll_preference(
         None.
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have.
+        only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
+        which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
+        2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
     scores
         The sentences' scores, set after set.
 
@@ -41,10 +43,11 @@ def pll_preference(
     -------
     Score
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
-        first. NaN where a sentence has no score, such as "cp" of a causal model. `scalars`: pairs, preferred, ties;
-        p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis prints it),
-        p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the share's 95 %
-        interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its partner.
+        first. NaN where a sentence has no score, such as "cp" or "l2r" of a causal model. `scalars`: pairs,
+        preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
+        prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the
+        share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its
+        partner.
 
     Notes
     -----
@@ -55,7 +58,8 @@ def pll_preference(
     Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. So many
     of them move the value and p_binomial. The permutation test and p_untied leave them out.
 
-    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have.
+    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have, as
+    they alone have "l2r".
 
     Examples
     --------
@@ -122,7 +126,8 @@ METRICS = (
         details={"difference": "log-likelihood of the sentence less that of its partner"},
         reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
         "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "
-        "ACL 2020 (sz); Maddalozzo. Methods and measures for bias detection in natural language processing. "
-        "Politecnico di Torino 2023, section 4.2",
+        "ACL 2020 (sz); Kauf, Ivanova. A better way to do masked language model scoring. ACL 2023 (l2r); Maddalozzo. "
+        "Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023, section "
+        "4.2",
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.sentence import Sentence
 
-ScoreKind = Literal["sz", "cp"]
+ScoreKind = Literal["sz", "cp", "l2r"]
 
 
 def of_model(
@@ -24,7 +24,8 @@ def of_model(
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
         "cp": of a masked model only the pieces that a sentence shares with the other of its pair (Nangia et al.
-        2020). Sets belong together by twos: the first and the second, the third and the fourth.
+        2020). Sets belong together by twos: the first and the second, the third and the fourth. "l2r": as "sz" of a
+        masked model, which does not see the rest of a piece's word (Kauf & Ivanova 2023).
     """
     sets = [s.keys for s in targets]
     if score == "cp":
@@ -34,7 +35,7 @@ def of_model(
             for text, partner in zip(texts, sets[place ^ 1], strict=True)
         ]
     else:
-        requests = [Sentence(text) for texts in sets for text in texts]
+        requests = [Sentence(text, l2r=score == "l2r") for texts in sets for text in texts]
     return {"scores": model.score(requests)}
 
 

@@ -54,7 +54,8 @@ class Causal:
         )
 
     def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
-        """The most probable pieces after a text, with their probabilities, falling.
+        """The most probable pieces after a text, with their probabilities, falling; of several that read the same,
+        such as halves of characters, the first.
 
         Raises
         ------
@@ -67,8 +68,10 @@ class Causal:
             raise InputError(f"{quote(text)}: has {len(ids)} pieces, and the model takes {model.positions}")
         vocabulary = list(range(model.words))
         (row,) = self._run([Row(ids, [len(ids) - 1], [vocabulary])])
-        order = np.argsort(-row[0], kind="stable")[:best]
-        return {model.tokenizer.decode([int(piece)]): float(np.exp(row[0][piece])) for piece in order}
+        found: dict[str, float] = {}
+        for piece in np.argsort(-row[0], kind="stable")[:best]:
+            found.setdefault(model.tokenizer.decode([int(piece)]), float(np.exp(row[0][piece])))
+        return found
 
     def _log_probabilities(self, texts: Sequence[tuple[int, ...]]) -> list[NDArray[np.float64]]:
         """The log-probability of each piece of each text but the first, given those before it."""

@@ -126,8 +126,7 @@ class FunctionEncoder:
             found = _array(self._encode(block), self.name, "vectors")
             if found.ndim != 2 or len(found) != len(block) or not found.shape[1]:
                 raise InputError(
-                    f"{self.name}: expected an array ({len(block)}, dimensions), a row of each text, not "
-                    f"{found.shape}"
+                    f"{self.name}: expected an array ({len(block)}, dimensions), one of each text, not {found.shape}"
                 )
             if vectors and vectors[0].shape[1] != found.shape[1]:
                 raise InputError(

@@ -14,7 +14,6 @@ from .pretrained import Pieces, Pretrained
 from .sentence import Sentence
 
 PIECES = 1024  # of a batch of copies of texts in which a piece is masked
-WORD_L2R = "word_l2r"
 
 
 class Masked:
@@ -26,16 +25,11 @@ class Masked:
         The model, with its head for masked words.
     fast
         Whether a score may depend, in its last digits, on the others (`batches`).
-    pseudo
-        What of a whole text is masked with each piece: "single", the piece alone (Salazar et al. 2020); "word_l2r",
-        also those of its word to its right (Kauf & Ivanova 2023), so that a word of several pieces is not made
-        probable by its own rest.
     """
 
-    def __init__(self, pretrained: Pretrained, *, fast: bool = False, pseudo: str = "single") -> None:
+    def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
         self.pretrained = pretrained
         self._fast = fast
-        self._pseudo = pseudo
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
@@ -105,7 +99,10 @@ class Masked:
         if sentence.part:
             copies = [(places, [*places, *hidden])]
         else:
-            copies = [([place], [*self._masked_with(pieces, place), *hidden]) for place in places]
+            copies = [
+                ([place], [place, *(_rest_of_word(pieces, place) if sentence.l2r else ()), *hidden])
+                for place in places
+            ]
         return [
             Row(
                 [model.mask if place in masked else piece for place, piece in enumerate(pieces.ids)],
@@ -113,13 +110,6 @@ class Masked:
                 [pieces.ids[place] for place in asked],
             )
             for asked, masked in copies
-        ]
-
-    def _masked_with(self, pieces: Pieces, place: int) -> list[int]:
-        if self._pseudo != WORD_L2R:
-            return [place]
-        return [
-            other for other in range(place, len(pieces.ids)) if pieces.words[other] == pieces.words[place]
         ]
 
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
@@ -132,6 +122,12 @@ class Masked:
         elif sentence.hidden:
             places -= set(pieces.of(sentence.hidden))
         return sorted(places)
+
+
+def _rest_of_word(pieces: Pieces, place: int) -> list[int]:
+    """The places right of a piece that are of its word."""
+    right = range(place + 1, len(pieces.ids))
+    return [other for other in right if pieces.words[other] == pieces.words[place]]
 
 
 def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:

@@ -118,7 +118,7 @@ class LanguageModel:
 
     def takes(self, sentence: Sentence) -> bool:
         """Whether it can be asked for this score: a causal model sees no words after those that it scores."""
-        return self.masked or not (sentence.hidden or sentence.beside)
+        return self.masked or not (sentence.hidden or sentence.beside or sentence.l2r)
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:

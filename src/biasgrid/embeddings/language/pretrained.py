@@ -203,15 +203,17 @@ class Pretrained:
         """
         self._asked.places = places
         try:
-            logits = self.model(input_ids=ids, attention_mask=attended, **self._options).logits
+            found = self.model(input_ids=ids, attention_mask=attended, **self._options)
         finally:
             self._asked.places = None
+        # models for pretraining have two heads
+        logits = found.prediction_logits if "prediction_logits" in found else found.logits
         if logits.shape[1] != places.shape[1]:  # it has no part before its head
             logits = logits.gather(1, places[..., None].expand(-1, -1, logits.shape[-1]))
         logits = logits.float()
         several = labels if labels.ndim == 3 else labels[..., None]
-        found = logits.gather(-1, several) - logits.logsumexp(-1, keepdim=True)
-        return found if labels.ndim == 3 else found[..., 0]
+        values = logits.gather(-1, several) - logits.logsumexp(-1, keepdim=True)
+        return values if labels.ndim == 3 else values[..., 0]
 
     def states(self, ids: Any, attended: Any, layer: int) -> Any:
         """The states after a layer, float tensor (rows, length, dimensions): 0 are the embeddings of pieces."""
@@ -351,8 +353,8 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
     known = len(tokenizer) > len(set(tokenizer.all_special_ids))
     if not known or not tokenizer("he she it", add_special_tokens=False)["input_ids"]:
         raise BiasgridError(f"{where}: its tokenizer knows no words")
-    if max(tokenizer.get_vocab().values()) >= words:
-        raise BiasgridError(f"{where}: the tokenizer has {len(tokenizer)} pieces, and the model {words}")
+    if (pieces := max(tokenizer.get_vocab().values()) + 1) > words:
+        raise BiasgridError(f"{where}: the tokenizer has {pieces} pieces, and the model {words}")
     return Pretrained(model.eval(), tokenizer, kind, where)
 
 

@@ -29,12 +29,17 @@ class Sentence:
     beside
         Another text that differs in some words: only the pieces that both have are scored (the pseudo-log-likelihood
         of CrowS-Pairs). A causal model cannot be asked so.
+    l2r
+        Whether a masked model that scores a piece does not see the rest of its word, to the right of it, either
+        (PLL-word-l2r, Kauf & Ivanova 2023). What a word is says its tokenizer. A causal model never sees it, and
+        cannot be asked so.
     """
 
     text: str
     part: Span | None = None
     hidden: Span | None = None
     beside: str = ""
+    l2r: bool = False
 
     @property
     def continuation(self) -> tuple[str, str]:
@@ -47,13 +52,14 @@ class Sentence:
     def to_dict(self) -> dict[str, Any]:
         """The sentence as JSON has it; what is left out is not in it."""
         spans = {name: list(span) for name in ("part", "hidden") if (span := getattr(self, name))}
-        return {"text": self.text, **spans, **({"beside": self.beside} if self.beside else {})}
+        others = {name: value for name in ("beside", "l2r") if (value := getattr(self, name))}
+        return {"text": self.text, **spans, **others}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Sentence:
         """The sentence of such a mapping."""
         spans = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
-        return cls(record["text"], beside=record.get("beside", ""), **spans)
+        return cls(record["text"], beside=record.get("beside", ""), l2r=record.get("l2r", False), **spans)
 
 
 def check_text(text: Any, what: str = "") -> None:
