@@ -1096,7 +1096,8 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
     [
         (
             {"type": "ftp"},
-            "unknown type 'ftp'; allowed: answers, file, gensim-data, hub, transformers, sentence-transformers, pypi, url",
+            "unknown type 'ftp'; allowed: answers, file, gensim-data, hub, transformers, sentence-transformers, "
+            "pypi, url",
         ),
         ({}, "unknown type None"),
         ({"type": ["url"]}, "unknown type"),

@@ -17,9 +17,29 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from biasgrid.embeddings.language.threads import one_thread  # noqa: E402
 
 POSITIONS, SIZE = 40, 16
-WORDS = (
-    "the a nurse doctor he she is was here there man woman strong cooks and . ##s ##r ##ly un ##kind".split()
-)
+WORDS = [
+    "the",
+    "a",
+    "nurse",
+    "doctor",
+    "he",
+    "she",
+    "is",
+    "was",
+    "here",
+    "there",
+    "man",
+    "woman",
+    "strong",
+    "cooks",
+    "and",
+    ".",
+    "##s",
+    "##r",
+    "##ly",
+    "un",
+    "##kind",
+]
 MERGES = "t h,th e,Ġ the,h e,Ġ he,Ġ s,Ġs he,n u,nu r,nur s,nurs e,Ġ nurse,i s,Ġ is,e r,Ġ c,o o,Ġc oo"
 SPECIAL = {
     "BERT": ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),

@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import yaml
+from biasgrid.embeddings.language.bert import Bert
 from conftest import ROOT, files_in
 from tiny_encoder import write_encoder
 
@@ -14,7 +15,6 @@ import biasgrid as bg
 from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
-from biasgrid.embeddings.language.bert import Bert
 from biasgrid.embeddings.language.templates import Templates
 from biasgrid.plan.study import Study
 
