@@ -17,7 +17,7 @@ from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.language import bert_training
 from biasgrid.embeddings.language.masked import Masked
 from biasgrid.embeddings.language.model import LanguageModel
-from biasgrid.embeddings.language.pretrained import open_pretrained
+from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.plan.study import Study
 

@@ -95,7 +95,7 @@ def _read_fine_tuned_model(
     from biasgrid.embeddings.language.encoder import Encoder
     from biasgrid.embeddings.language.encoding import encode
     from biasgrid.embeddings.language.masked import Masked
-    from biasgrid.embeddings.language.pretrained import open_pretrained
+    from biasgrid.embeddings.language.opening import open_pretrained
     from biasgrid.embeddings.language.templates import Templates as Sentences
 
     from .behaviour import behaviour

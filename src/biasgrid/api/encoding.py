@@ -15,7 +15,7 @@ from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.pretrained import DEVICES, DTYPES, choice, in_memory, open_pretrained
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model

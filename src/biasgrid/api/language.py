@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..embeddings.language.architectures import ENCODER, MASKED
 from ..embeddings.language.functions import FunctionScores, Scores
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.network import scoring
-from ..embeddings.language.pretrained import DEVICES, DTYPES, ENCODER, MASKED, choice, in_memory
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory
 from ..errors import InputError, quote
 from .load import load
 

@@ -352,7 +352,7 @@ def test_a_fine_tuned_model_does_what_was_planted(record):
 @pytest.mark.network
 def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
     from biasgrid.embeddings.language.encoder import Encoder
-    from biasgrid.embeddings.language.pretrained import open_pretrained
+    from biasgrid.embeddings.language.opening import open_pretrained
 
     encoder = Encoder(open_pretrained(small / "results/small/trained/bert/0.5/0.35/1"))
     words, truth = record["occupations"], np.array(record["truth"])

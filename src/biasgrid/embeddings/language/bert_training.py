@@ -25,11 +25,13 @@ from ...errors import BiasgridError
 from ...extras import require_for
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
+from .architectures import MASKED
 from .batches import Batch
 from .building import make_language_model
 from .formats import TRANSFORMERS
 from .model import MODEL, LanguageModel
-from .pretrained import MASKED, Pretrained, open_pretrained, quiet
+from .opening import open_pretrained, quiet
+from .pretrained import Pretrained
 from .threads import one_thread
 
 VERSION = 3  # raise it when a change of this module changes weights

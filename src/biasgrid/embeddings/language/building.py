@@ -16,11 +16,11 @@ from ...resources import cache_folder
 from ..aside import PARTIAL, write_aside
 from ..temporary import working_folder
 from . import answers
+from .architectures import ENCODER, MASKED, read_kind
 from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
 from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
-from .pretrained import ENCODER, MASKED, read_kind
 from .scores import TABLE, read_table
 
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts

@@ -22,7 +22,7 @@ from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
 from .formats import ANSWERS, SENTENCE_TRANSFORMERS
 from .functions import open_sentence_transformer
-from .pretrained import open_pretrained
+from .opening import open_pretrained
 from .templates import Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew

@@ -17,7 +17,7 @@ from ...errors import BiasgridError, InputError, quote
 from ...extras import require_for
 from .encoder import SENTENCE
 from .formats import SENTENCE_TRANSFORMERS
-from .pretrained import choose_device, one_line, quiet
+from .opening import choose_device, one_line, quiet
 from .sentence import Sentence
 from .templates import PlacedWord
 from .threads import one_thread

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...extras import require_for
 from .formats import GGUF
-from .pretrained import one_line, quiet
+from .opening import one_line, quiet
 
 MAGIC = b"GGUF"
 
