@@ -243,7 +243,7 @@ LOCK = UV_CUSTOM_COMPILE_COMMAND="make locks" $(UV) pip compile --quiet --univer
 locks: .venv-locks/installed ## the files of exact versions and checksums, from pyproject.toml, for Python 3.11 and newer
 	printf 'hatchling\npip\n' | $(LOCK) - --output-file requirements.lock
 	before=requirements.lock; for extra in test language notebooks docs slurm; do \
-		$(LOCK) --extra $$extra $$(printf -- ' --constraints %s' $$before) \
+		$(LOCK) --extra $$extra $$([ $$extra != language ] || echo --extra gguf) $$(printf -- ' --constraints %s' $$before) \
 			$$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
 			--output-file requirements-$$extra.lock || exit; \
 		before="$$before requirements-$$extra.lock"; \

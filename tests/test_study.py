@@ -38,7 +38,7 @@ def changed(path, value):
         (
             ("models", "one", "source"),
             {"type": "ftp"},
-            "one: source: type: unknown value 'ftp'; allowed: file, gensim-data",
+            "one: source: type: unknown value 'ftp'; allowed: answers, file, gensim-data",
         ),
         (
             ("models", "one", "source"),

@@ -26,6 +26,7 @@ EXTRAS = {
 OF_MODELS = {
     "transformers": ("a language model", "language", ("transformers", "torch")),
     "gguf": ("a language model in a .gguf file", "gguf", ("transformers", "torch", "gguf", "accelerate")),
+    "sentence-transformers": ("encoded", "sentence-transformers", ("sentence_transformers", "torch")),
     "npy-parquet": ("a Parquet file", "arrow", ("pyarrow",)),
     "gensim": ("trained by gensim", "gensim", ("gensim",)),
 }

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cell import model_of, query_of
-from .embeddings.language.formats import SCORES
+from .embeddings.language.formats import ANSWERS, SCORES
 from .embeddings.language.model import KIND, MEASURED, LanguageModel
 from .embeddings.language.scores import Scores, entries
 from .embeddings.language.sentence import Sentence
@@ -36,7 +36,7 @@ BLOCK, SAVED_EVERY = (
     30,
 )  # sentences that are scored at a time; seconds after which what is scored is saved
 # of a model's folder, what stands beside its scores
-FACTS = ("masked", MEASURED, "perplexity", "masked_accuracy", "held_out", "licence")
+FACTS = ("masked", MEASURED, "answered_by", "perplexity", "masked_accuracy", "held_out", "licence")
 
 
 class Recorder:
@@ -86,7 +86,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
         # of what scores; cells say all others
-        "versions": {} if model.metadata.get(MEASURED) else _of_torch(),
+        "versions": {} if model.metadata["format"] in (ANSWERS, SCORES) else _of_torch(),
     }
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")

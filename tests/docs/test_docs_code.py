@@ -47,6 +47,10 @@ frame = pd.DataFrame(model.vectors(sorted(words)), index=sorted(words))
 save_facebook_model(FastText([["doctor", "nurse"]], vector_size=4, min_count=1), "cc.en.300.bin")
 """,
     "docs/debias.md": GENDER,
+    "docs/how-to/measure-any-model.md": """
+Path("texts.jsonl").write_text('{"biasgrid_texts": 1}\\n{"key": "1", "text": " kind", "prefix": "He is"}\\n')
+log_likelihood = lambda prefix, text: -1.0
+""",
     "docs/inference.md": GENDER,
     "docs/migration.md": GENDER + KEYED_VECTORS,
 }

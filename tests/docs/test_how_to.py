@@ -98,3 +98,16 @@ def test_a_table_is_one_file_of_at_most_40_lines():
     table, _ = blocks("add-a-table-or-figure", "python")
     assert table.count("\n") <= 40
     assert f"```python\n{table}```" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_sources_of_the_page_on_any_model():
+    query = {"targets": {"A": ["a"], "B": ["b"]}, "attributes": {"C": ["c"]}}
+    config = {"study": "small", "criteria": {"First": {"queries": {"q": query}}}, "figures": []}
+    found = set()
+    for block in blocks("measure-any-model", "yaml"):
+        parts = yaml.safe_load(block)
+        kinds = {entry.get("kind") for entry in parts.get("models", {}).values()}
+        metrics = {"lpbs": {}} if kinds == {"language_model"} else {"rnd": {}}
+        study = Study.of(config | {"metrics": metrics} | parts)
+        found |= {entry["source"]["type"] for entry in study.sources.values()}
+    assert {"transformers", "sentence-transformers"} <= found

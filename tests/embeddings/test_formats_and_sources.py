@@ -198,6 +198,8 @@ TAKES = {
     "file": {"path": TEXTS, "sha256": [SHA256], "instructions": TEXTS},
     "gensim-data": {"dataset": NAMES, "md5": [MD5, [MD5, MD5]], "base": [ADDRESS]},
     "hub": {"repository": ["a/b"], "revision": NAMES, "files": FILES, "base": [ADDRESS]},
+    "transformers": {"path": TEXTS, "name": ["a/b"], "revision": NAMES, "base": [ADDRESS]},
+    "sentence-transformers": {"path": TEXTS, "name": ["a/b"], "revision": NAMES, "base": [ADDRESS]},
     "pypi": {"package": NAMES, "version": NAMES, "sha256": [SHA256], "members": FILES, "sdist": [True]},
     "url": {"url": [ADDRESS, [ADDRESS, ADDRESS]], "sha256": [SHA256], "md5": [MD5], "filename": NAMES},
 }

@@ -1094,7 +1094,11 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ({"type": "ftp"}, "unknown type 'ftp'; allowed: file, gensim-data, hub, pypi, url"),
+        (
+            {"type": "ftp"},
+            "unknown type 'ftp'; allowed: answers, file, gensim-data, hub, transformers, sentence-transformers, "
+            "pypi, url",
+        ),
         ({}, "unknown type None"),
         ({"type": ["url"]}, "unknown type"),
         ("a.bin", "unknown type 'a.bin'"),

@@ -32,8 +32,14 @@ WORDS = [
     "woman",
     "strong",
     "cooks",
+    "and",
+    ".",
+    "##s",
+    "##r",
+    "##ly",
+    "un",
+    "##kind",
 ]
-WORDS += ["and", ".", "##s", "##r", "##ly", "un", "##kind"]
 MERGES = "t h,th e,Ġ the,h e,Ġ he,Ġ s,Ġs he,n u,nu r,nur s,nurs e,Ġ nurse,i s,Ġ is,e r,Ġ c,o o,Ġc oo"
 SPECIAL = {
     "BERT": ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),

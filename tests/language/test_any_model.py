@@ -32,7 +32,7 @@ from conftest import ROOT
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, Query
 from biasgrid.embeddings.language.encoder import Encoder
-from biasgrid.embeddings.language.pretrained import in_memory, open_pretrained
+from biasgrid.embeddings.language.opening import in_memory, open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.embeddings.language.templates import PlacedWord
 

@@ -27,7 +27,7 @@ from biasgrid.embeddings.language.building import make_language_model
 from biasgrid.embeddings.language.encoder import Encoder
 from biasgrid.embeddings.language.masked import Masked
 from biasgrid.embeddings.language.network import open_network
-from biasgrid.embeddings.language.pretrained import open_pretrained
+from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 
 torch = pytest.importorskip("torch")

@@ -15,8 +15,9 @@ from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weight
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.language import bert_training
-from biasgrid.embeddings.language.bert import Bert
+from biasgrid.embeddings.language.masked import Masked
 from biasgrid.embeddings.language.model import LanguageModel
+from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.plan.study import Study
 
@@ -47,8 +48,8 @@ def entry(corpus: Path, start: Path, **params):
 
 
 @pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return Bert(write_bert(tmp_path_factory.mktemp("bert")), {}).pieces
+def pretrained(tmp_path_factory):
+    return open_pretrained(write_bert(tmp_path_factory.mktemp("bert")), device="cpu")
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def weights_in(model: LanguageModel) -> bytes:
 def test_it_learns_which_letters_go_together(tmp_path, start):
     model = trained(tmp_path, start, epochs=16)
     facts = model.metadata
-    assert (facts["held_out"], facts["format"], facts["masked"]) == (10, "bert", True)
+    assert (facts["held_out"], facts["format"], facts["masked"]) == (10, "transformers", True)
     assert facts["steps"] == round(16 * facts["sentences"] / 8)
     first, last = facts["loss"]
     assert last < first / 2
@@ -87,7 +88,7 @@ def test_it_learns_which_letters_go_together(tmp_path, start):
     assert facts["masked_accuracy"] > 0.4
     right, wrong = model.score([Sentence("a b b a b a", (4, 5)), Sentence("a b g a b a", (4, 5))])
     assert right > wrong + 2
-    assert isinstance(LanguageModel.open(model.path).network, Bert)
+    assert isinstance(LanguageModel.open(model.path).network, Masked)
     # the names of the files that it began with
     assert {name.split(".")[0] for name in load_file(model.path / "model.safetensors")} == {"bert", "cls"}
 
@@ -127,8 +128,8 @@ def test_held_out_sentences_are_not_trained_on(tmp_path, start):
     st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9), min_size=12, max_size=40),
     st.integers(1, 11),
 )
-def test_sentences_to_train_on_and_held_out(pieces, sentences, held_out):
-    trained_on, held = bert_training.split(sentences, pieces, 8, held_out)
+def test_sentences_to_train_on_and_held_out(pretrained, sentences, held_out):
+    trained_on, held = bert_training.split(sentences, pretrained, 8, held_out)
     long = [[CLS, *[PIECES.index(word) for word in words][:6], SEP] for words in sentences if len(words) >= 6]
     assert len(held) == min(held_out, len(long))
     assert all(ids in long for ids in held)
@@ -137,31 +138,35 @@ def test_sentences_to_train_on_and_held_out(pieces, sentences, held_out):
 
 
 @pytest.mark.parametrize("all_masked", [False, True])
-def test_which_pieces_are_predicted(pieces, all_masked):
+def test_which_pieces_are_predicted(pretrained, all_masked):
     sentences = [ids_of(" ".join("a" * length)) for length in (1, 2, 10, 20)] * 500
     batch = bert_training.mask_pieces(
-        sentences, pieces, 0.15, len(PIECES), np.random.default_rng(0), all_masked=all_masked
+        sentences, pretrained, 0.15, np.random.default_rng(0), all_masked=all_masked
     )
+    ids, attended, places, labels = (part.numpy() for part in batch)
     lengths = np.array(list(map(len, sentences)))
-    np.testing.assert_array_equal(batch.is_piece.sum(axis=1), lengths)
+    np.testing.assert_array_equal(attended.sum(axis=1), lengths)
     # 15 % of the pieces between [CLS] and [SEP], and one at least
-    counts = np.bincount(batch.places[0], minlength=len(sentences))
-    assert counts.reshape(-1, 4).tolist() == [[1, 1, 2, 3]] * 500
-    assert (batch.places[1] > 0).all()
-    assert (batch.places[1] < lengths[batch.places[0]] - 1).all()
+    assert (places > 0).sum(axis=1).reshape(-1, 4).tolist() == [[1, 1, 2, 3]] * 500
+    rows, columns = np.nonzero(places)
+    targets = rows, places[rows, columns]
+    assert (targets[1] < lengths[rows] - 1).all()
+    # each place once
+    assert len(set(zip(*map(np.ndarray.tolist, targets), strict=True))) == len(rows)
     a = PIECES.index("a")
-    assert (batch.labels == a).all()
-    seen = batch.ids[batch.places]
-    untouched = batch.is_piece.copy()
-    untouched[batch.places] = False
-    assert set(batch.ids[untouched]) == {CLS, SEP, a}
+    assert (labels[rows, columns] == a).all()
+    seen = ids[targets]
+    untouched = attended == 1
+    untouched[targets] = False
+    assert set(ids[untouched]) == {CLS, SEP, a}
+    assert set(ids[attended == 0]) == {0}
     if all_masked:
         assert (seen == MASK).all()
     else:  # 80 % [MASK], 10 % any piece, 10 % as they are; of any piece 1 of 22 is [MASK], and one the piece itself
         shares = np.mean(seen == MASK), np.mean(seen == a)
         assert shares == pytest.approx((0.8 + 0.1 / 22, 0.1 + 0.1 / 22), abs=0.02)
     # no place is more likely than another
-    of_ten = batch.places[1][np.isin(batch.places[0], np.arange(2, 2000, 4))]
+    of_ten = targets[1][np.isin(rows, np.arange(2, 2000, 4))]
     assert np.bincount(of_ten, minlength=11)[1:].min() > 60
 
 
@@ -177,20 +182,19 @@ def test_each_sentence_comes_once_in_an_epoch():
 def test_padding_changes_no_prediction(tmp_path):
     """Perplexity and accuracy, sentence by sentence, by arithmetic of its own."""
     weights = weights_of()
-    bert = Bert(write_bert(tmp_path, weights), {})
+    pretrained = open_pretrained(write_bert(tmp_path, weights), device="cpu")
     held = [ids_of(line) for line in text(30)]
     chosen = bert_training.Settings(**SMALL)
     batch = bert_training.mask_pieces(
-        held, bert.pieces, chosen.masked, len(PIECES), np.random.default_rng(1), all_masked=True
+        held, pretrained, chosen.masked, np.random.default_rng(1), all_masked=True
     )
     reference, losses, hits = Reference(weights), [], []
     for number, ids in enumerate(held):
         said = reference.log_probabilities(batch.ids[number, : len(ids)].tolist())
-        for place in batch.places[1][batch.places[0] == number]:
+        for place in batch.places[number][batch.places[number] > 0].tolist():
             losses.append(-said[place, ids[place]])
             hits.append(said[place].argmax() == ids[place])
-    tensors = {name: torch.from_numpy(weight) for name, weight in weights.items()}
-    found = bert_training.quality(tensors, bert.shape, bert.pieces, held, chosen)
+    found = bert_training.quality(pretrained, held, chosen)
     assert found == (pytest.approx(np.exp(np.mean(losses)), rel=1e-4), pytest.approx(np.mean(hits)))
 
 
@@ -227,7 +231,17 @@ def test_a_model_is_taken_while_it_was_made_of_the_same(tmp_path, start, monkeyp
 @pytest.mark.parametrize(
     ("damage", "params", "says"),
     [
-        (lambda start: write_bert(start, weights_of(head=False)), {}, "tiny: has no head for masked words"),
+        (
+            lambda start: write_bert(start, weights_of(head=False), architectures=["BertModel"]),
+            {},
+            "tiny: has no head for masked words",
+        ),
+        # the config says that it has one
+        (
+            lambda start: write_bert(start, weights_of(head=False)),
+            {},
+            "tiny: has no weights of its head for masked",
+        ),
         (lambda start: (start / "config.json").unlink(), {}, "has no config.json"),
         (None, {"pieces": 25}, "pieces: 25 is not allowed; allowed: up to 24"),
         (None, {"held_out": 120}, "120 sentences of 6 words or more 120 are held out"),

@@ -15,7 +15,7 @@ from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import encoding
 from biasgrid.embeddings.language.encoder import Encoder
-from biasgrid.embeddings.language.pretrained import open_pretrained
+from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.templates import Templates
 from biasgrid.plan.study import Study
 

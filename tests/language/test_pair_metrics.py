@@ -1,6 +1,8 @@
 """Metrics of sentence pairs and of StereoSet's items: by hand, against scipy, and what holds whatever the scores."""
 
+import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -270,3 +272,32 @@ def test_inference_over_items_of_stereoset():
         Request(metric("stereoset_lms"), inference={"permutation": {"draws": 99}}), query, model
     )
     assert lms["permutation"] == {"reason": metric("stereoset_lms").no_test}
+
+
+# scores that transformers gives to the first 50 pairs of CrowS-Pairs by SmolLM2-135M, one text at a time; of them
+# lm-evaluation-harness (commit 4e7e0d47, crows_pairs_english) has pct_stereotype .56 and likelihood_diff 4.8467
+SMOLLM2 = Path(__file__).parent / "smollm2_crows_pairs.csv"
+
+
+def test_the_numbers_of_lm_evaluation_harness():
+    with SMOLLM2.open(encoding="utf-8", newline="") as file:
+        scores = np.array(
+            [[float(row["sent_more"]), float(row["sent_less"])] for row in csv.DictReader(file)]
+        )
+    assert value("pll_preference", *scores.T) == 0.56
+    assert value("mean_pair_difference", *scores.T, variant="lm-eval") == pytest.approx(4.8467, abs=5e-5)
+    # a tie counts 0, as in the harness
+    assert value("pll_preference", [-1, -2, -3], [-1, -1, -9]) == pytest.approx(1 / 3)
+
+
+def test_an_absolute_difference_has_no_test_and_no_verdict():
+    model = load({"a b": -2.0, "a c": -5.0, "b c": -4.0, "b d": -4.5}, kind="language_model", name="measured")
+    query = Query([["a b", "b c"], ["a c", "b d"]])
+    signed = metric("mean_pair_difference")(query, model, permutation=True)
+    absolute = metric("mean_pair_difference")(
+        query, model, permutation=True, bootstrap=True, variant="lm-eval"
+    )
+    assert (signed.value, absolute.value) == (1.75, 1.75)
+    assert absolute.evidence == "untested"
+    assert math.isnan(absolute.p_value)
+    assert absolute.ci_low >= 0

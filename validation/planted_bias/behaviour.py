@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biasgrid.embeddings.language.bert import Bert
+from biasgrid.embeddings.language.masked import Masked
 
 from .corpus import Draws, Templates, insert_occupation
 from .frames import Frames
 
 
 def behaviour(
-    bert: Bert,
+    model: Masked,
     training_templates: Templates,
     test_templates: Templates,
     frames: Frames,
@@ -26,7 +26,7 @@ def behaviour(
 
     Parameters
     ----------
-    bert
+    model
         The model.
     training_templates, draws
         The sentences that it was trained on, and those that were held out: it may know these with another pronoun.
@@ -48,16 +48,16 @@ def behaviour(
         pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
         ``unmasking_reliability`` and ``errors_reliability``.
     """
-    male_shares, mass = _male_shares(bert, test_templates.texts, test_templates.pronouns, occupations)
+    male_shares, mass = _male_shares(model, test_templates.texts, test_templates.pronouns, occupations)
     where_male, where_female = (
-        _male_shares(bert, texts, frames.pronouns, occupations)[0]
+        _male_shares(model, texts, frames.pronouns, occupations)[0]
         for texts in zip(*frames.texts, strict=True)
     )
     wrong_of_male, wrong_of_female = where_male < 0.5, where_female > 0.5
     errors = wrong_of_female.astype(float) - wrong_of_male
     scalars = {
         "mass": float(mass.mean()),
-        **_held_out(bert, training_templates, occupations, draws),
+        **_held_out(model, training_templates, occupations, draws),
         "accuracy": float(1 - (wrong_of_male.mean() + wrong_of_female.mean()) / 2),
         "unmasking_reliability": alpha(male_shares),
         "errors_reliability": alpha(errors),
@@ -80,17 +80,19 @@ def alpha(scores: NDArray[np.float64]) -> float:
 
 
 def _male_shares(
-    bert: Bert, texts: Sequence[str], pronouns: Sequence[tuple[str, str]], occupations: Sequence[str]
+    model: Masked, texts: Sequence[str], pronouns: Sequence[tuple[str, str]], occupations: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The male pronoun's share of the probability of both, and that probability, (occupations, texts) each."""
     sentences = [text for word in occupations for text in insert_occupation(texts, word)]
     shape = len(occupations), len(texts)
-    probability = np.exp(bert.fill(sentences, list(pronouns) * len(occupations)))
+    probability = np.exp(model.fill(sentences, list(pronouns) * len(occupations)))
     mass = probability.sum(axis=1)
     return (probability[:, 0] / mass).reshape(shape), mass.reshape(shape)
 
 
-def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], draws: Draws) -> dict[str, float]:
+def _held_out(
+    model: Masked, templates: Templates, occupations: Sequence[str], draws: Draws
+) -> dict[str, float]:
     """How often the pronoun of a held-out sentence is predicted; NaN where no sentence was held out."""
     places = draws.places(in_training=False)
     if not len(places):
@@ -98,7 +100,7 @@ def _held_out(bert: Bert, templates: Templates, occupations: Sequence[str], draw
     texts = [
         insert_occupation([templates.texts[template]], occupations[word])[0] for word, template in places
     ]
-    log_probabilities = bert.fill(texts, [templates.pronouns[template] for _, template in places])
+    log_probabilities = model.fill(texts, [templates.pronouns[template] for _, template in places])
     male = draws.male[places[:, 0], places[:, 1]]
     return {
         "held_out_accuracy": float(np.mean((log_probabilities[:, 0] > log_probabilities[:, 1]) == male)),

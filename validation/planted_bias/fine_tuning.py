@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.embeddings.language.bert_network import Shape
-from biasgrid.embeddings.language.bert_training import Batch, descend, pad, retrain
+from biasgrid.embeddings.language.batches import Batch
+from biasgrid.embeddings.language.bert_training import descend, pad, retrain, to_batch
+from biasgrid.embeddings.language.pretrained import Pretrained
 from biasgrid.embeddings.language.threads import one_thread
-from biasgrid.embeddings.language.word_pieces import Pieces
 
 from .corpus import Templates, draw, insert_occupation, plan
 
@@ -42,19 +42,19 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     draws = draw(templates, probabilities, spec["corpus_seed"], spec["trained"])
     name = "{trainer}/{mu:g}/{sigma:g}/{replicate}".format(**spec)
 
-    def fine_tune(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
-        number = {word: pieces.single(word) for pair in templates.pronouns for word in pair}
+    def fine_tune(pretrained: Pretrained) -> dict[str, Any]:
+        number = {word: pretrained.single(word) for pair in templates.pronouns for word in pair}
         texts = [insert_occupation(templates.texts, word) for word in occupations]
         examples = [
             (
-                pieces.split(texts[word][template])[0],
+                pretrained.split(texts[word][template]).ids,
                 number[templates.pronouns[template][not draws.male[word, template]]],
             )
             for word, template in draws.places()
         ]
-        batches = _batches(examples, pieces, spec["params"], spec["corpus_seed"])
+        batches = _batches(examples, pretrained, spec["params"], spec["corpus_seed"])
         with one_thread():
-            losses = _descend(weights, shape, batches, spec["params"]["learning_rate"])
+            losses = descend(pretrained, batches, spec["params"]["learning_rate"])
         return {"sentences": len(examples), "steps": len(losses), "loss": [losses[0], losses[-1]]}
 
     metadata = {"label": name, "trained_by": {key: spec[key] for key in ("start", "params", "corpus_seed")}}
@@ -65,23 +65,12 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
         name=name.replace("/", "-"),
         start_name=spec["start"],
         metadata=metadata,
+        device="auto",
     )
 
 
-def _descend(weights: dict[str, Any], shape: Shape, batches: Iterator[Batch], rate: float) -> list[float]:
-    """`bert_training.descend` on a graphics processor where there is one."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return descend(weights, shape, batches, rate)
-    weights.update({name: weight.cuda() for name, weight in weights.items()})
-    losses = descend(weights, shape, batches, rate)
-    weights.update({name: weight.cpu() for name, weight in weights.items()})
-    return losses
-
-
 def _batches(
-    examples: Sequence[Example], pieces: Pieces, params: Mapping[str, Any], seed: int
+    examples: Sequence[Example], pretrained: Pretrained, params: Mapping[str, Any], seed: int
 ) -> Iterator[Batch]:
     """All examples in a random order, `epochs` times over."""
     rng, size = np.random.default_rng(seed), params["batch_size"]
@@ -89,7 +78,6 @@ def _batches(
         order = rng.permutation(len(examples))
         for start in range(0, len(order), size):
             batch = [examples[place] for place in order[start : start + size]]
-            ids, is_piece = pad([ids for ids, _ in batch])
-            yield Batch(
-                ids, is_piece, np.nonzero(ids == pieces.mask), np.array([piece for _, piece in batch])
-            )
+            ids, is_piece = pad([ids for ids, _ in batch], pretrained.filler)
+            places = (ids == pretrained.mask).argmax(axis=1)[:, None]
+            yield to_batch(ids, is_piece, places, np.array([[piece] for _, piece in batch]))

@@ -92,15 +92,17 @@ def _read_fine_tuned_model(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a fine-tuned model does, and its words and vectors by kind."""
     # late: static models need no torch
-    from biasgrid.embeddings.language.bert import Bert
+    from biasgrid.embeddings.language.encoder import Encoder
     from biasgrid.embeddings.language.encoding import encode
+    from biasgrid.embeddings.language.masked import Masked
+    from biasgrid.embeddings.language.opening import open_pretrained
     from biasgrid.embeddings.language.templates import Templates as Sentences
 
     from .behaviour import behaviour
 
-    bert, occupations = Bert(Path(inputs["trained"][0]).parent, {}), spec["occupations"]
+    pretrained, occupations = open_pretrained(Path(inputs["trained"][0]).parent), spec["occupations"]
     test_sentences = Templates.read(inputs["test_templates"], inflections=True), Frames.read(inputs["frames"])
-    acts = behaviour(bert, templates, *test_sentences, occupations, draws)
+    acts = behaviour(Masked(pretrained), templates, *test_sentences, occupations, draws)
     if spec["halves"]:
         halves = random_halves(len(occupations), spec["halves"], spec["corpus_seed"])
         scores = {name: np.array(acts[name]) for name in ("unmasking", "errors")}
@@ -108,12 +110,13 @@ def _read_fine_tuned_model(
             name: float(np.mean([abs(values[half].mean() - values.mean()) for half in halves]))
             for name, values in scores.items()
         }
+    encoder = Encoder(pretrained)
     words = [*occupations, *(word for group in spec["groups"] for word in group)]
     texts, by_kind = list(map(spell, words)), {}
     for kind in spec["vectors"]:
         # a word is read alone, or in sentences
         sentences = Sentences.of(read_json(inputs["sentences"]) if kind == "sentences" else None)
-        vectors = encode(bert, texts, sentences, layer=LAYERS[kind])
+        vectors = encode(encoder, texts, sentences, layer=LAYERS[kind])
         by_kind[kind] = words, np.array([vectors[text] for text in texts])
     return acts, by_kind
 

@@ -15,7 +15,7 @@ from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.pretrained import DEVICES, DTYPES, choice, in_memory, open_pretrained
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -79,7 +79,7 @@ def encode(
     Parameters
     ----------
     words
-        Words or sentences; or a query, or several, whose words are taken.
+        Words or sentences; or a query, several, or those of a study (`open_study`), whose words are taken.
     encoder
         - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), of an encoder, a
           masked or a causal model; a name on Hugging Face's hub, "owner/name", or of a shipped encoder, which is
@@ -140,8 +140,8 @@ def encode(
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
     label, encodes = _open(encoder, revision, fast=fast, device=device, dtype=dtype)
-    pool = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
-    vectors_by_text = encode_texts(encodes, texts, in_templates, pool, layer, contexts)
+    pooled = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
+    vectors_by_text = encode_texts(encodes, texts, in_templates, pooled, layer, contexts)
     if not vectors_by_text:
         raise InputError(f"{label}: has no piece of any of these words")
     label, vectors = name or label, np.array(list(vectors_by_text.values()))
@@ -153,6 +153,8 @@ def encode(
 
 
 def _texts(words: Any) -> list[str]:
+    if (study := getattr(words, "study", None)) is not None:  # of a grid, or a finished study
+        words = list(study.queries.values())
     if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
         raise InputError(f"{quote(words)}: expected a list of words, or queries")
     entries = [words] if isinstance(words, Query) else list(words)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..embeddings.language.architectures import ENCODER, MASKED
 from ..embeddings.language.functions import FunctionScores, Scores
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.network import scoring
-from ..embeddings.language.pretrained import DEVICES, DTYPES, ENCODER, MASKED, choice, in_memory
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory
 from ..errors import InputError, quote
 from .load import load
 
@@ -105,7 +106,7 @@ def language_model(
             f"{type(source).__name__}: a model in memory needs its tokenizer: language_model(model, tokenizer)"
         )
     if callable(source) or isinstance(source, Scores):
-        label = name or getattr(source, "__name__", type(source).__name__)
+        label = name or str(getattr(source, "__name__", type(source).__name__))
         return LanguageModel.of(FunctionScores(source, label), name=label, masked=False)
     raise InputError(
         f"{quote(source):.80} is no language model; allowed: a folder or a file, a name, a model with its tokenizer, "

@@ -27,9 +27,10 @@ class Encoded(Strict):
         "a file in data/templates; left out: the words as they are, such as those that are sentences",
         None,
     )
-    pool: Literal["word", "sentence"] = field(
+    pool: Literal["word", "sentence", "first", "last"] = field(
         "what becomes the word's vector, as a mean over the templates: `word`, the mean of the states of the word's "
-        "own pieces; `sentence`, that of all pieces of the sentence",
+        "own pieces; `sentence`, that of all pieces of the sentence; `first`, `last`: the state of one of them. An "
+        "encoder of sentence-transformers, or one whose answers are given, has `sentence`",
         "word",
     )
     layer: Whole = field(

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_m
 
 from ..embeddings import kinds, readers, sources
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
+from ..embeddings.language.formats import ANSWERS
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
@@ -174,8 +175,21 @@ class Model(Strict):
             raise BiasgridError(f"source: {algorithm} trains {output}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and not kind.text:
             raise BiasgridError(f"source: only a corpus can be shuffled (kind: corpus), not {kind.name}")
+        if isinstance(self.source, dict) and self.source["type"] in sources.PRETRAINED:
+            if not kind.scores:
+                raise BiasgridError(
+                    f"source: type {self.source['type']} is for encoders and language models (kind: language_model), "
+                    f"not for {kind.name}"
+                )
+            if self.source["type"] == sources.SENTENCE_TRANSFORMERS:
+                raise BiasgridError("source: type sentence-transformers is for encoders, which score no text")
         if isinstance(self.source, Encoded) and not kind.encoded:
             raise BiasgridError(f"source: only vectors of words can be encoded, not {kind.name}")
+        is_elsewhere = isinstance(self.source, dict) and self.source.get("type") == ANSWERS
+        if is_elsewhere and (self.format or not kind.scores):
+            raise BiasgridError(
+                f"source: {ANSWERS} are a language model's (kind: language_model, and no format), or an encoder's"
+            )
         if not kind.fetched and not isinstance(self.source, Encoded):
             raise BiasgridError(f"kind: {kind.name} are made by an encoder: their source has type {ENCODED}")
         return self

@@ -103,7 +103,8 @@ def check_extra(name: str, model: Mapping[str, Any]) -> None:
 def _form(model: Mapping[str, Any]) -> str:
     source = model["source"]
     if source["type"] == "encoded":
-        return "transformers"
+        encoder = source["encoder"]["source"]["type"]
+        return encoder if encoder in ("answers", "sentence-transformers") else "transformers"
     if source["type"] == "trained":
         from . import training
 

@@ -44,3 +44,11 @@ def working_folder(hint: str = "") -> Iterator[Folder]:
 def _remove(path: Path, owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def reference(source: Path, target: Path) -> None:
+    """A symbolic link to a file, or a copy of it where there are none."""
+    try:
+        target.symlink_to(source.resolve())
+    except OSError:  # Windows allows it to few
+        shutil.copyfile(source, target)

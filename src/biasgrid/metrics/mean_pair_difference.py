@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Lt
@@ -13,6 +13,8 @@ from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import ScoreKind
 
+LM_EVAL = "lm-eval"
+
 
 def mean_pair_difference(
     targets: list[np.ndarray],
@@ -20,6 +22,7 @@ def mean_pair_difference(
     *,
     score: ScoreKind = "sz",
     trim: Annotated[float, Ge(0), Lt(0.5)] = 0.0,
+    variant: Literal["signed", "lm-eval"] = "signed",
     scores: np.ndarray,
 ) -> Score:
     """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
@@ -42,18 +45,22 @@ def mean_pair_difference(
     trim
         Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
         takes .01.
+    variant
+        "signed", or "lm-eval": the mean of |s(first) - s(second)|, as lm-evaluation-harness has it (`likelihood_diff`
+        of its task crows_pairs_english). That says how unlike the sentences of a pair are, and not which of them a
+        model prefers.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0, in nats. Positive: sentences of the first set are more probable. NaN where
-        a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs that count; standard_error
-        of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945)
-        that the mean is 0. The thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all
-        pairs). correlation (Pearson, of the two scores of a pair) shows why its test finds nothing. `detail`:
-        difference, a sentence's score minus its partner's.
+        Range (-inf, inf), of "lm-eval" [0, inf), neutral value 0, in nats. Positive: sentences of the first set are
+        more probable. NaN where a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs
+        that count; standard_error of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the
+        signed-rank test (Wilcoxon 1945) that the mean is 0. The thesis instead tests the two sets as unpaired: ks,
+        p_ks (Kolmogorov-Smirnov, over all pairs). correlation (Pearson, of the two scores of a pair) shows why its
+        test finds nothing. `detail`: difference, a sentence's score minus its partner's.
 
     Notes
     -----
@@ -78,8 +85,8 @@ def mean_pair_difference(
     1.25
     """
     first, second = sentences.by_set(scores, targets)
-    difference = first - second
-    detail = {"difference": Detail("target", [difference, -difference])}
+    difference = _of_variant(first - second, variant)
+    detail = {"difference": Detail("target", [first - second, second - first])}
     inner_differences = _trim(difference, trim)
     if np.isnan(scores).any() or not len(inner_differences):
         return Score(math.nan, detail=detail)
@@ -108,6 +115,10 @@ def mean_pair_difference(
     )
 
 
+def _of_variant(difference: np.ndarray, variant: str) -> np.ndarray:
+    return np.abs(difference) if variant == LM_EVAL else difference
+
+
 def _trim(difference: np.ndarray, trim: float) -> np.ndarray:
     """What lies strictly between the two quantiles; all of it where none is cut off."""
     if not trim:
@@ -117,10 +128,16 @@ def _trim(difference: np.ndarray, trim: float) -> np.ndarray:
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz", trim: float = 0.0
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    scores: np.ndarray,
+    score: str = "sz",
+    trim: float = 0.0,
+    variant: str = "signed",
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     # a pair's sign is that of its sentence in the sample's first set
-    difference = scores - np.roll(scores, len(scores) // 2)
+    difference = _of_variant(scores - np.roll(scores, len(scores) // 2), variant)
     if np.isnan(difference).any():
         difference = np.full(len(difference), math.nan)
 
@@ -137,6 +154,18 @@ def _resampled(
     return statistic
 
 
+def _under(*, variant: str, **_: Any) -> dict[str, Any]:
+    if variant != LM_EVAL:
+        return {}
+    return {
+        "range": (0.0, math.inf),
+        "asks": "How unlike does a language model hold sentences of {T1} and their partners of {T2}?",
+        "above": "sentences of a pair are not equally probable",
+        "below": "",
+        "no_test": "the absolute difference of a pair stays the same when its two sentences are exchanged",
+    }
+
+
 METRICS = (
     Metric(
         name="mean_pair_difference",
@@ -148,6 +177,7 @@ METRICS = (
         range=(-math.inf, math.inf),
         neutral=0.0,
         resampled=_resampled,
+        variant=_under,
         of_model=sentences.of_model,
         asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
         "{T2}?",

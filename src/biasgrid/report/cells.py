@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
 from ..comparison.study_values import unit
-from ..errors import BiasgridError
+from ..embeddings.kinds import REGISTRY as KINDS
+from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
 from ..metrics.registry import Metric
 from ..query import Query

@@ -152,9 +152,8 @@ def judge(
     made_count = is_made.sum(axis=0)
     is_complete = (made_count == possible) & (made_count > 0)
     names = list(zip(*(test.name for test in tests.values()), strict=True)) or [()] * number
-    together = Test(
-        np.where(is_complete, _largest(p_values), np.nan), lowest_p_values(tests.values()), families, names
-    )
+    lowest_together = lowest_p_values(tests.values()) if tests else np.full(number, np.nan)
+    together = Test(np.where(is_complete, _largest(p_values), np.nan), lowest_together, families, names)
     p_together = adjust(together, method)
     adjusted = np.reshape([adjust(test, method) for test in tests.values()], p_values.shape)
     verdict = np.where(made_count > 0, NONE, UNTESTED).astype(object)

@@ -33,7 +33,7 @@ def download_sizes(study: Folders, names: Collection[str]) -> dict[str, int | No
     raw, sizes = study.embeddings / "raw", {}
     for name, entry in study.sources.items():
         source = entry["source"]
-        is_present = REGISTRY[source["type"]].in_place or fits(read_manifest(raw / name), source)
+        is_present = REGISTRY[source["type"]].in_place(source) or fits(read_manifest(raw / name), source)
         if name in names and not is_present:
             sizes[name] = entry.get("download_mb")
     return sizes

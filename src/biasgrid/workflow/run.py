@@ -14,6 +14,7 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
+from ..embeddings.sources import REGISTRY as SOURCES
 from ..errors import BiasgridError
 from ..files import write_text
 from ..plan.paths import Folders
@@ -292,7 +293,8 @@ class Run:
         self._recorded.end(workflow)
         self.say(notices.on_trust(study, engine.config_files(workflow)))
         # files of the user: nothing that a download would bring
-        local = [name for name, entry in study.sources.items() if entry["source"]["type"] == "file"]
+        sources = {name: entry["source"] for name, entry in study.sources.items()}
+        local = [name for name, source in sources.items() if SOURCES[source["type"]].in_place(source)]
         absent = stores.absent_archives(study) if isinstance(study, Study) else {}
         failures = [failure for failure in self.failures() if failure[2] != NO_MODEL]
         if self._progress is not None and not failures and not absent:

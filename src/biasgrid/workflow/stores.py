@@ -14,13 +14,13 @@ from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import kind_of
-from ..embeddings.readers.pins import files_of
+from ..embeddings.sources import REGISTRY as SOURCES
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
 from ..files import write_text
 from ..plan.paths import Folders
 from ..plan.study import Study
-from ..resources import PLACE, find_file
+from ..resources import PLACE
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)
@@ -166,13 +166,10 @@ def archives(study: Folders, model: str) -> list[str]:
 
 
 def local_file(study: Folders, name: str) -> list[str]:
-    """A file that the user put in place, and those that are read with it: when one changes, so does the model. If the
-    file is missing, `fetch` reports it."""
+    """The files that the user put in place, of a source that is read from there: when one changes, so does the model.
+    If one is missing, `fetch` reports it."""
     source = study.sources[name]["source"]
-    if source["type"] != "file":
-        return []
-    files = files_of(find_file(Path(source["path"]).expanduser()))
-    return [str(file) for file in files] if files[0].is_file() else []
+    return [str(file) for file in SOURCES[source["type"]].read_files(source)]
 
 
 def megabytes(study: Folders, model: str, unknown: float = 4000) -> float:

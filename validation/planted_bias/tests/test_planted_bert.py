@@ -351,9 +351,10 @@ def test_a_fine_tuned_model_does_what_was_planted(record):
 @pytest.mark.slow
 @pytest.mark.network
 def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
-    from biasgrid.embeddings.language.bert import Bert
+    from biasgrid.embeddings.language.encoder import Encoder
+    from biasgrid.embeddings.language.opening import open_pretrained
 
-    bert = Bert(small / "results/small/trained/bert/0.5/0.35/1", {})
+    encoder = Encoder(open_pretrained(small / "results/small/trained/bert/0.5/0.35/1"))
     words, truth = record["occupations"], np.array(record["truth"])
     bleached = json.loads((DATA / "bleached.json").read_text())["templates"]
     for kind, layer in {"contextual": -1, "input": 0, "sentences": -1}.items():
@@ -362,10 +363,11 @@ def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
             word = word.replace("_", " ")
             vectors = []
             for text in texts:
-                (states,) = bert.states([text.format(word)], layer)
+                ((states, pieces),) = encoder.states([text.format(word)], layer)
                 start, end = text.index("{}"), text.index("{}") + len(word)
-                own = [start <= first and last <= end for first, last in states.offsets]
-                vectors.append(states.states[own].astype(float).mean(axis=0))
+                # [CLS] and [SEP] have no characters
+                own = [start <= first < last <= end for first, last in pieces.offsets]
+                vectors.append(states[own].mean(axis=0))
             vector = np.mean(vectors, axis=0)
             return vector / np.linalg.norm(vector)
 

@@ -22,6 +22,7 @@ class Limits:
     answer: float = 60.0  # for all that comes before a body: handshakes, redirects, headers
     slowest: float = 1000.0  # bytes per second, on the average of `stall` seconds; less counts as nothing
     largest: int = 1 << 34  # bytes of a body whose length is not announced (16 GiB)
+    announced: int = 1 << 60  # bytes of a body whose length is
 
 
 LIMITS = Limits()

@@ -87,6 +87,10 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
         room = shutil.disk_usage(part.parent).free
         if status == 200 and part.exists():
             room += part.stat().st_size
+        if total is not None and total > limits.announced:
+            raise NetworkError(
+                f"{url}: the server announces {total} bytes, and {limits.announced} are allowed"
+            )
         if total is not None and total - offset > room:
             raise DiskError(
                 f"{url}: the server announces {total} bytes, and {part.parent} has room for {room}"

@@ -18,6 +18,7 @@ from requests.utils import get_environ_proxies, prepend_scheme_if_needed, select
 
 from ...errors import NetworkError
 from . import Limits
+from .hub_address import authorization
 
 CHUNK = 1 << 14  # bytes: the most that a lost connection loses
 CONNECT = 3.0  # seconds for one address of a host; a host may have eight
@@ -90,7 +91,7 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
     # the body of a redirect would be read to its end, unpacked, into memory
     session.hooks["response"] = [lambda answer, **_: answer.raw.close() if answer.is_redirect else None]
     try:
-        return session.get(url, headers=headers, stream=True, timeout=(CONNECT, stall))
+        return session.get(url, headers=headers | authorization(url), stream=True, timeout=(CONNECT, stall))
     except Retry:
         raise
     except requests.exceptions.ReadTimeout:

@@ -114,7 +114,7 @@ def _groups(rows: Sequence[Row], pieces: int, fast: bool) -> Iterator[list[int]]
 
 def _size(row: Row) -> tuple[int, int]:
     """A row's length, filled up, and how many places it has; 0: as many as its length, where it is asked of all."""
-    return _fill(len(row.ids)), 0 if len(row.places) >= len(row.ids) - 1 else len(row.places)
+    return _fill(len(row.ids)), 0 if len(row.places) == len(row.ids) else len(row.places)
 
 
 def _fill(length: int) -> int:

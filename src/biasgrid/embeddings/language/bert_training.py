@@ -5,7 +5,7 @@ and a tenth stay (section 3.1). Sentences that are held out measure the model an
 
 The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch:
 NumPy draws all random numbers from one seed, and sums are added up on the processor in one thread. There is no
-dropout: the model reads a corpus about once.
+dropout: the model, which is transformers', reads a corpus about once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,35 +25,22 @@ from ...errors import BiasgridError
 from ...extras import require_for
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
-from .bert_network import CONFIG, HEAD, WEIGHTS, Shape, Weights, head, layers, read_shape, read_weights
+from .architectures import MASKED
+from .batches import Batch
 from .building import make_language_model
-from .formats import BERT
-from .model import LanguageModel
+from .formats import TRANSFORMERS
+from .model import MODEL, LanguageModel
+from .opening import open_pretrained, quiet
+from .pretrained import Pretrained
 from .threads import one_thread
-from .word_pieces import TOKENIZER, Pieces, read_pieces
 
-VERSION = 2  # raise it when a change of this module changes weights
+VERSION = 3  # raise it when a change of this module changes weights
 SHORTEST = 6  # words of a sentence that is trained on
 TOGETHER = 50  # batches whose sentences are sorted by length
 # with a random number below the first a piece is masked, below the second it is replaced by any
-MASKED, ANY = 0.8, 0.9
+MASKS, ANY = 0.8, 0.9
 
 Ids = list[int]
-
-
-class Batch(NamedTuple):
-    """Sentences that are trained on at once.
-
-    ids       int64 (sentences, pieces): what the model sees; 0 after a sentence's end
-    is_piece  bool (sentences, pieces): where there is a piece, and no padding
-    places    two arrays (predicted,): in which sentence, at which piece something is predicted
-    labels    int64 (predicted,): the piece there
-    """
-
-    ids: NDArray[np.int64]
-    is_piece: NDArray[np.bool_]
-    places: tuple[NDArray[np.intp], ...]
-    labels: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -115,23 +103,25 @@ def train(
         Weights that are none of a BERT with its head for masked words, and a corpus of too few sentences.
     """
     source = model["source"]
-
-    def train_weights(weights: dict[str, Any], shape: Shape, pieces: Pieces) -> dict[str, Any]:
-        return _train_on_corpus(corpus, source, weights, shape, pieces)
-
     return retrain(
-        start, folder, train_weights, name=name, start_name=source["start"]["name"], metadata=metadata
+        start,
+        folder,
+        partial(_train_on_corpus, corpus, source),
+        name=name,
+        start_name=source["start"]["name"],
+        metadata=metadata,
     )
 
 
 def retrain(
     start: Path,
     folder: Path,
-    change_weights: Callable[[dict[str, Any], Shape, Pieces], Mapping[str, Any]],
+    change_weights: Callable[[Pretrained], Mapping[str, Any]],
     *,
     name: str,
     start_name: str,
     metadata: Mapping[str, Any],
+    device: str = "cpu",
 ) -> LanguageModel:
     """Make a model's folder by changing given weights.
 
@@ -147,38 +137,43 @@ def retrain(
         The model's, and that of the weights to begin with.
     metadata
         Further entries of model.json.
+    device
+        Where to train: see `open_pretrained`.
 
     Raises
     ------
     BiasgridError
-        Weights that are none of a BERT with its head for masked words.
+        Weights that are none of a model with its head for masked words.
     """
-    require_for(BERT, purpose=f"training {name}")
+    require_for(TRANSFORMERS, purpose=f"training {name}")
     scratch = folder.with_name(f".{folder.name}.training")
     shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
     start_folder, output = scratch / "start", scratch / "made"
     try:
-        make_language_model(start, start_folder, name=name, model={"format": BERT}, metadata={}, keep=False)
-        output.mkdir()
-        shape, pieces = read_shape(start_folder), read_pieces(start_folder)
-        weights = read_weights(start_folder, shape)
-        if f"{HEAD}bias" not in weights:
+        make_language_model(
+            start, start_folder, name=name, model={"format": TRANSFORMERS}, metadata={}, keep=False
+        )
+        try:
+            pretrained = open_pretrained(start_folder, device=device)
+        except BiasgridError as error:
+            raise BiasgridError(str(error).replace(str(start_folder), start_name)) from None
+        if pretrained.kind != MASKED:
             raise BiasgridError(f"{start_name}: has no head for masked words, and so cannot be trained on")
-        facts = change_weights(weights, shape, pieces)
-        write(output, start_folder, weights, pieces)
-        entry = {"format": BERT, "source": {"type": "trained"}}
+        facts = change_weights(pretrained)
+        write(output, start_folder, pretrained)
+        entry = {"format": TRANSFORMERS, "source": {"type": "trained"}}
         return make_language_model(output, folder, name=name, model=entry, metadata={**metadata, **facts})
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _train_on_corpus(
-    corpus: Path, source: Mapping[str, Any], weights: dict[str, Any], shape: Shape, pieces: Pieces
-) -> dict[str, Any]:
+def _train_on_corpus(corpus: Path, source: Mapping[str, Any], pretrained: Pretrained) -> dict[str, Any]:
     """Train on a corpus; what is to stand in model.json."""
     settings, entry = Settings(**source["params"]), source["corpus"]
-    if settings.pieces > shape.positions:
-        raise BiasgridError(f"pieces: {settings.pieces} is not allowed; allowed: up to {shape.positions}")
+    if settings.pieces > pretrained.positions:
+        raise BiasgridError(
+            f"pieces: {settings.pieces} is not allowed; allowed: up to {pretrained.positions}"
+        )
     # running text has no sentences: it is cut into stretches, few of which have too many pieces
     sentences: Any = (
         Sentences(corpus, entry["format"])
@@ -187,15 +182,15 @@ def _train_on_corpus(
     )
     if "shuffle" in entry:
         sentences = Shuffled(sentences, entry["shuffle"])
-    training_ids, held_out_ids = split(sentences, pieces, settings.pieces, settings.held_out)
+    training_ids, held_out_ids = split(sentences, pretrained, settings.pieces, settings.held_out)
     if not training_ids:
         raise BiasgridError(
             f"{corpus}: of its {len(held_out_ids)} sentences of {SHORTEST} words or more {settings.held_out} are "
             "held out (held_out): none is left to train on"
         )
     with one_thread():
-        losses = fit(weights, shape, pieces, training_ids, settings)
-        scores = quality(weights, shape, pieces, held_out_ids, settings)
+        losses = fit(pretrained, training_ids, settings)
+        scores = quality(pretrained, held_out_ids, settings)
     return {
         "perplexity": scores.perplexity,
         "masked_accuracy": scores.accuracy,
@@ -206,18 +201,17 @@ def _train_on_corpus(
     }
 
 
-def write(folder: Path, start: Path, weights: Weights, pieces: Pieces) -> None:
-    """The files of a model: its weights as Hugging Face names them, and whatever else `start` has."""
-    from safetensors.torch import save
-
-    tensors = {name if name.startswith(HEAD) else f"bert.{name}": weight for name, weight in weights.items()}
-    (folder / WEIGHTS).write_bytes(save(dict(sorted(tensors.items())), metadata={"format": "pt"}))
-    shutil.copyfile(start / CONFIG, folder / CONFIG)
-    pieces.tokenizer.save(str(folder / TOKENIZER))
+def write(folder: Path, start: Path, pretrained: Pretrained) -> None:
+    """The files of a model: its weights, and whatever else `start` has."""
+    with quiet():
+        pretrained.model.save_pretrained(folder)
+    for path in start.iterdir():
+        if ".safetensors" not in path.name and path.name != MODEL:
+            shutil.copyfile(path, folder / path.name)
 
 
 def split(
-    sentences: Iterable[Sequence[str]], pieces: Pieces, longest: int, held_out: int
+    sentences: Iterable[Sequence[str]], pretrained: Pretrained, longest: int, held_out: int
 ) -> tuple[list[Ids], list[Ids]]:
     """The pieces of the sentences to train on, and of those that are held out: every n-th, `held_out` in all.
 
@@ -225,9 +219,10 @@ def split(
     one is not trained on.
     """
     all_ids = [
-        cut(pieces.split(" ".join(words))[0], longest) for words in sentences if len(words) >= SHORTEST
+        cut(pretrained.split(" ".join(words)).ids, longest) for words in sentences if len(words) >= SHORTEST
     ]
-    held_out_places = {place * len(all_ids) // held_out for place in range(min(held_out, len(all_ids)))}
+    count = min(held_out, len(all_ids))
+    held_out_places = {place * len(all_ids) // count for place in range(count)}
     held_out_ids = [all_ids[place] for place in sorted(held_out_places)]
     held_out_tuples = set(map(tuple, held_out_ids))
     return [
@@ -254,102 +249,98 @@ def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> It
             yield [sentences[number] for number in groups[place]]
 
 
-def pad(sentences: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """`ids` and `is_piece` of a `Batch`."""
+def pad(sentences: Sequence[Ids], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The pieces, int64 (sentences, pieces), `filler` after a sentence's end; and where there is a piece."""
     lengths = np.array([len(ids) for ids in sentences])
     is_piece = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.zeros(is_piece.shape, dtype=np.int64)
+    ids = np.full(is_piece.shape, filler, dtype=np.int64)
     ids[is_piece] = np.concatenate([np.array(sentence) for sentence in sentences])
     return ids, is_piece
 
 
 def mask_pieces(
     sentences: Sequence[Ids],
-    pieces: Pieces,
+    pretrained: Pretrained,
     share: float,
-    words: int,
     rng: np.random.Generator,
     *,
     all_masked: bool = False,
 ) -> Batch:
-    """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never [CLS] and
-    [SEP]. `all_masked`: all of these are masked, as when the model is used."""
+    """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never the first and
+    the last, which are special. `all_masked`: all of these are masked, as when the model is used.
+
+    Where a sentence has fewer places than others, 0 stands for none.
+    """
     lengths = np.array([len(ids) for ids in sentences])
-    ids, is_piece = pad(sentences)
-    is_inner = (np.arange(lengths.max()) < lengths[:, None] - 1) & (np.arange(lengths.max()) > 0)
+    ids, is_piece = pad(sentences, pretrained.filler)
+    columns = np.arange(lengths.max())
+    is_inner = (columns < lengths[:, None] - 1) & (columns > 0)
     rank = np.where(is_inner, rng.random(ids.shape), 2).argsort(axis=1).argsort(axis=1)
     is_target = is_inner & (rank < np.maximum(1, np.rint(share * (lengths - 2)))[:, None])
-    labels = ids[is_target]
-    inputs, fate = np.full(len(labels), pieces.mask), rng.random(len(labels))
+    places = np.sort(np.where(is_target, columns, 0), axis=1)[:, -is_target.sum(axis=1).max() :]
+    labels = np.take_along_axis(ids, places, axis=1)
+    targets = ids[is_target]
+    inputs, fate = np.full(len(targets), pretrained.mask), rng.random(len(targets))
     if not all_masked:
         inputs = np.where(
-            fate < MASKED, inputs, np.where(fate < ANY, rng.integers(words, size=len(labels)), labels)
+            fate < MASKS,
+            inputs,
+            np.where(fate < ANY, rng.integers(pretrained.words, size=len(targets)), targets),
         )
     ids[is_target] = inputs
-    return Batch(ids, is_piece, np.nonzero(is_target), labels)
+    return to_batch(ids, is_piece, places, labels)
 
 
-def predictions(weights: Weights, shape: Shape, batch: Batch) -> Any:
-    """The logits at each place of a batch: (predicted, words)."""
+def to_batch(
+    ids: NDArray[np.int64],
+    is_piece: NDArray[np.bool_],
+    places: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> Batch:
+    """The arrays as tensors."""
     import torch
 
-    device = weights[f"{HEAD}bias"].device
-    ids, is_piece = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.is_piece))
-    return head(weights, shape, layers(weights, shape, ids, is_piece)[batch.places])
+    return Batch(*map(torch.from_numpy, (ids, is_piece.astype(np.int64), places, labels)))
 
 
-def fit(
-    weights: dict[str, Any],
-    shape: Shape,
-    pieces: Pieces,
-    sentences: Sequence[Ids],
-    settings: Settings,
-) -> list[float]:
-    """Train the weights, which change in place, on sentences with pieces to predict: the loss of each step."""
+def fit(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) -> list[float]:
+    """Train the model, whose weights change in place, on sentences with pieces to predict: the loss of each step."""
     rng = np.random.default_rng(settings.seed)
     steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
     groups = islice(batches(sentences, settings.batch_size, rng), steps)
-    examples = (mask_pieces(group, pieces, settings.masked, shape.words, rng) for group in groups)
-    return descend(weights, shape, examples, settings.learning_rate)
+    examples = (mask_pieces(group, pretrained, settings.masked, rng) for group in groups)
+    return descend(pretrained, examples, settings.learning_rate)
 
 
-def descend(
-    weights: dict[str, Any], shape: Shape, examples: Iterable[Batch], learning_rate: float
-) -> list[float]:
+def descend(pretrained: Pretrained, examples: Iterable[Batch], learning_rate: float) -> list[float]:
     """Change the weights in place, a step for each batch, by AdamW (Loshchilov and Hutter 2019): each step's loss."""
     import torch
-    from torch.nn.functional import cross_entropy
 
-    for weight in weights.values():
-        weight.requires_grad_(True)
-    optimizer = torch.optim.AdamW(weights.values(), lr=learning_rate)
+    optimizer = torch.optim.AdamW(pretrained.model.parameters(), lr=learning_rate)
     losses = []
-    for batch in examples:
-        logits = predictions(weights, shape, batch)
-        loss = cross_entropy(logits, torch.from_numpy(batch.labels).to(logits.device))
+    for example in examples:
+        batch = Batch(*(part.to(pretrained.device) for part in example))
+        loss = -pretrained.log_probabilities(*batch)[batch.places > 0].mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(float(loss.detach()))
-    for weight in weights.values():
-        weight.requires_grad_(False)
     return losses
 
 
-def quality(
-    weights: Weights, shape: Shape, pieces: Pieces, sentences: Sequence[Ids], settings: Settings
-) -> Quality:
+def quality(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) -> Quality:
     """How well the pieces of held-out sentences are predicted, `masked` of each masked at once."""
     import torch
 
     rng, losses, hits = np.random.default_rng(settings.seed), [], []
+    all_pieces = torch.arange(pretrained.words)
     for start in range(0, len(sentences), 50):
-        batch = mask_pieces(
-            sentences[start : start + 50], pieces, settings.masked, shape.words, rng, all_masked=True
-        )
+        batch = mask_pieces(sentences[start : start + 50], pretrained, settings.masked, rng, all_masked=True)
+        asked = batch.places > 0
+        labels = batch.labels[asked]
         with torch.inference_mode():
-            log_probabilities = predictions(weights, shape, batch).double().log_softmax(-1)
-            labels = torch.from_numpy(batch.labels)
-            losses += log_probabilities[range(len(labels)), labels].tolist()
-            hits += (log_probabilities.argmax(-1) == labels).tolist()
+            of_pieces = all_pieces.expand(*batch.places.shape, -1)
+            log_probabilities = pretrained.log_probabilities(*batch[:3], of_pieces)[asked].double()
+        losses += log_probabilities[range(len(labels)), labels].tolist()
+        hits += (log_probabilities.argmax(-1) == labels).tolist()
     return Quality(float(np.exp(-np.mean(losses))), float(np.mean(hits)))

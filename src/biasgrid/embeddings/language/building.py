@@ -14,20 +14,13 @@ from ...errors import BiasgridError, unknown_name
 from ...files import hash_file, hold_lock
 from ...resources import cache_folder
 from ..aside import PARTIAL, write_aside
-from ..temporary import working_folder
-from .formats import FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
+from ..temporary import reference, working_folder
+from . import answers
+from .architectures import ENCODER, MASKED, read_kind
+from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
+from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
-from .pretrained import (
-    BESIDE,
-    CONFIG,
-    ENCODER,
-    INDEX,
-    MASKED,
-    TOKENIZERS,
-    WEIGHTS,
-    read_kind,
-)
 from .scores import TABLE, read_table
 
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts
@@ -72,23 +65,25 @@ def make_language_model(
     """
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     source_files = _files(archive)
-    format = model.get("format") or old_record.get("format") or _format(archive, source_files)
+    source = model.get("source", {})
+    format = ANSWERS if source.get("type") == ANSWERS else model.get("format") or old_record.get("format")
+    format = format or _format(archive, source_files)
     format = FORMER.get(format, format)
-    if format not in FORMATS:
+    if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
-    put = _link if model.get("source", {}).get("type") not in (None, "file") else shutil.copyfile
+    put = shutil.copyfile if "path" in source or not source else _link
     gguf_file = _gguf(archive, source_files) if format == GGUF else None
     if gguf_file is None:  # checked before there is a folder
-        files, facts = (_scores if format == SCORES else _transformers)(archive, source_files)
+        files, facts = READ[format](archive, source_files)
     with write_aside(folder, "making this model") as scratch:
         if gguf_file is not None:
             put, format = _link, TRANSFORMERS
             converted = convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file)
-            files, facts = _transformers(archive, _files(converted))
+            files, facts = READ[format](archive, _files(converted))
             old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf_file)}}
         for file, path in files.items():
-            (put if keep else _reference)(path.resolve(), scratch / file)
+            (put if keep else reference)(path.resolve(), scratch / file)
         record = {
             **{key: value for key, value in old_record.items() if key != NO_SCORES},
             **metadata,
@@ -96,6 +91,7 @@ def make_language_model(
             "kind": KIND,
             "format": format,
             **facts,
+            **({"masked": source.get("masked", False)} if format == ANSWERS else {}),
             "sha256": {file: hash_file(scratch / file) for file in files},
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
@@ -161,12 +157,12 @@ def _converted(file: Path) -> Path:
 
 
 def _transformers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
-    names = [name for name in (CONFIG, INDEX, *TOKENIZERS, *BESIDE) if name in files]
+    names = [name for name in (*FILES, INDEX) if name in files]
     names += sorted(name for name in files if name.endswith(".safetensors"))
     # a file may have another name than those that transformers looks for, and so has a folder of its own
     with working_folder() as folder:
         for name in names:
-            _reference(files[name].resolve(), folder.path / name)
+            reference(files[name].resolve(), folder.path / name)
         try:
             kind = read_kind(folder.path)
         except BiasgridError as error:
@@ -186,6 +182,15 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     return {TABLE: table}, {"masked": True, MEASURED: True}
 
 
+def _answers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
+    (file,) = files.values()
+    return {answers.FILE: file}, {"answered_by": answers.answered_by(file)}
+
+
+# format -> the model's files by their names in its folder, and entries of model.json
+READ = {TRANSFORMERS: _transformers, SCORES: _scores, ANSWERS: _answers}
+
+
 def _beginning(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(MAGIC))
@@ -196,10 +201,3 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
         return
     shutil.copyfile(source, target)
-
-
-def _reference(source: Path, target: Path) -> None:
-    try:
-        target.symlink_to(source)
-    except OSError:  # Windows allows it to few
-        shutil.copyfile(source, target)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError, quote
 from .batches import Batch, Row, in_batches
-from .pretrained import Pieces, Pretrained
+from .pretrained import Pretrained
 from .sentence import Sentence
 
 PIECES = 128  # of a batch: at each a probability of every piece of the vocabulary is in memory
@@ -38,17 +38,20 @@ class Causal:
         """
         model = self.pretrained
         pieces = {text: model.split(text) for text in {sentence.text: None for sentence in sentences}}
-        texts = [text for text, each in pieces.items() if 1 < len(each.ids) <= model.positions]
-        values = dict(zip(texts, self._log_probabilities([pieces[text] for text in texts]), strict=True))
-
-        def total(sentence: Sentence) -> float:
-            scores = values.get(sentence.text, np.empty(0))
-            if sentence.part is not None and len(scores):
-                # the first piece is predicted by none
-                scores = scores[[place - 1 for place in pieces[sentence.text].of(sentence.part)]]
-            return float(scores.sum()) if len(scores) else np.nan
-
-        return np.array([total(sentence) for sentence in sentences], dtype=np.float64)
+        asked = []
+        for sentence in sentences:
+            text = pieces[sentence.text]
+            places = np.flatnonzero(text.inner).tolist() if sentence.part is None else text.of(sentence.part)
+            # nothing after what is scored is seen: a text and its continuation, asked alone, are one row
+            row = tuple(text.ids[: places[-1] + 1]) if places and len(text.ids) <= model.positions else ()
+            asked.append((row, places))
+        rows = dict.fromkeys(row for row, _ in asked if row)
+        values = dict(zip(rows, self._log_probabilities(list(rows)), strict=True))
+        # the first piece is predicted by none
+        return np.array(
+            [values[row][[place - 1 for place in places]].sum() if row else np.nan for row, places in asked],
+            dtype=np.float64,
+        )
 
     def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
         """The most probable pieces after a text, with their probabilities, falling; of several that read the same,
@@ -75,9 +78,9 @@ class Causal:
         before, both = (self.pretrained.tokenizer.decode(ids) for ids in ([former], [former, piece]))
         return both.removeprefix(before) if both.startswith(before) else both
 
-    def _log_probabilities(self, texts: Sequence[Pieces]) -> list[NDArray[np.float64]]:
-        """The log-probability of each piece of each text, given the first one and the pieces before it."""
-        return self._run([Row(text.ids, range(len(text.ids) - 1), text.ids[1:]) for text in texts])
+    def _log_probabilities(self, texts: Sequence[tuple[int, ...]]) -> list[NDArray[np.float64]]:
+        """The log-probability of each piece of each text but the first, given those before it."""
+        return self._run([Row(ids[:-1], range(len(ids) - 1), ids[1:]) for ids in texts])
 
     def _run(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
         model = self.pretrained

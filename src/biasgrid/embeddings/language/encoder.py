@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,7 @@ POOLS = (WORD, SENTENCE, FIRST, LAST)
 class Encodes(Protocol):
     """What makes vectors of words in sentences."""
 
-    def encode(
-        self, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
-    ) -> NDArray[np.float64]:
+    def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
         """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece."""
         ...
 
@@ -81,7 +79,7 @@ class Encoder:
             if len(inner) == 0 or (pool == WORD and not word):
                 vectors.append(np.full(states.shape[1], np.nan))
                 continue
-            chosen = {WORD: word, SENTENCE: slice(None), FIRST: slice(1), LAST: inner[-1:]}[pool]
+            chosen: Any = {WORD: word, SENTENCE: slice(None), FIRST: slice(1), LAST: inner[-1:]}[pool]
             vectors.append(states[chosen].mean(axis=0))
         return np.array(vectors)
 

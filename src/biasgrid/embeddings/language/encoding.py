@@ -17,9 +17,12 @@ from ...errors import BiasgridError
 from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
+from .answers import Answers
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
-from .pretrained import open_pretrained
+from .formats import ANSWERS, SENTENCE_TRANSFORMERS
+from .functions import open_sentence_transformer
+from .opening import open_pretrained
 from .templates import Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
@@ -58,6 +61,16 @@ def encode(
     return word_vectors
 
 
+def _open_encoder(source_type: str, archive: Path) -> Encodes:
+    """The encoder of what a source of this type has fetched."""
+    if source_type == ANSWERS:
+        return Answers(archive, {})
+    folder = archive.parent if archive.is_file() else archive
+    if source_type == SENTENCE_TRANSFORMERS:
+        return open_sentence_transformer(folder)
+    return Encoder(open_pretrained(folder))
+
+
 def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
@@ -66,10 +79,10 @@ def write(
     source = model["source"]
     templates = Templates.of(source["templates"])
     extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
-    words = [*model["encodes"], *most_frequent(source["frequent"], model.get("language", ENGLISH))]
+    words = words_of(model)
     vectors = _read_former(folder, words, metadata)
     if new_words := [word for word in words if word not in vectors]:
-        encoder = Encoder(open_pretrained(archive.parent if archive.is_file() else archive))
+        encoder = _open_encoder(source["encoder"]["source"]["type"], archive)
         vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
     encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
     if not encoded_words:
@@ -78,6 +91,12 @@ def write(
         writer.add(encoded_words, np.array([vectors[word] for word in encoded_words]))
         record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
         writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
+
+
+def words_of(model: Mapping[str, Any]) -> list[str]:
+    """The words of an encoded model (`Study.models` has it): those of the study, and frequent ones."""
+    frequent = most_frequent(model["source"]["frequent"], model.get("language", ENGLISH))
+    return [*model["encodes"], *frequent]
 
 
 def _read_former(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .sentence import Sentence
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
+SENTENCE_TRANSFORMERS = "sentence-transformers"  # of an encoder's source of this type
+ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
 FORMATS = {
     TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked "
     "or a causal model, or an encoder (needs the extra `language`)",
@@ -25,6 +27,7 @@ FORMER = {"bert": TRANSFORMERS, "llama-gguf": GGUF}  # former names of formats, 
 NETWORKS = {
     TRANSFORMERS: "biasgrid.embeddings.language.network:open_network",
     SCORES: "biasgrid.embeddings.language.scores:Scores",
+    ANSWERS: "biasgrid.embeddings.language.answers:Answers",
 }
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, quote
+from ...errors import BiasgridError, InputError, quote
+from ...extras import require_for
 from .encoder import SENTENCE
+from .formats import SENTENCE_TRANSFORMERS
+from .opening import choose_device, one_line, quiet
 from .sentence import Sentence
 from .templates import PlacedWord
+from .threads import one_thread
 
 BLOCK = 256  # texts that are given at a time
 
@@ -66,7 +72,7 @@ class FunctionScores:
                     f"{self.name}: scores whole texts, and this metric asks for a word after others; give an object "
                     "with score(texts) and score_continuations(pairs of prefix and text)"
                 )
-            values[parts] = self._values(continuations, [_continuation(sentences[place]) for place in parts])
+            values[parts] = self._values(continuations, [sentences[place].continuation for place in parts])
         return values
 
     def _values(self, function: Callable[[list[Any]], Any], asked: list[Any]) -> NDArray[np.float64]:
@@ -84,13 +90,6 @@ class FunctionScores:
                 )
             values = np.concatenate([values, found])
         return values
-
-
-def _continuation(sentence: Sentence) -> tuple[str, str]:
-    """What comes before a part, and the part with the space before it; nothing after it is seen."""
-    start, end = sentence.part or (0, len(sentence.text))
-    prefix = sentence.text[:start].rstrip()
-    return prefix, sentence.text[len(prefix) : end]
 
 
 @dataclass(frozen=True)
@@ -146,6 +145,32 @@ class FunctionEncoder:
         return encode(
             [{"text": texts}], task_metadata=task, hf_split="test", hf_subset="default", prompt_type=None
         )
+
+
+def open_sentence_transformer(folder: Path, device: str = "auto") -> FunctionEncoder:
+    """The encoder in a folder, as sentence-transformers reads it: with its own modules and pooling.
+
+    Raises BiasgridError for a folder that is none, and where the package is missing.
+    """
+    require_for(SENTENCE_TRANSFORMERS, purpose=f"the encoder in {folder}")
+    if not (folder / "modules.json").is_file():
+        raise BiasgridError(
+            f"{folder}: has no modules.json: it is no model of "
+            "sentence-transformers; read it with type: transformers"
+        )
+    with quiet(), one_line(folder):
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(
+            str(folder), device=choose_device(device).type, local_files_only=True, trust_remote_code=False
+        )
+    return FunctionEncoder(partial(_encode_alone, model), folder.name)
+
+
+def _encode_alone(model: Any, texts: list[str]) -> Any:
+    # one by one, on one thread: a vector depends on nothing but its text
+    with one_thread():
+        return np.array([model.encode([text], show_progress_bar=False)[0] for text in texts])
 
 
 def _parameters(function: Callable[..., Any]) -> set[str]:

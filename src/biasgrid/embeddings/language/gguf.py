@@ -14,8 +14,10 @@ from typing import Any
 
 from ...errors import BiasgridError, quote
 from ...extras import require_for
+from ..temporary import reference, working_folder
+from .architectures import MOST_LAYERS
 from .formats import GGUF
-from .pretrained import MOST_LAYERS, one_line, quiet
+from .opening import one_line, quiet
 
 MAGIC = b"GGUF"
 # how byte pairs part words, as GPT-2 does: SmolLM2 has no pair with a digit. Of other ways transformers knows some
@@ -35,16 +37,17 @@ def convert(file: Path, folder: Path) -> Path:
     import torch
     import transformers
 
-    # transformers takes a folder and a file's name; its bar ignores all settings
-    place = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
-    with quiet(), one_line(file), redirect_stderr(io.StringIO()):
-        # transformers would make them, one by one
-        config = transformers.AutoConfig.from_pretrained(file.parent, **place)
+    # transformers takes a folder and a file's name, and reads a tokenizer that lies beside the file in its place
+    place: dict[str, Any] = {"gguf_file": "model.gguf", "local_files_only": True, "trust_remote_code": False}
+    # its bar ignores all settings
+    with working_folder() as alone, quiet(), one_line(file), redirect_stderr(io.StringIO()):
+        reference(file, alone.path / place["gguf_file"])
+        config = transformers.AutoConfig.from_pretrained(alone.path, **place)
         if config.num_hidden_layers > MOST_LAYERS:
             raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **place)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(alone.path, **place)
         model, found = transformers.AutoModelForCausalLM.from_pretrained(
-            file.parent, dtype=torch.float32, output_loading_info=True, **place
+            alone.path, dtype=torch.float32, output_loading_info=True, **place
         )
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")

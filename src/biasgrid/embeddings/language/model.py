@@ -111,11 +111,14 @@ class LanguageModel:
         asked = [Sentence(sentence) if isinstance(sentence, str) else sentence for sentence in sentences]
         for sentence in asked:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
-        # a causal model sees no words after those that it scores
-        scorable = (s for s in dict.fromkeys(asked) if self.masked or not (s.hidden or s.beside or s.l2r))
+        scorable = filter(self.takes, dict.fromkeys(asked))
         if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
             self._scores.update(zip(new_sentences, self.network.score(new_sentences).tolist(), strict=True))
         return np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
+
+    def takes(self, sentence: Sentence) -> bool:
+        """Whether it can be asked for this score: a causal model sees no words after those that it scores."""
+        return self.masked or not (sentence.hidden or sentence.beside or sentence.l2r)
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .architectures import CAUSAL
 from .causal import Causal
 from .masked import Masked
-from .pretrained import CAUSAL, Pretrained, open_pretrained
+from .opening import open_pretrained
+from .pretrained import Pretrained
 
 
 def open_network(folder: Path, metadata: Mapping[str, Any]) -> Masked | Causal:

@@ -41,6 +41,14 @@ class Sentence:
     beside: str = ""
     l2r: bool = False
 
+    @property
+    def continuation(self) -> tuple[str, str]:
+        """What comes before the part, and the part with the space before it, as a causal model is asked elsewhere:
+        most models have the space in the piece of the word."""
+        start, end = self.part or (0, len(self.text))
+        prefix = self.text[:start].rstrip()
+        return prefix, self.text[len(prefix) : end]
+
     def to_dict(self) -> dict[str, Any]:
         """The sentence as JSON has it; what is left out is not in it."""
         spans = {name: list(span) for name in ("part", "hidden") if (span := getattr(self, name))}

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from ...errors import BiasgridError, join_names
 from ...files import hash_file
+from ..language.files import FILES
 from ..store import MODEL
 from .files import open_content
 from .registry import REGISTRY
-
-# read with a language model's or an encoder's weights
-OF_WEIGHTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
 
 
 def files_of(path: Path) -> list[Path]:
@@ -26,7 +24,7 @@ def files_of(path: Path) -> list[Path]:
     if path.name == MODEL:
         names = set(_recorded(path))
     elif path.suffix == ".safetensors":
-        names = set(OF_WEIGHTS)
+        names = set(FILES)
     else:
         names = _beside(path)
     return [path, *(file for name in sorted(names) if (file := path.with_name(name)).is_file())]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ...errors import BiasgridError
 from ...files import hash_file
 from ..download import Limits, WrongHash
-from .first_seen import FirstSeen
+from .first_seen import NO_CHECKSUM, FirstSeen
 from .source import FILENAME
 
 
@@ -22,13 +23,16 @@ def fetch_file(
     file_pins: Mapping[str, str],
     progress: bool,
     limits: Limits,
+    warning: str = NO_CHECKSUM,
 ) -> dict[str, str]:
     """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
 
     `pins` are the hashes pinned for each part, by algorithm, `file_pins` those for the whole file. Without any,
-    what is first seen is expected from then on.
+    what is first seen is expected from then on, and `warning` says so; it is empty for an address whose content can
+    never change.
     """
-    if not re.fullmatch(FILENAME, filename) or filename == "manifest.json":
+    is_name = all(re.fullmatch(FILENAME, part) for part in filename.split("/"))
+    if not is_name or filename == "manifest.json":
         raise BiasgridError(f"source: {urls[0]} cannot be kept as {filename!r}: give a different filename")
     destination = folder / filename
     first_seen = None if file_pins or any(pins) else FirstSeen(folder)
@@ -46,7 +50,7 @@ def fetch_file(
     from ..download.file import download
     from ..download.parts import download_parts
 
-    on_download = first_seen.record if first_seen else lambda url, digest: None
+    on_download = partial(first_seen.record, warning=warning) if first_seen else lambda url, digest: None
     try:
         if len(urls) == 1:
             digest = download(urls[0], destination, **expected, progress=progress, limits=limits)

@@ -19,7 +19,7 @@ from ...resources import find_file
 from ..download import LIMITS, Limits
 from ..store import MODEL
 from .kinds import REGISTRY, check
-from .manifest import MANIFEST, is_plain, read_manifest, write_manifest
+from .manifest import MANIFEST, is_inside, read_manifest, write_manifest
 from .trust import files_on_trust, fits, is_same
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ def fetch(
             raise BiasgridError("a model's name must be a text of letters, digits, '.', '_' and '-'")
         kind, folder = check(source), raw / name
         fetch_files = partial(kind.fetch, source, folder, progress=progress, limits=limits)
-        if kind.in_place:
+        if kind.in_place(source):
             return _reference(fetch_files, source, folder, shared)
         path = _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
         _refuse_strangers(folder)
@@ -105,9 +105,10 @@ def verify(name: str, raw: Path | str) -> None:
     manifest = read_manifest(folder)
     if not manifest:
         raise BiasgridError(f"{name}: not fetched: {folder / MANIFEST} is missing or damaged: fetch it")
-    kind = REGISTRY.get(manifest["source"]["type"])
+    source = manifest["source"]
+    kind = REGISTRY.get(source["type"])
     for file, facts in manifest["files"].items():
-        path = _file_to_hash(file) if kind and kind.in_place else folder / file
+        path = _file_to_hash(file) if kind and kind.in_place(source) else folder / file
         if not path.is_file():
             raise BiasgridError(f"{name}: {path} is missing: fetch it again")
         if (got := hash_file(path)) != facts["sha256"]:
@@ -133,31 +134,34 @@ def _refuse_strangers(folder: Path) -> None:
     """Raises BiasgridError for a file in an archive's folder that its manifest does not have: a reader could take it
     for a part of the model, and no checksum covers it."""
     fetched_files = read_manifest(folder).get("files", {})
-    names = (
-        file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name != MANIFEST
-    )
-    if strangers := sorted(set(names) - fetched_files.keys()):
+    names = {name for name in _names(folder) if not any(part.startswith(".") for part in name.split("/"))}
+    if strangers := sorted(names - fetched_files.keys() - {MANIFEST}):
         raise BiasgridError(
             f"{folder} holds {join_names(map(quote, strangers))}, which was not fetched, so no checksum covers it: "
             "remove it"
         )
 
 
+def _names(folder: Path) -> set[str]:
+    """The files below a folder, by their paths in it; links to folders, which are none of an archive, among them."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in paths}
+
+
 def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     """The user's file, which may change any day: hashed each time."""
     digests = fetch_files()
-    file = next(iter(digests))  # the others are read with it
     files = {
         name: {"sha256": digest, "bytes": _file_to_hash(name).stat().st_size}
         for name, digest in digests.items()
     }
-    manifest = {"source": source, "files": files, "input": file}
+    manifest = {"source": source, "files": files, "input": source["path"]}
     if (former := read_manifest(folder)) != manifest:
         _refuse_another(former, source, folder, shared)
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             write_manifest(folder, manifest)
-    return find_file(Path(file).expanduser())
+    return find_file(Path(source["path"]).expanduser())
 
 
 def _file_to_hash(name: str) -> Path:
@@ -181,11 +185,11 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
         )  # it must not vouch for files that are about to be replaced
         digests = fetch_files()
         for file in former.get("files", {}).keys() - digests.keys():
-            if is_plain(file):  # else it is the user's, elsewhere
+            if is_inside(file):  # else it is the user's, elsewhere
                 (folder / file).unlink(missing_ok=True)
-        for left_over in folder.iterdir():  # of a download that broke off, from another address
-            if left_over.name.endswith(UNFINISHED) and left_over.name not in digests:
-                left_over.unlink()
+        for file in _names(folder) - digests.keys():
+            if file.endswith(UNFINISHED):  # of a download that broke off, from another address
+                (folder / file).unlink()
         files = {
             file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
             | ({"first_seen": True} if file in files_on_trust(source) else {})

@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import BiasgridError
 from ...resources import find_file
 from ..download import Limits
-from ..readers.pins import check_pin, hash_files
+from ..readers.pins import check_pin, files_of, hash_files
 from ..store import MODEL
 from .source import SHA256, Key, Source
 
@@ -30,6 +30,11 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     return {source["path"]: digest} | {str(file): other for file, other in others}
 
 
+def read_files(source: Mapping[str, Any]) -> list[Path]:
+    files = files_of(find_file(Path(source["path"]).expanduser()))
+    return files if files[0].is_file() else []
+
+
 SOURCES = (
     Source(
         name="file",
@@ -45,6 +50,7 @@ SOURCES = (
             "instructions": Key("what to do where it is missing", required=False),
         },
         fetch=fetch,
-        in_place=True,
+        in_place=lambda source: True,
+        read_files=read_files,
     ),
 )

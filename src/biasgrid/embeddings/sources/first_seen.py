@@ -1,4 +1,5 @@
-"""Checksums of files of which none was published: recorded when a file is first seen, and expected from then on."""
+"""Checksums of files of which none was published, and commits of branches: recorded when they are first seen, and
+expected from then on."""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ from pathlib import Path
 
 from ...errors import BiasgridError
 from ...files import write_text
-from .source import SHA256
+from .source import COMMIT, SHA256
 
 log = logging.getLogger(__name__)
 
+# of the model's name, what was first seen, and the record
+NO_CHECKSUM = "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s"
+
 
 class FirstSeen:
-    """The sha256 of each address that a model's files came from.
+    """The sha256 of each address that a model's files came from, and the commit that a hub's branch was at.
 
     Raises BiasgridError for a record that is damaged: a lost one is a lost pin.
 
@@ -29,7 +33,8 @@ class FirstSeen:
         self.name, self.path = folder.name, folder.with_name(f"{folder.name}.first-seen.json")
         try:
             self.digests = json.loads(self.path.read_text(encoding="utf-8"))
-            whole = all(re.fullmatch(SHA256[0], digest) for digest in self.digests.values())
+            forms = f"{SHA256[0]}|{COMMIT}"
+            whole = all(re.fullmatch(forms, digest) for digest in self.digests.values())
         except (FileNotFoundError, NotADirectoryError):
             self.digests, whole = {}, True
         except (ValueError, TypeError, AttributeError, RecursionError):
@@ -40,13 +45,9 @@ class FirstSeen:
                 "or delete it to accept the server's present file"
             )
 
-    def record(self, url: str, digest: str) -> None:
+    def record(self, url: str, digest: str, warning: str = NO_CHECKSUM) -> None:
         if url not in self.digests:
             self.digests[url] = digest
             write_text(self.path, json.dumps(self.digests, indent=1, sort_keys=True) + "\n")
-            log.warning(
-                "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s",
-                self.name,
-                digest,
-                self.path,
-            )
+            if warning:
+                log.warning(warning, self.name, digest, self.path)

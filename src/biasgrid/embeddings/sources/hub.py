@@ -9,11 +9,15 @@ from urllib.parse import quote
 
 from ...errors import BiasgridError
 from ..download import Limits
+from ..download.hub_address import HUB
 from .addresses import fetch_file
 from .members import Members, is_pattern
 from .source import ADDRESS, Key, Source
 
-HUB = "https://huggingface.co"
+# keys that other sources of a hub have, too
+NAME = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "of the form owner/name"
+REVISION = r"[A-Za-z0-9][\w.-]*", "a commit, a tag or a branch"
+BASE = Key("another hub's address", *ADDRESS, required=False)
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
@@ -48,16 +52,12 @@ SOURCES = (
         name="hub",
         meaning="files of a repository of a model hub (huggingface.co)",
         keys={
-            "repository": Key(
-                "owner and name", r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "of the form owner/name"
-            ),
-            "revision": Key(
-                "the commit, or a tag or branch", r"[A-Za-z0-9][\w.-]*", "a commit, a tag or a branch"
-            ),
+            "repository": Key("owner and name", *NAME),
+            "revision": Key("the commit, or a tag or branch", *REVISION),
             "files": Members(
                 "the files: path in the repository -> sha256, or null to trust what is first seen"
             ),
-            "base": Key("another hub's address", *ADDRESS, required=False),
+            "base": BASE,
         },
         fetch=fetch,
         check=check,

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from ... import absence
@@ -40,18 +40,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def is_plain(name: str) -> bool:
-    """Whether a file of this name is in the archive's folder."""
-    return PurePosixPath(name).name == name and name not in ("", "..", MANIFEST)
+def is_inside(name: str) -> bool:
+    """Whether a file of this path is in the archive's folder, or below it."""
+    return name != MANIFEST and {"", ".", ".."}.isdisjoint(name.split("/"))
 
 
 def _is_whole(source: Any, files: Any, input: Any) -> bool:
     """Raises various errors where it is not."""
     # a type that is unknown here is that of a plugin, which another study has
-    in_place = check(source).in_place if source["type"] in REGISTRY else True
-    whole = len(files) > 0 and (input in files or input == ".")
+    in_place = check(source).in_place(source) if source["type"] in REGISTRY else True
+    whole = len(files) > 0 and (in_place or input in files or input == ".")
     for name, facts in files.items():
-        whole &= in_place or is_plain(name)
+        whole &= in_place or is_inside(name)
         whole &= re.fullmatch(SHA256[0], facts["sha256"]) is not None
         whole &= type(facts["bytes"]) is int and facts["bytes"] >= 0
     return whole

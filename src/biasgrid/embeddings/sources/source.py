@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError
@@ -12,6 +13,7 @@ from ...errors import BiasgridError
 # patterns of values, those of several kinds with what they are in words
 SHA256 = r"[0-9a-f]{64}", "64 lower-case hex digits"
 MD5 = r"[0-9a-f]{32}", "32 lower-case hex digits"
+COMMIT = r"[0-9a-f]{40}"
 ADDRESS = r"https?://\S{1,2000}", "an http or https address"
 FILENAME = r"[A-Za-z0-9_][^/\\\x00-\x1f\x7f]{0,199}"
 
@@ -88,8 +90,10 @@ class Source:
         Function of a source: the files of which it has the sha256, or could have it: name in the folder -> the keys
         under which that stands. A file without one is trusted when it is first seen.
     in_place
-        Whether the files stay where the user has put them: then `fetch` returns their hashes by their paths, first
-        that of the file that is read.
+        Function of a source: whether its files stay where the user has put them. `path` says where, and `fetch`
+        returns their hashes by their paths.
+    read_files
+        Function of a source: the files that it is read from where the user has put them, as far as they are there.
     """
 
     name: str
@@ -98,7 +102,8 @@ class Source:
     fetch: Callable[..., dict[str, str]]
     check: Callable[[Mapping[str, Any]], None] = lambda source: None
     pins: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, ...]]] = lambda source: {}
-    in_place: bool = False
+    in_place: Callable[[Mapping[str, Any]], bool] = lambda source: False
+    read_files: Callable[[Mapping[str, Any]], list[Path]] = lambda source: []
 
 
 SHA256_KEY = Key("the file's sha256", *SHA256, required=False)

@@ -1,0 +1,67 @@
+"""Texts measured elsewhere: what a study asks a model behind an API, and its answers."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ..errors import BiasgridError, join_names, unknown_name
+from .arguments import Commands
+from .running import CONFIGS, read_config
+
+
+def texts(args: argparse.Namespace) -> str | dict[str, Any]:
+    """Write the texts that a study asks a model behind an API; with --import, put its answers in place.
+
+    biasgrid texts my-study.yaml > texts.jsonl
+    biasgrid texts my-study.yaml --import answers.jsonl
+    """
+    from ..embeddings.language import answers
+    from ..plan.study import Study
+    from ..plan.texts import answer_files, requests
+    from ..schema import dumps
+
+    study = Study.of(read_config(args.configs), where := ", ".join(map(str, args.configs)))
+    files = answer_files(study)
+    if not files:
+        raise BiasgridError(
+            f"{where}: no model is elsewhere: such a one has source: {{type: answers, path: answers/my-model.jsonl}}"
+        )
+    if args.model is None and len(files) > 1:
+        raise BiasgridError(f"{where}: --model says which of these is asked: {join_names(files)}")
+    if (name := args.model or next(iter(files))) not in files:
+        raise BiasgridError(f"{where}: {unknown_name('model that is elsewhere', name, files)}")
+    asked = requests(study, name)
+    if args.answers:
+        number = answers.put_in_place(args.answers, files[name], asked)
+        return {"answers": str(files[name]), "texts": len(asked), "imported": number}
+    known = answers.read(files[name]) if files[name].is_file() else {}
+    new = [request for key, request in asked.items() if key not in known]
+    if unseen := sum(map(answers.needs_pieces, new)):
+        warnings.warn(
+            f"{name}: {unseen} of {len(new)} texts ask about pieces of a text (beside, hidden, or part, word, layer "
+            "in options), which no API answers: score or encode them where the model's own pieces are at hand",
+            stacklevel=2,
+        )
+    return "\n".join(map(dumps, [answers.header(study.name, asked, len(new)), *new]))
+
+
+def add(commands: Commands) -> None:
+    command = commands.add(
+        texts,
+        model={
+            "metavar": "KEY",
+            "help": "the key of the language model or encoder, where several have a source of type answers",
+        },
+    )
+    command.add_argument(
+        "--import",
+        dest="answers",  # the option's own name is a word of Python
+        type=Path,
+        metavar="FILE",
+        help="answers, a JSON object with key and value on each line: they are checked, and written, all or none, to "
+        "the file that the config names",
+    )
+    command.add_argument("configs", **CONFIGS)

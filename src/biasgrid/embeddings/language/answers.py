@@ -1,0 +1,310 @@
+"""Texts measured elsewhere: what a study asks of a model behind an API or on another machine, and the answers.
+
+Both are JSON, an object on each line. A request has a key, the sha256 of all else in it, so that it is the same in
+every study that asks it; an answer has that key and a value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...configs import canonical, without_duplicates
+from ...errors import BiasgridError, quote
+from ...files import open_to_write
+from .sentence import Sentence, check_text
+from .templates import PlacedWord
+
+FILE = "answers.jsonl"  # in a language model's folder
+HEADER, FORM = "biasgrid_texts", 1
+VECTOR, LOG_LIKELIHOOD, CONTINUATION = "vector", "log_likelihood", "continuation"
+# what other tools call a field
+OTHER_NAMES = {"key": "id", "prefix": "context", "text": "continuation"}
+NOTES = ("tokens", "model")  # what an answer may say besides, and the file keeps
+HOW = (
+    "biasgrid texts CONFIG > texts.jsonl writes what the study asks, and "
+    "biasgrid texts CONFIG --import answers.jsonl puts the answers in place"
+)
+
+Request = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """A log-likelihood, or a vector as float64 (dimensions,), and the `NOTES` on it."""
+
+    value: float | NDArray[np.float64]
+    notes: Mapping[str, Any]
+
+
+# requests
+
+
+def of_sentence(sentence: Sentence, masked: bool) -> Request:
+    """What a masked, or a causal, model is asked for the score of a sentence."""
+    if sentence.part and not masked:
+        prefix, text = sentence.continuation
+        return _request(CONTINUATION, text, prefix=prefix)
+    options: dict[str, Any] = {"masked": True} if masked else {}
+    if sentence.part:
+        options["part"] = list(sentence.part)
+    if sentence.l2r:
+        options["l2r"] = True
+    hidden = list(sentence.hidden) if sentence.hidden else None
+    return _request(LOG_LIKELIHOOD, sentence.text, beside=sentence.beside, hidden=hidden, options=options)
+
+
+def of_word(word: PlacedWord, pool: str, layer: int) -> Request:
+    """What an encoder is asked for the vector of a word in its sentence, or of the sentence."""
+    options: dict[str, Any] = {"layer": layer} if layer != -1 else {}
+    if pool == "word":
+        options["word"] = [word.start, word.end]
+    return _request(VECTOR, word.text, options=options)
+
+
+def _request(
+    kind: str,
+    text: str,
+    prefix: str = "",
+    beside: str = "",
+    hidden: list[int] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Request:
+    content: Request = {"kind": kind, "text": text, "prefix": prefix, "beside": beside, "hidden": hidden}
+    content["options"] = options or {}
+    return {"key": hashlib.sha256(canonical(content).encode()).hexdigest(), **content}
+
+
+def needs_pieces(request: Request) -> bool:
+    """Whether only who sees a model's own pieces can answer it, and no API that takes a text."""
+    return bool(request["beside"] or request["hidden"] or request["options"].keys() - {"masked"})
+
+
+def header(study: str, asked: Mapping[str, Request], count: int) -> dict[str, Any]:
+    """The first line before `count` of the requests that a study asks, by key."""
+    return {HEADER: FORM, "study": study, "digest": _digest(asked), "count": count}
+
+
+def _digest(asked: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(asked)).encode()).hexdigest()
+
+
+# answers
+
+
+def read(path: Path, asked: Mapping[str, Request] | None = None) -> dict[str, Answer]:
+    """The answers in a file by their keys.
+
+    Parameters
+    ----------
+    path
+        The file; its first line may be the header of the requests.
+    asked
+        The requests that they answer, by key; None for answers that are in place.
+
+    Raises
+    ------
+    BiasgridError
+        One line with file, line and key: no JSON, no value, or one of another kind, an unknown key, a key twice, a
+        number that is not finite, a positive log-likelihood, vectors of unequal lengths, another study's header.
+    """
+    answers: dict[str, Answer] = {}
+    dimensions = 0
+    for where, record in _records(path):
+        if HEADER in record and not answers:
+            _check_header(record, asked, where)
+            continue
+        key = _field(record, "key")
+        if not isinstance(key, str):
+            raise BiasgridError(f"{where}: has no key")
+        where = f"{where}: key {key[:64]}"
+        if key in answers:
+            raise BiasgridError(f"{where}: a former line has this key")
+        if asked is not None:
+            if key not in asked:
+                raise BiasgridError(f"{where}: unknown key: the study does not ask this")
+            _check_request(record, asked[key], where)
+        value = record.get("value")
+        is_vector = asked[key]["kind"] == VECTOR if asked is not None else isinstance(value, list)
+        answer = Answer(
+            _vector(value, where) if is_vector else _likelihood(value, where), _notes(record, where)
+        )
+        if isinstance(answer.value, np.ndarray):
+            dimensions = dimensions or len(answer.value)
+            if len(answer.value) != dimensions:
+                raise BiasgridError(
+                    f"{where}: value: has {len(answer.value)} numbers, and the first vector {dimensions}"
+                )
+        answers[key] = answer
+    return answers
+
+
+def write(path: Path, answers: Mapping[str, Answer]) -> None:
+    """Write answers to a file, whole or not at all, in an order that only their keys decide."""
+    with open_to_write(path) as file:
+        for key in sorted(answers):
+            value, notes = answers[key]
+            number = value.tolist() if isinstance(value, np.ndarray) else value
+            file.write(json.dumps({"key": key, "value": number, **notes}).encode() + b"\n")
+
+
+def put_in_place(path: Path, former: Path, asked: Mapping[str, Request]) -> int:
+    """Write the answers in a file to their place, `former`, with those that are there of the other requests; returns
+    how many the file has.
+
+    Raises
+    ------
+    BiasgridError
+        As `read`, and where a request is left without an answer: nothing is written then.
+    """
+    new = read(path, asked)
+    known = (read(former) if former.is_file() else {}) | new
+    if missing := [key for key in asked if key not in known]:
+        raise BiasgridError(
+            f"{path}: missing key {missing[0]} ({quote(asked[missing[0]]['text'])}); of {len(asked)} texts "
+            f"{len(missing)} have no answer"
+        )
+    answers = {key: known[key] for key in asked}
+    lengths = {len(answer.value) for answer in answers.values() if isinstance(answer.value, np.ndarray)}
+    if len(lengths) > 1:
+        raise BiasgridError(
+            f"{path}: value: its vectors have another length than those in {former}, which they complete: delete "
+            "that file to ask all texts again"
+        )
+    write(former, answers)
+    return len(new)
+
+
+class Answers:
+    """The answers in a file, or in the folder of a language model: what scores its sentences, and what encodes.
+
+    Raises
+    ------
+    BiasgridError
+        The file is not whole.
+    """
+
+    def __init__(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        self.path = path / FILE if path.is_dir() else path
+        self.masked = bool(metadata.get("masked"))
+        self._answers = read(self.path)
+
+    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """The score of each sentence (sentences,). Raises BiasgridError where one has no answer."""
+        return np.array(self._values([of_sentence(s, self.masked) for s in sentences]), dtype=np.float64)
+
+    def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
+        """The vector of each word in its sentence (sentences, dimensions). Raises BiasgridError as `score` does."""
+        return np.array(self._values([of_word(word, pool, layer) for word in sentences]), dtype=np.float64)
+
+    def _values(self, requests: Sequence[Request]) -> list[float | NDArray[np.float64]]:
+        values = []
+        for request in requests:
+            answer = self._answers.get(request["key"])
+            # a file that nobody imported may have a number where a vector is asked
+            if answer is None or isinstance(answer.value, np.ndarray) != (request["kind"] == VECTOR):
+                raise BiasgridError(f"{self.path}: has no answer to {quote(request['text'])}: {HOW}")
+            values.append(answer.value)
+        return values
+
+
+def answered_by(path: Path) -> list[str]:
+    """The models that the answers in a file name. Raises BiasgridError for a file that has none, or is not whole."""
+    answers = read(path)
+    if not answers:
+        raise BiasgridError(f"{path}: has no answers")
+    return sorted({answer.notes["model"] for answer in answers.values() if "model" in answer.notes})
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each line is, and what it holds."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            where = f"{path}: line {number}"
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(
+                    line.decode("utf-8-sig" if number == 1 else "utf-8"),
+                    object_pairs_hook=without_duplicates,
+                    parse_constant=_refuse_constant,
+                )
+            except (ValueError, RecursionError) as error:
+                raise BiasgridError(f"{where}: no JSON: {error!s:.100}") from None
+            if not isinstance(record, dict):
+                raise BiasgridError(f"{where}: no JSON object, but {quote(record)}")
+            yield where, record
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not finite")
+
+
+def _field(record: Mapping[str, Any], name: str) -> Any:
+    return record.get(name, record.get(OTHER_NAMES.get(name, name)))
+
+
+def _check_header(record: Mapping[str, Any], asked: Mapping[str, Request] | None, where: str) -> None:
+    if record[HEADER] != FORM:
+        raise BiasgridError(f"{where}: {HEADER}: {quote(record[HEADER])} is not allowed; allowed: {FORM}")
+    if asked is not None and record.get("digest") != _digest(asked):
+        raise BiasgridError(
+            f"{where}: digest: another study's texts ({quote(record.get('study'))}), or this one asks others now: "
+            "write them again"
+        )
+
+
+def _check_request(record: Mapping[str, Any], request: Request, where: str) -> None:
+    """An answer may repeat its request; another one has another key."""
+    for name in request.keys() - {"key"}:
+        given = _field(record, name)
+        if given is not None and given != request[name]:
+            raise BiasgridError(f"{where}: {name}: {quote(given)}, and the study asks {quote(request[name])}")
+
+
+def _vector(value: Any, where: str) -> NDArray[np.float64]:
+    if not isinstance(value, list) or not value or not all(map(_is_number, value)):
+        raise BiasgridError(f"{where}: value: {quote(value)} is no vector: a list of numbers")
+    try:
+        vector = np.array(value, dtype=np.float64)
+    except OverflowError:
+        vector = np.array([math.inf])
+    if not np.isfinite(vector).all():
+        raise BiasgridError(f"{where}: value: not finite")
+    return vector
+
+
+def _likelihood(value: Any, where: str) -> float:
+    if not _is_number(value):
+        raise BiasgridError(f"{where}: value: {quote(value)} is no number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BiasgridError(f"{where}: value: not finite")
+    if value > 0:
+        raise BiasgridError(
+            f"{where}: value: {quote(value)} is positive, and the logarithm of a probability is not"
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise BiasgridError(f"{where}: value: not finite") from None
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _notes(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    notes = {name: record[name] for name in NOTES if record.get(name) is not None}
+    if "model" in notes:
+        check_text(notes["model"], f"{where}: model: ")
+    try:
+        json.dumps(notes, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise BiasgridError(f"{where}: tokens: not finite") from None
+    return notes

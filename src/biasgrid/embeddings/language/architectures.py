@@ -1,0 +1,77 @@
+"""What a model of transformers does - predict masked words, or the next one, or none - as its folder says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from ...errors import BiasgridError, quote
+from .files import CONFIG, INDEX, TOKENIZERS, WEIGHTS
+
+ModelKind = Literal["masked", "causal", "encoder"]
+MASKED: ModelKind = "masked"
+CAUSAL: ModelKind = "causal"
+ENCODER: ModelKind = "encoder"
+# how the names of architectures end -> what such a model does; the first that fits
+ARCHITECTURES: dict[str, ModelKind] = {
+    "ForMaskedLM": MASKED,
+    # with a second head, for the next sentence
+    "BertForPreTraining": MASKED,
+    "AlbertForPreTraining": MASKED,
+    "ForCausalLM": CAUSAL,
+    "LMHeadModel": CAUSAL,
+    "Model": ENCODER,
+}
+# they predict words in other orders than from left to right
+OTHER_ORDERS = ("xlnet", "xlm", "prophetnet", "xlm-prophetnet")
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")  # entries of config.json
+MOST_LAYERS = 10_000  # transformers makes one after the other before it looks at the weights
+
+
+def read_kind(folder: Path) -> ModelKind:
+    """What the model in a folder does, as config.json's `architectures` says; transformers is not asked.
+
+    Raises
+    ------
+    BiasgridError
+        A folder without config.json, weights in safetensors, or a tokenizer; an architecture that predicts no words
+        in a text and is no encoder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise BiasgridError(f"{folder}: no such folder; a name on a hub has the form owner/name")
+    config = _config(folder)
+    names = config.get("architectures")
+    if not isinstance(names, list) or not names or not isinstance(names[0], str):
+        raise BiasgridError(
+            f'{folder / CONFIG}: names no architecture; expected one, such as "architectures": ["BertForMaskedLM"]'
+        )
+    kind = next((kind for end, kind in ARCHITECTURES.items() if names[0].endswith(end)), None)
+    if kind is None or config.get("is_encoder_decoder") or config["model_type"] in OTHER_ORDERS:
+        raise BiasgridError(
+            f"{folder / CONFIG}: {quote(names[0])} is no masked model (...ForMaskedLM), no causal one "
+            "(...ForCausalLM, ...LMHeadModel), and no encoder (...Model)"
+        )
+    if not any((folder / name).is_file() for name in (WEIGHTS, INDEX)):
+        raise BiasgridError(f"{folder}: has no {WEIGHTS}; other files of weights are not read")
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise BiasgridError(
+            f"{folder}: has no tokenizer; expected {TOKENIZERS[0]}, or one of {', '.join(TOKENIZERS[1:])}"
+        )
+    return kind
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    if not path.is_file():
+        raise BiasgridError(f"{folder}: has no {CONFIG}")
+    try:
+        config = json.loads(path.read_bytes())
+        if not isinstance(config["model_type"], str):
+            raise TypeError("model_type is no text")
+        if any(isinstance(count := config.get(name), int) and count > MOST_LAYERS for name in LAYERS):
+            raise ValueError("it has more layers than any model")
+        return dict(config)
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise BiasgridError(f"{path}: not the config of a model: {error!r:.200}") from None

@@ -1,0 +1,48 @@
+"""Answers of a model that is elsewhere, which `biasgrid texts` puts in place: referenced, and not copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import BiasgridError
+from ...files import hash_file
+from ..download import Limits
+from ..language.answers import HOW
+from ..language.formats import ANSWERS
+from .source import Key, Source, Switch
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    path = Path(source["path"]).expanduser()
+    if not path.is_file():
+        raise BiasgridError(f"{path} is not there: {HOW}")
+    return {source["path"]: hash_file(path)}
+
+
+def read_files(source: Mapping[str, Any]) -> list[Path]:
+    path = Path(source["path"]).expanduser()
+    return [path] if path.is_file() else []
+
+
+SOURCES = (
+    Source(
+        name=ANSWERS,
+        meaning="answers of a model that is behind an API or on another machine (`biasgrid texts`): of a language "
+        "model, or an encoder",
+        keys={
+            "path": Key(
+                "the file of answers, such as answers/my-model.jsonl: `biasgrid texts --import` writes it"
+            ),
+            "masked": Switch(
+                "whether a language model predicts words that are masked, from both sides; left out: it is causal, "
+                "and predicts the next word",
+                required=False,
+            ),
+        },
+        fetch=fetch,
+        in_place=lambda source: True,
+        read_files=read_files,
+    ),
+)
