@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT, biasgrid, grid_config
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
@@ -128,6 +128,7 @@ def test_held_out_sentences_are_not_trained_on(tmp_path, start):
     st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9), min_size=12, max_size=40),
     st.integers(1, 11),
 )
+@example([["a"] * 6, ["b"] * 6], 3)  # fewer sentences than are to be held out
 def test_sentences_to_train_on_and_held_out(pretrained, sentences, held_out):
     trained_on, held = bert_training.split(sentences, pretrained, 8, held_out)
     long = [[CLS, *[PIECES.index(word) for word in words][:6], SEP] for words in sentences if len(words) >= 6]
