@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import architectures
 import numpy as np
 import pytest
 from conftest import ROOT, biasgrid, grid_config
@@ -14,11 +15,13 @@ from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weight
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
+from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.embeddings.language import bert_training
 from biasgrid.embeddings.language.masked import Masked
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.embeddings.language.pretrained import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
+from biasgrid.embeddings.language.threads import one_thread
 from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
@@ -197,6 +200,24 @@ def test_padding_changes_no_prediction(tmp_path):
             hits.append(said[place].argmax() == ids[place])
     found = bert_training.quality(pretrained, held, chosen)
     assert found == (pytest.approx(np.exp(np.mean(losses)), rel=1e-4), pytest.approx(np.mean(hits)))
+
+
+@pytest.mark.parametrize("name", architectures.MASKED)
+def test_any_masked_model_is_trained_and_saved_as_it_was_trained(tmp_path, name):
+    start = architectures.saved(tmp_path, name)
+    draw = random.Random(0)
+    lines = [" ".join(draw.choices(architectures.WORDS[:12], k=draw.randrange(7, 14))) for _ in range(120)]
+    model = trained(tmp_path, start, lines, epochs=2)
+    first, last = model.metadata["loss"]
+    assert last < first
+    # what is read again does as well as what was trained did
+    pretrained = open_pretrained(model.path, device="cpu")
+    sentences = Sentences(tmp_path / "corpus.txt", "tokens")
+    _, held_out = bert_training.split(sentences, pretrained, SMALL["pieces"], SMALL["held_out"])
+    with one_thread():
+        found = bert_training.quality(pretrained, held_out, bert_training.Settings(**SMALL))
+    assert found == (model.metadata["perplexity"], model.metadata["masked_accuracy"])
+    assert model.score([Sentence("the nurse is here")])[0] < 0
 
 
 def test_a_running_text_is_cut_into_sentences(tmp_path, start):
