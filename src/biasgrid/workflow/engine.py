@@ -120,9 +120,9 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     return None
 
 
-def jobs(workflow: Any, rule: str) -> list[Any]:
-    """The wildcards of the jobs of a rule that this run is about to do."""
-    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
+def jobs(workflow: Any, *rules: str) -> list[Any]:
+    """The wildcards of the jobs of some rules that this run is about to do."""
+    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name in rules]
 
 
 def outputs(workflow: Any) -> list[str]:
