@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 import traceback
@@ -93,6 +94,8 @@ class Run:
         one ends with the process that holds it.
         """
         engine.stop_on_signals(workflow, self._progress)
+        gc.freeze()  # the plan stays as long as the process
+        gc.enable()
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
