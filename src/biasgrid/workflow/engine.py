@@ -272,9 +272,11 @@ def forced_logs(workflow: Any, but: Collection[str]) -> list[str]:
 
 
 def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
-    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones."""
-    for file in files:
-        workflow.persistence.cleanup_backup(Path(file))
+    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones, but
+    for Snakemake 9.12, which keeps none."""
+    if cleanup := getattr(workflow.persistence, "cleanup_backup", None):
+        for file in files:
+            cleanup(Path(file))
 
 
 def mark_unfinished(workflow: Any) -> None:
