@@ -37,7 +37,8 @@ class Table:
         of_attribute = sum(p for (_, a), p in self.joint.items() if a == attribute)
         together = self.joint[target, attribute]
         if not self.masked:
-            assert (part, sentence.hidden) == (attribute, None)
+            # the space belongs to what is predicted
+            assert (part, sentence.hidden) == (f" {attribute}", None)
             return together / of_target
         if sentence.hidden:
             assert {part, sentence.text[slice(*sentence.hidden)].lower()} == {target, attribute}

@@ -30,11 +30,9 @@ from .schema import dumps, with_version
 from .versions import versions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
-SCORES_VERSION = 1
-BLOCK, SAVED_EVERY = (
-    64,
-    30,
-)  # sentences that are scored at a time; seconds after which what is scored is saved
+SCORES_VERSION = 2
+BLOCK = 256  # sentences that are scored at a time: what a kill may cost
+SAVED_EVERY = 30  # seconds after which what is scored is saved
 # of a model's folder, what stands beside its scores
 FACTS = ("masked", MEASURED, "answered_by", "perplexity", "masked_accuracy", "held_out", "licence")
 
@@ -86,17 +84,21 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
         # of what scores; cells say all others
-        "versions": {} if model.metadata["format"] in (ANSWERS, SCORES) else _of_torch(),
+        "versions": {} if model.metadata["format"] in (ANSWERS, SCORES) else _of_network(),
     }
+    facts |= _read_computed(output)
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
     former_scores = _read_scores(output, model_digest) | _read_scores(partial_file, model_digest)
     scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
     missing = [sentence for sentence in sentences if sentence not in former_scores]
+    # sentences of about one length are a batch, and a block has whole ones
+    missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
     due = time.monotonic() + SAVED_EVERY
     for start in range(0, len(missing), BLOCK):
         block = missing[start : start + BLOCK]
         scores |= zip(block, model.score(block).tolist(), strict=True)
+        facts |= {"computed": model.network.computed} if hasattr(model.network, "computed") else {}
         if time.monotonic() > due:
             _save(partial_file, facts, scores)
             due = time.monotonic() + SAVED_EVERY
@@ -105,8 +107,17 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     return {"sentences": len(scores), "scored": len(missing)}
 
 
-def _of_torch() -> dict[str, str]:
-    return {name: number for name, number in versions("torch").items() if name == "torch"}
+def _read_computed(path: Path) -> dict[str, Any]:
+    """The entry `computed` of a former file, how its scores were computed; {} where there is none."""
+    try:
+        return {"computed": json.loads(path.read_text(encoding="utf-8"))["computed"]}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
+def _of_network() -> dict[str, str]:
+    names = ("torch", "transformers")
+    return {name: number for name, number in versions(*names).items() if name in names}
 
 
 def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:

@@ -4,6 +4,7 @@ import json
 import random
 import warnings
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,6 +154,10 @@ def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
     made = make(study(models=models, figures=[]))
     record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     assert record["versions"]["torch"] == metadata.version("torch")
+    assert record["versions"]["transformers"] == metadata.version("transformers")
+    (file,) = Path("results/lm/sentence_scores/tiny").iterdir()
+    computed = {"device": "cpu", "dtype": "float32", "begins_with": tiny_llama.BOS, "fast": False}
+    assert json.loads(file.read_text())["computed"] == computed
 
 
 def test_preference_in_a_study(folder):

@@ -122,15 +122,28 @@ def results(study, cell):
 # the round trip
 
 
-@pytest.mark.parametrize("masked", [False, True])
+def network_of(name, masked):
+    """What answers, and what the direct run asks: pairs of tokens, or random weights of an architecture."""
+    if name == "pairs of tokens":
+        return Bigrams(masked)
+    pytest.importorskip("transformers")
+    import architectures
+
+    return bg.language_model(*architectures.made(name)).network
+
+
+@pytest.mark.parametrize(
+    ("name", "masked"),
+    [("pairs of tokens", False), ("pairs of tokens", True), ("Llama", False), ("GPT-2", False), ("BERT", True)],
+)
 @pytest.mark.filterwarnings("ignore:far. .* pieces")
-def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, capsys, masked):
+def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, capsys, name, masked):
     metrics = {"pll_preference": {"params": {"score": "cp"}}, "mean_pair_difference": {}}
     record = config(masked)
     if masked:
         record["criteria"]["Pairs"]["metrics"] = metrics
     write(folder, record)
-    network = Bigrams(masked)
+    network = network_of(name, masked)
     header, asked = ask(capsys)
     assert (header["biasgrid_texts"], header["study"], header["count"]) == (1, "small", len(asked))
     assert len({request["key"] for request in asked}) == len(asked)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.sentence import Sentence
+from ..embeddings.language.sentence import Sentence, Span
 from ..errors import BiasgridError, not_allowed
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
@@ -31,7 +31,7 @@ def likelihoods(
     ----------
     model
         A language model. A masked one predicts a word from the whole sentence; a causal one can predict only what
-        comes last, the attribute word.
+        comes last, the attribute word, with the space before it: most models have the two in one piece.
     targets, attributes
         The found sets of both sides.
     templates
@@ -57,6 +57,8 @@ def likelihoods(
     ]
     blank = predicted_word if model.masked else "attribute"
     context = "attribute" if blank == "target" else "target"
+    if not model.masked:
+        filled_templates = [(text, _with_space(text, spans, blank)) for text, spans in filled_templates]
     scores = model.score([Sentence(text, part=spans[blank]) for text, spans in filled_templates])
     if prior and model.masked:
         scores = scores - model.score(
@@ -65,7 +67,12 @@ def likelihoods(
     return scores.reshape(len(templates), *map(len, sides))
 
 
-def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, tuple[int, int]]]:
+def _with_space(text: str, spans: dict[str, Span], word: str) -> dict[str, Span]:
+    start, end = spans[word]
+    return {**spans, word: (len(text[:start].rstrip()), end)}
+
+
+def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, Span]]:
     """A template with both words, its first letter large, and where the words are."""
     start, _, rest = template.partition(TARGET)
     middle, _, end = rest.partition(ATTRIBUTE)

@@ -4,6 +4,7 @@ before each text, and none ends it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,11 @@ class Causal:
     def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
         self.pretrained = pretrained
         self._fast = fast
+
+    @property
+    def computed(self) -> dict[str, Any]:
+        """How scores are computed: `Pretrained.computed`, and whether `fast`."""
+        return {**self.pretrained.computed, "fast": self._fast}
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The log-likelihood of each sentence, or of its part given what comes before (sentences,).

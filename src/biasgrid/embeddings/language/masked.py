@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,11 @@ class Masked:
     def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
         self.pretrained = pretrained
         self._fast = fast
+
+    @property
+    def computed(self) -> dict[str, Any]:
+        """How scores are computed: `Pretrained.computed`, and whether `fast`."""
+        return {**self.pretrained.computed, "fast": self._fast}
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.

@@ -75,6 +75,15 @@ class Pretrained:
         return next(self.model.parameters()).device
 
     @cached_property
+    def computed(self) -> dict[str, Any]:
+        """How it computes: where, and in which numbers; of a causal model the piece that its texts begin with."""
+        first = (
+            {"begins_with": self.tokenizer.convert_ids_to_tokens(self.first)} if self.kind == CAUSAL else {}
+        )
+        dtype = str(next(self.model.parameters()).dtype).removeprefix("torch.")
+        return {"device": self.device.type, "dtype": dtype, **first}
+
+    @cached_property
     def positions(self) -> int:
         """The most pieces of a text, special ones among them."""
         limit = getattr(self.model.config, "max_position_embeddings", None) or NO_LIMIT
