@@ -46,9 +46,10 @@ def convert(file: Path, folder: Path) -> Path:
         if config.num_hidden_layers > MOST_LAYERS:
             raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone.path, **place)
-        model, found = transformers.AutoModelForCausalLM.from_pretrained(
+        opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
             alone.path, dtype=torch.float32, output_loading_info=True, **place
         )
+        model, found = opened
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
         _check_all_read(file, model)
