@@ -4,21 +4,24 @@ import json
 import random
 from pathlib import Path
 
+import architectures
 import numpy as np
 import pytest
 from conftest import ROOT, biasgrid, grid_config
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
+from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.embeddings.language import bert_training
 from biasgrid.embeddings.language.masked import Masked
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
+from biasgrid.embeddings.language.threads import one_thread
 from biasgrid.plan.study import Study
 
 torch = pytest.importorskip("torch")
@@ -128,6 +131,7 @@ def test_held_out_sentences_are_not_trained_on(tmp_path, start):
     st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9), min_size=12, max_size=40),
     st.integers(1, 11),
 )
+@example([["a"] * 6, ["b"] * 6], 3)  # fewer sentences than are to be held out
 def test_sentences_to_train_on_and_held_out(pretrained, sentences, held_out):
     trained_on, held = bert_training.split(sentences, pretrained, 8, held_out)
     long = [[CLS, *[PIECES.index(word) for word in words][:6], SEP] for words in sentences if len(words) >= 6]
@@ -196,6 +200,24 @@ def test_padding_changes_no_prediction(tmp_path):
             hits.append(said[place].argmax() == ids[place])
     found = bert_training.quality(pretrained, held, chosen)
     assert found == (pytest.approx(np.exp(np.mean(losses)), rel=1e-4), pytest.approx(np.mean(hits)))
+
+
+@pytest.mark.parametrize("name", architectures.MASKED)
+def test_any_masked_model_is_trained_and_saved_as_it_was_trained(tmp_path, name):
+    start = architectures.saved(tmp_path, name)
+    draw = random.Random(0)
+    lines = [" ".join(draw.choices(architectures.WORDS[:12], k=draw.randrange(7, 14))) for _ in range(120)]
+    model = trained(tmp_path, start, lines, epochs=2)
+    first, last = model.metadata["loss"]
+    assert last < first
+    # what is read again does as well as what was trained did
+    pretrained = open_pretrained(model.path, device="cpu")
+    sentences = Sentences(tmp_path / "corpus.txt", "tokens")
+    _, held_out = bert_training.split(sentences, pretrained, SMALL["pieces"], SMALL["held_out"])
+    with one_thread():
+        found = bert_training.quality(pretrained, held_out, bert_training.Settings(**SMALL))
+    assert found == (model.metadata["perplexity"], model.metadata["masked_accuracy"])
+    assert model.score([Sentence("the nurse is here")])[0] < 0
 
 
 def test_a_running_text_is_cut_into_sentences(tmp_path, start):

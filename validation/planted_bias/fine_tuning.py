@@ -35,7 +35,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     Raises
     ------
     BiasgridError
-        Weights that are none of a BERT with its head for masked words, and pronouns that are not one piece of it.
+        Weights that are of no model with a head for masked words, and pronouns that are not one piece of it.
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
     probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])

@@ -100,7 +100,7 @@ def train(
     Raises
     ------
     BiasgridError
-        Weights that are none of a BERT with its head for masked words, and a corpus of too few sentences.
+        Weights that are of no model with a head for masked words, and a corpus of too few sentences.
     """
     source = model["source"]
     return retrain(
@@ -143,7 +143,7 @@ def retrain(
     Raises
     ------
     BiasgridError
-        Weights that are none of a model with its head for masked words.
+        Weights that are of no model with a head for masked words.
     """
     require_for(TRANSFORMERS, purpose=f"training {name}")
     scratch = folder.with_name(f".{folder.name}.training")
