@@ -225,7 +225,8 @@ def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     cell = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())[
         "results"
     ][0]
-    assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
+    # and its partner is not
+    assert cell["lost"] == {"Stereotypical": ["a woman cooks"], "Other": []}
     # the pair is lost, and the others are measured
     assert cell["value"] == pytest.approx(1 / 3)
     assert cell["scalars"]["pairs"] == 3
