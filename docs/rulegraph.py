@@ -22,7 +22,7 @@ from biasgrid.figures.layout import blank, save, styled
 
 ROOT = Path(__file__).resolve().parents[1]
 EDGES = ROOT / "docs" / "images" / "workflow" / "rulegraph.json"
-KINDS = ("table", "figure", "inference")  # of which a study has several rules, kind_<what is in it>
+KINDS = ("table", "figure", "inference", "cell")  # of which a study has several rules, kind_<what is in it>
 OPTIONAL = {"debias"}  # a path through it does not stand for one without
 # each rule's column and row, and the files that it makes
 BOXES = {

@@ -94,8 +94,7 @@ def record(results: Path, names: Iterable[str], known_file: Path) -> None:
         former = _read_what_is_whole(results)
         records = {name: digest for name, digest in former.items() if (results / name).is_file()}
         for name in names:
-            stat = _stat(results / name)
-            if name in records or name in LEFT_OUT or stat is None:
+            if name in records or name in LEFT_OUT or (stat := _stat(results / name)) is None:
                 continue
             entry = known.get(name)
             if entry is None or entry[:2] != stat:
@@ -151,8 +150,7 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
 
 
 def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
+    return not name.startswith("/") and ".." not in name.split("/")
 
 
 def _recorded_outputs(results: Path, output: Path) -> list[str]:

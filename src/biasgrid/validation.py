@@ -25,7 +25,8 @@ from .printable import check_line
 LONGEST = 300  # characters of a message
 NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
 M = TypeVar("M")
-Line = Annotated[str, AfterValidator(check_line)]  # a label or a name
+# a label or a name; by a function of one parameter, as the lowest pydantic allowed takes others for its own
+Line = Annotated[str, AfterValidator(lambda text: check_line(text))]
 
 
 def _as_whole_number(value: Any) -> Any:

@@ -1,13 +1,12 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
-from functools import cache
 
 from biasgrid import comparison, ratings, schema
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
 from biasgrid.files import write_text
-from biasgrid.plan import plugins, steps
+from biasgrid.plan import code, plugins, steps
 from biasgrid.debias import UNTOUCHED
 from biasgrid.plan.study import Study
 from biasgrid.workflow import captions, engine, stores, why
@@ -39,6 +38,7 @@ RUN = Run(
     PROGRESS,
     WARNING_LOG,
 )
+code.remember(RUN.logs / ".code.json")
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
@@ -73,14 +73,8 @@ def cell_of(wildcards):
     return STUDY.grid.cells["{model}/{debias}/{metric}/{query}".format(**wildcards)]
 
 
-@cache
 def cell_step(wildcards):
     return steps.cell_step(STUDY, cell_of(wildcards))
-
-
-def model_of(wildcards):
-    """What a cell reads of its model, which may be debiased, or one of language."""
-    return {role: files for role, files in cell_step(wildcards).by_role.items() if role != "query"}
 
 
 def pool_step(wildcards):

@@ -1,4 +1,5 @@
 # What every workflow begins with: BLAS threads, the code that runs, and processes that end with this one.
+import gc
 import os
 import sys
 from pathlib import Path
@@ -22,6 +23,8 @@ from biasgrid.workflow.warning_log import WarningLog
 
 engine.stop_on_signals(workflow)
 processes.collect_seldom()
+# not at all until a run begins: hardly one of the many thousand objects of a plan is garbage
+gc.disable()
 WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"

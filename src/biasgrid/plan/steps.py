@@ -12,7 +12,6 @@ from .. import absence, debias, figures, metrics, tables
 from ..configs import canonical, sort_keys
 from ..debias import UNTOUCHED
 from ..embeddings import kinds
-from ..embeddings.building import store_of
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..embeddings.store_of import StoreOf
 from ..errors import BiasgridError
@@ -314,15 +313,10 @@ def rank_samples_step(study: Study) -> Step:
     )
 
 
-def model_store(study: Study, model: str) -> StoreOf:
-    """A model's store."""
-    return store_of(study.store_folder(model), model, study.models[model])
-
-
 def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
     """The files of a model, untouched or under a debias method."""
     transform = {} if debias == UNTOUCHED else {"transform": study.paths.transform_file(model, debias)}
-    return {"model": study.paths.model_file(model), "store": model_store(study, model), **transform}
+    return {"model": study.paths.model_file(model), "store": study.stores[model], **transform}
 
 
 def _state_of(study: Study, cell: Cell) -> dict[str, Any]:

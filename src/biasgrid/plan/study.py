@@ -20,7 +20,9 @@ from ..config.metrics import look_up
 from ..config.models import Trained, frequency_source_of
 from ..config.study import StudyConfig
 from ..debias import Method
+from ..embeddings.building import store_of
 from ..embeddings.kinds import Kind
+from ..embeddings.store_of import StoreOf
 from ..errors import BiasgridError, unknown_name
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
@@ -96,6 +98,11 @@ class Study(Folders):
         studies of other words do not replace each other's."""
         is_encoded = isinstance(self.config.models[model].source, Encoded)
         return self.results / "encoded" if is_encoded else self.embeddings
+
+    @cached_property
+    def stores(self) -> dict[str, StoreOf]:
+        """Where the models' stores are, and what they must have been made of."""
+        return {m: store_of(self.store_folder(m), m, entry) for m, entry in self.models.items()}
 
     def kind(self, model: str) -> Kind:
         """The kind of a model."""

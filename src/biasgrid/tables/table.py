@@ -233,4 +233,7 @@ def _numbers(texts: pd.Series, column: Column, path: Path | str, remedy: str) ->
         raise BiasgridError(
             f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {remedy}"
         )
-    return numbers.astype("int64" if column.dtype == "count" else "float64")
+    if column.dtype == "count":
+        return numbers.astype("int64")
+    # to_numeric of pandas 2 misses the last bit of some
+    return texts.where(numbers.notna(), "nan").astype(object).astype("float64")

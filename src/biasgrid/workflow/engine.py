@@ -120,9 +120,9 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
     return None
 
 
-def jobs(workflow: Any, rule: str) -> list[Any]:
-    """The wildcards of the jobs of a rule that this run is about to do."""
-    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == rule]
+def jobs(workflow: Any, *rules: str) -> list[Any]:
+    """The wildcards of the jobs of some rules that this run is about to do."""
+    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name in rules]
 
 
 def outputs(workflow: Any) -> list[str]:
@@ -272,9 +272,11 @@ def forced_logs(workflow: Any, but: Collection[str]) -> list[str]:
 
 
 def keep_outputs(workflow: Any, files: Iterable[str]) -> None:
-    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones."""
-    for file in files:
-        workflow.persistence.cleanup_backup(Path(file))
+    """Let the files that a failed job was to update be as they are: the engine would bring back the former ones, but
+    for Snakemake 9.12, which keeps none."""
+    if cleanup := getattr(workflow.persistence, "cleanup_backup", None):
+        for file in files:
+            cleanup(Path(file))
 
 
 def mark_unfinished(workflow: Any) -> None:

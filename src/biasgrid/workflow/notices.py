@@ -14,7 +14,6 @@ from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..errors import BiasgridError
 from ..numbers import number
 from ..plan.paths import Folders
-from ..plan.steps import model_store
 from ..plan.study import Study
 from ..tables.scores import SCORES
 from ..validation import to_record
@@ -108,20 +107,23 @@ def _without(study: Study, missing: Collection[str]) -> str:
 def lost_by_case(study: Study) -> str | None:
     """How many words of the cells that are there models lack only as they are written, with capital letters, and have
     in lower case; None: none."""
-    look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}
+    look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}  # model, forms, queries
     for cell in study.grid.cells.values():
         forms = cell.spec["words"].get("preprocessors", [{}])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
-        if study.kind(cell.model).is_model and study.paths.cell_file(cell).is_file():
-            *_, words = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
-            query = study.queries[cell.query]
-            for word_set in (*query.target_sets, *query.attribute_sets):
-                words.update(word for word in word_set.words if word != word.lower())
+        if study.kind(cell.model).is_model:
+            *_, queries = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
+            # metrics have the same queries
+            if cell.query not in queries and study.paths.cell_file(cell).is_file():
+                queries.add(cell.query)
     lost: dict[str, set[str]] = {}
-    for model, forms, words in look_ups.values():
+    for model, forms, queries in look_ups.values():
+        asked = [study.queries[query] for query in queries]
+        sets = [word_set for query in asked for word_set in (*query.target_sets, *query.attribute_sets)]
+        words = {word for word_set in sets for word in word_set.words if word != word.lower()}
         try:
-            store = model_store(study, model).open()
+            store = study.stores[model].open()
             missing = words - entries_of(words, store, forms).keys()
             lower = [{**form, "uppercase": False, "titlecase": False, "lowercase": True} for form in forms]
             lost.setdefault(model, set()).update(entries_of(missing, store, lower))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 import traceback
@@ -94,6 +95,8 @@ class Run:
         one ends with the process that holds it.
         """
         engine.stop_on_signals(workflow, self._progress)
+        gc.freeze()  # the plan stays as long as the process
+        gc.enable()
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._lock_file.open("w")
         try:
@@ -135,9 +138,9 @@ class Run:
 
     def _expect_stores(self, workflow: Any, study: Study, sizes: Mapping[str, int | None]) -> None:
         """Say what room the run takes, and end it where that is not there; note what is converted."""
-        counts = {rule: len(engine.jobs(workflow, rule)) for rule in ("cell", "pool")}
+        cells = engine.jobs(workflow, "cell", "cell_debiased", "cell_of_sentences")
         models = [job.model for job in engine.jobs(workflow, "store")]
-        parts = disk.needed(study, sizes, models, counts["cell"], counts["pool"])
+        parts = disk.needed(study, sizes, models, len(cells), len(engine.jobs(workflow, "pool")))
         if sum(known := [size or 0 for size in sizes.values()]):
             total = ("" if all(known) else "at least ") + notices.size_text(sum(parts.values()))
             self.say(f"it takes {total} on the disk: {disk.described(parts)}")

@@ -72,7 +72,7 @@ def make_language_model(
     if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
-    put = shutil.copyfile if "path" in source or not source else _link
+    put = shutil.copyfile if "path" in source or source.get("type") in (None, "file") else _link
     gguf_file = _gguf(archive, source_files) if format == GGUF else None
     if gguf_file is None:  # checked before there is a folder
         files, facts = READ[format](archive, source_files)

@@ -94,7 +94,8 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
         raise BiasgridError(
             f"{where}: its tokenizer does not say where its pieces are; a fast one (tokenizer.json) is needed"
         )
-    words: Any = model.get_input_embeddings().num_embeddings
+    table: Any = model.get_input_embeddings()
+    words = int(table.num_embeddings)
     known = len(tokenizer) > len(set(tokenizer.all_special_ids))
     if not known or not tokenizer("he she it", add_special_tokens=False)["input_ids"]:
         raise BiasgridError(f"{where}: its tokenizer knows no words")
