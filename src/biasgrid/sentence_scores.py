@@ -123,7 +123,8 @@ def sentences_of(
     asked
         As `write` takes it.
     """
-    recorder, found = Recorder(model), {}
+    recorder = Recorder(model)
+    found: dict[str, None] = {}
     for entry in requests:
         for sample in look_up(Request.of_cell(entry), queries[entry["query"]], model):
             if sample.status == "ok":
