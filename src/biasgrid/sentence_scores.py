@@ -135,10 +135,16 @@ def sentences_of(
         As `write` takes it.
     """
     recorder = Recorder(model)
+    found: dict[str, None] = {}
     for entry in requests:
         for sample in look_up(Request.of_cell(entry), queries[entry["query"]], model):
             if sample.status == "ok":
                 replace(sample, model=recorder).ask_model(sample.targets, sample.attributes)
+            found |= dict.fromkeys(key for s in sample.found.values() for key in s.keys)
+    if model.metadata.get(MEASURED):
+        # else who reads the file would take what stands beside a lost sentence for lost, too
+        asked = {sentence.text for sentence in recorder.sentences}
+        recorder.sentences |= dict.fromkeys(Sentence(text) for text in found if text not in asked)
     return list(recorder.sentences)
 
 

@@ -21,6 +21,7 @@ ELSEWHERE = re.findall(
     onstart Path predict_proba python sha256sum strip_accents unpack warnings.simplefilter warnings.warn
     one_word.py strings.json career weat.career fashion_designer female_terms file.set male_terms
     direction_cosine_i_j package.name package.other_name units_first_words
+    likelihood_diff score_continuations task_metadata
     """,
 )
 

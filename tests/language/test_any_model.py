@@ -248,6 +248,32 @@ def test_a_score_depends_on_nothing_but_the_text(folder, name):
     assert bg.language_model(path, fast=True).score(texts[::-1])[::-1] == near(together)
 
 
+@pytest.mark.parametrize("wide_name", ["BERT", "Llama"])
+def test_nor_does_that_of_a_model_as_wide_as_real_ones(wide_name):
+    """Of tiny models sums of any shape have the same bits: here they have them for the rows and lengths alone."""
+    model, tokenizer = made(wide_name)
+    wide = model.config.to_dict() | {"hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4}
+    if wide_name == "Llama":
+        wide |= {"num_key_value_heads": 4, "head_dim": 64}
+    torch.manual_seed(0)
+    model = type(model)(model.config.__class__(**wide))
+    texts = [f"{text} {end}" for text in TEXTS for end in ("he", "she is", "a nurse was here .")]
+    alone = [bg.language_model(model, tokenizer).score([text])[0] for text in texts]
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2, 5):
+            torch.set_num_threads(count)
+            np.testing.assert_array_equal(bg.language_model(model, tokenizer).score(texts), alone)
+            np.testing.assert_array_equal(bg.language_model(model, tokenizer).score(texts[::-1]), alone[::-1])
+    finally:
+        torch.set_num_threads(threads)
+    assert bg.language_model(model, tokenizer, fast=True).score(texts) == near(alone)
+    vectors = bg.encode(texts, (model, tokenizer), pool="sentence")
+    for text in texts[:5]:
+        of_one = bg.encode([text], (model, tokenizer), pool="sentence")
+        np.testing.assert_array_equal(vectors[text], of_one[text])
+
+
 # vectors
 
 

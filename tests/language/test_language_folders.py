@@ -27,8 +27,9 @@ def bert(folder, architecture=NO_HEAD, **config):
 
 
 def make(archive, folder, source="pypi", **more):
+    entry = {"type": source} | ({"path": str(archive)} if source == "file" else {})
     return make_language_model(
-        archive, folder, name="m", model={"source": {"type": source}, **more}, metadata={"licence": "MIT"}
+        archive, folder, name="m", model={"source": entry, **more}, metadata={"licence": "MIT"}
     )
 
 

@@ -19,6 +19,7 @@ from biasgrid.config.sentence_files import sentences
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.plan import steps
 from biasgrid.plan.study import Study
+from biasgrid.report import cells
 
 PAIRS = """id,stereo,anti,bias_type
 0,a man is strong,a woman is strong,gender
@@ -229,10 +230,25 @@ def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     cell = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())[
         "results"
     ][0]
-    assert cell["lost"]["Stereotypical"] == ["a woman cooks"]
+    # and its partner is not
+    assert cell["lost"] == {"Stereotypical": ["a woman cooks"], "Other": []}
     # the pair is lost, and the others are measured
     assert cell["value"] == pytest.approx(1 / 3)
     assert cell["scalars"]["pairs"] == 3
+
+
+def test_the_missing_sentence_is_named(folder, tmp_path):
+    """In Python and on the page; a long one is cut."""
+    long = "a very long sentence that says the same" + " again and again" * 6
+    (folder / "pairs.csv").write_text(f"stereo,anti,bias_type\n{long},he codes,gender\n")
+    query = Query([[long], ["he codes"]], target_sets_names=["Stereotypical", "Other"])
+    result = metrics.pll_preference(query, measured(tmp_path / "m", SCORES))
+    cut = "'a very long sentence that says the same ... in again and again again and again'"
+    assert result.reason == f"too many words are lost: Stereotypical lacks 1 of 1 words ({cut})"
+    queries = {"all": {"file": "pairs.csv", "sets": SETS, "name": "All"}}
+    made = make(study(criteria={"Pairs": {"queries": queries}}))
+    (record,) = cells.read(cells.inputs(made), cells.spec(made)).records
+    assert record.reason == f"there is no score of {cut}"
 
 
 def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
