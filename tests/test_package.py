@@ -149,7 +149,8 @@ def test_published_numbers_and_ratings_are_inputs_by_their_place(tmp_path, monke
 def test_every_extra_that_a_message_names_has_its_package():
     optional = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for package, names in extras.EXTRAS.items():
-        assert any(re.match(rf"{package}\b", line) for name in names.split(",") for line in optional[name]), (
+        project = package.replace("_", "-")
+        assert any(re.match(rf"{project}\b", line) for name in names.split(",") for line in optional[name]), (
             package
         )
 

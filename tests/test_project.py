@@ -66,7 +66,7 @@ def test_the_locks_pin_what_is_needed_and_nothing_else():
     build = {"pip", "hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers"}
     assert of_studies <= study <= of_studies | build
     assert needed("test") | study == test | study | {"torch"}
-    assert needed("language") - study == language | {"torch"}
+    assert needed("gguf") - study == language | {"torch"}
     assert study.isdisjoint(test)
 
 
@@ -147,7 +147,7 @@ def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the
     needs |= {normal(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert run.keys() == needs | {"pip", "hatchling"}
     # concept-erasure would bring the index' torch
-    others = direct("frequency", "language", "test", "notebooks", "docs") - {"torch", "concept-erasure"}
+    others = direct("frequency", "gguf", "language", "test", "notebooks", "docs") - {"torch", "concept-erasure"}
     assert development.keys() == others
 
 
