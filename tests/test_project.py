@@ -147,7 +147,10 @@ def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the
     needs |= {normal(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert run.keys() == needs | {"pip", "hatchling"}
     # concept-erasure would bring the index' torch
-    others = direct("frequency", "gguf", "language", "test", "notebooks", "docs") - {"torch", "concept-erasure"}
+    others = direct("frequency", "gguf", "language", "test", "notebooks", "docs") - {
+        "torch",
+        "concept-erasure",
+    }
     assert development.keys() == others
 
 

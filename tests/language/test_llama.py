@@ -69,6 +69,19 @@ def test_variants_that_a_file_declares(tmp_path, shape, said):
     assert bg.load(path, kind="language_model").score([text])[0] == pytest.approx(expected, rel=1e-4)
 
 
+def test_factors_of_positions_count(tmp_path):
+    """Llama 3.1 and later have them in a tensor of their own."""
+    tensors, factors = tiny.weights(seed=4), [16, 1, 2, 4]
+    of_file = tensors | {"rope_freqs.weight": np.array(factors, np.float32)}
+    path = tiny.write(tmp_path / "m.gguf", of_file, quantised=False)
+    text = "the nurse then, the nurse"
+    expected, without = (
+        sum(tiny.log_probabilities(tensors, tiny.pieces(text), factors=of)) for of in (factors, None)
+    )
+    assert bg.load(path, kind="language_model").score([text])[0] == pytest.approx(expected, abs=1e-3)
+    assert abs(expected - without) > 0.01
+
+
 def test_a_part_is_scored_given_what_comes_before(model, tensors):
     text = "the nurse then"
     assert tiny.pieces(text) == ["the", "Ġnurs", "e", "Ġthe", "n"]
@@ -201,7 +214,6 @@ def test_what_a_file_says_and_transformers_does_not_know_is_refused(tmp_path, te
             tiny.weights(biases=True),
             "transformers does not read 512 of its weights, such as blk.0.attn_q.bias",
         ),
-        (_tensors(rope_freqs__weight=np.ones(4, np.float32)), "4 of its weights, such as rope_freqs.weight"),
         (_tensors(blk__0__attn_q_norm__weight=np.ones(8, np.float32)), "does not read 8 of its weights"),
         (_tensors(blk__1__ffn_up__weight=None), "has no weights model.layers.1.mlp.up_proj.weight"),
         (_tensors(blk__1__ffn_up__weight=np.ones((32, 32), np.float32)), "its weights do not fit"),

@@ -134,7 +134,13 @@ def network_of(name, masked):
 
 @pytest.mark.parametrize(
     ("name", "masked"),
-    [("pairs of tokens", False), ("pairs of tokens", True), ("Llama", False), ("GPT-2", False), ("BERT", True)],
+    [
+        ("pairs of tokens", False),
+        ("pairs of tokens", True),
+        ("Llama", False),
+        ("GPT-2", False),
+        ("BERT", True),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:far. .* pieces")
 def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, capsys, name, masked):

@@ -132,7 +132,9 @@ def pieces(text: str) -> list[str]:
     return found
 
 
-def log_probabilities(tensors: dict[str, np.ndarray], tokens: list[str], base: float = BASE) -> list[float]:
+def log_probabilities(
+    tensors: dict[str, np.ndarray], tokens: list[str], base: float = BASE, factors=None
+) -> list[float]:
     """Of each token, given BOS and those before it: one head, one position, one pair of values after the other."""
     at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     ids = [0, *map(TOKENS.index, tokens)]
@@ -146,7 +148,7 @@ def log_probabilities(tensors: dict[str, np.ndarray], tokens: list[str], base: f
     def turned(x, position):
         x = x.copy()
         for pair in range(HEAD // 2):
-            frequency = base ** (-2 * pair / HEAD)
+            frequency = base ** (-2 * pair / HEAD) / (1 if factors is None else factors[pair])
             number = complex(x[2 * pair], x[2 * pair + 1]) * np.exp(1j * position * frequency)
             x[2 * pair], x[2 * pair + 1] = number.real, number.imag
         return x

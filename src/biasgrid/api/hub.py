@@ -6,7 +6,8 @@ import re
 import sys
 from pathlib import Path
 
-from ..embeddings.sources import TRANSFORMERS, check, fetch, read_manifest
+from ..embeddings.language.formats import TRANSFORMERS
+from ..embeddings.sources import check, fetch, read_manifest
 from ..embeddings.sources.hub import NAME
 from ..errors import InputError, quote
 from ..resources import cache_folder

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_m
 
 from ..embeddings import kinds, readers, sources
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
-from ..embeddings.language.formats import ANSWERS
+from ..embeddings.language.formats import ANSWERS, SENTENCE_TRANSFORMERS
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
@@ -181,7 +181,7 @@ class Model(Strict):
                     f"source: type {self.source['type']} is for encoders and language models (kind: language_model), "
                     f"not for {kind.name}"
                 )
-            if self.source["type"] == sources.SENTENCE_TRANSFORMERS:
+            if self.source["type"] == SENTENCE_TRANSFORMERS:
                 raise BiasgridError("source: type sentence-transformers is for encoders, which score no text")
         if isinstance(self.source, Encoded) and not kind.encoded:
             raise BiasgridError(f"source: only vectors of words can be encoded, not {kind.name}")

@@ -20,6 +20,7 @@ from .formats import GGUF
 from .opening import one_line, quiet
 
 MAGIC = b"GGUF"
+FACTORS = "rope_freqs.weight"
 # how byte pairs part words, as GPT-2 does: SmolLM2 has no pair with a digit. Of other ways transformers knows some
 AS_GPT2 = ("gpt-2", "smollm")
 
@@ -53,6 +54,7 @@ def convert(file: Path, folder: Path) -> Path:
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
         _check_all_read(file, model)
+        _take_factors(file, model.config)
         # it refuses to save what it calls quantised, though its weights are float32 by now
         model.hf_quantizer = None
         model.is_quantized = False
@@ -61,6 +63,25 @@ def convert(file: Path, folder: Path) -> Path:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return folder
+
+
+def _take_factors(file: Path, config: Any) -> None:
+    """The factors by which the frequencies of positions are divided (Llama 3.1 and later), which transformers leaves
+    out: they are what it calls longrope, the same for long texts and for short ones."""
+    import gguf
+
+    for tensor in gguf.GGUFReader(file).tensors:
+        if tensor.name == FACTORS:
+            factors = tensor.data.astype(float).ravel().tolist()
+            config.rope_parameters = {
+                **config.rope_parameters,
+                "rope_type": "longrope",
+                "short_factor": factors,
+                "long_factor": factors,
+                "factor": 1.0,
+                "attention_factor": 1.0,
+                "original_max_position_embeddings": config.max_position_embeddings,
+            }
 
 
 def _check_all_read(file: Path, model: Any) -> None:
@@ -83,7 +104,7 @@ def _check_all_read(file: Path, model: Any) -> None:
     rope = getattr(model.config, "rope_parameters", None) or {}
     check(f"{name}.rope.scaling.type", None, "none", rope.get("rope_type"))
     check(f"{name}.attention.sliding_window", None, 0, getattr(model.config, "sliding_window", None))
-    sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
+    sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors if tensor.name != FACTORS}
     unread = sum(sizes.values()) - sum(weight.numel() for weight in model.parameters())
     # a head that is the embedding may be in the file again
     if unread not in (0, sizes.get("output.weight", 0)):

@@ -6,15 +6,13 @@ A kind of source is one file in this package. `REGISTRY` maps a source's `type` 
 from .fetching import fetch, note_absence, verify
 from .kinds import REGISTRY, check
 from .manifest import read_manifest
-from .pretrained import PRETRAINED, SENTENCE_TRANSFORMERS, TRANSFORMERS
+from .pretrained import PRETRAINED
 from .source import Key, Source
 from .trust import files_on_trust, fits, is_same, without_pins
 
 __all__ = [
     "PRETRAINED",
     "REGISTRY",
-    "SENTENCE_TRANSFORMERS",
-    "TRANSFORMERS",
     "Key",
     "Source",
     "check",
