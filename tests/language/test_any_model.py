@@ -19,6 +19,7 @@ one text at a time; so are functions, objects and tables of vectors."""
 # 16 BOS                                 test_a_causal_models_text_begins_with_one_first_piece
 # 17 a copied environment's pip          not tested: it is about installing, and in no code of ours
 
+import pickle
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -680,3 +681,12 @@ def test_in_memory_and_folder_say_what_they_are(folder):
     assert (pretrained.kind, pretrained.positions, pretrained.layers) == ("masked", POSITIONS, 2)
     assert repr(bg.language_model(saved(folder, "GPT-2"))) == "LanguageModel('GPT-2': causal)"
     assert repr(bg.language_model(*made("BERT"), name="mine")) == "LanguageModel('mine': masked)"
+
+
+@pytest.mark.parametrize("name", ["Llama", "BERT"])
+def test_a_model_in_memory_is_given_twice_and_goes_to_another_process(name):
+    first, second = (bg.language_model(*architectures.made(name)) for _ in range(2))
+    copy = pickle.loads(pickle.dumps(second))
+    text = ["he is kind ."]
+    assert first.score(text)[0] == second.score(text)[0] == copy.score(text)[0]
+    assert np.isfinite(copy.score(text)[0])

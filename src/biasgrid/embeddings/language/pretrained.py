@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ...errors import BiasgridError, InputError, quote
 from .architectures import CAUSAL, ENCODER, ModelKind
 from .sentence import Span, check_text
 
+_ASKED = threading.local()  # `places`: those that a thread asks of a model, while it does
 NO_LIMIT = 10**9  # pieces; transformers says more where nobody has said a limit
 
 
@@ -62,12 +63,11 @@ class Pretrained:
     tokenizer: Any
     kind: ModelKind
     where: str
-    _asked: threading.local = field(default_factory=threading.local)
 
     def __post_init__(self) -> None:
         # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
         if self.kind != ENCODER and self.model.base_model is not self.model:
-            self.model.base_model.register_forward_hook(self._keep_asked)
+            self.model.base_model.register_forward_hook(_keep_asked)
 
     @cached_property
     def device(self) -> Any:
@@ -183,11 +183,11 @@ class Pretrained:
         labels
             The pieces there, int64 (rows, places), or several of each (rows, places, pieces).
         """
-        self._asked.places = places
+        _ASKED.places = places
         try:
             found = self.model(input_ids=ids, attention_mask=attended, **self._options)
         finally:
-            self._asked.places = None
+            _ASKED.places = None
         # models for pretraining have two heads
         logits = found.prediction_logits if "prediction_logits" in found else found.logits
         if logits.shape[1] != places.shape[1]:  # it has no part before its head
@@ -209,10 +209,13 @@ class Pretrained:
     def _options(self) -> dict[str, Any]:
         return {"use_cache": False} if self.kind == CAUSAL else {}
 
-    def _keep_asked(self, module: Any, arguments: Any, output: Any) -> Any:
-        places = getattr(self._asked, "places", None)
-        if places is None:
-            return output
-        states = output[0]
-        output.last_hidden_state = states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
+
+def _keep_asked(module: Any, arguments: Any, output: Any) -> Any:
+    """What a model's part before its head returns: the states at the places that this thread asks for."""
+    places = getattr(_ASKED, "places", None)
+    if places is None:
         return output
+    _ASKED.places = None  # a model that was given twice has this hook twice
+    states = output[0]
+    output.last_hidden_state = states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
+    return output
