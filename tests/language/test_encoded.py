@@ -301,7 +301,7 @@ def test_a_study_of_encoded_words_and_sentences(project, encoder):
         }
     }
     project.configure(study)
-    project.run("--until", "cell")
+    project.run("--until", "cell", "cell_debiased")
     folder = project.folder / "results" / "small"
     query = bg.Query(QUERY["targets"], QUERY["attributes"])
     values = {

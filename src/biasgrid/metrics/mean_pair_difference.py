@@ -46,7 +46,7 @@ def mean_pair_difference(
         Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
         takes .01.
     variant
-        "signed", or "lm-eval": the mean of |s(first) - s(second)|, as lm-evaluation-harness has it (`likelihood_diff`
+        "signed", or "lm-eval": the mean of absolute differences, as lm-evaluation-harness has it (`likelihood_diff`
         of its task crows_pairs_english). That says how unlike the sentences of a pair are, and not which of them a
         model prefers.
     scores
@@ -55,7 +55,7 @@ def mean_pair_difference(
     Returns
     -------
     Score
-        Range (-inf, inf), of "lm-eval" [0, inf), neutral value 0, in nats. Positive: sentences of the first set are
+        Range (-inf, inf), neutral value 0, in nats; of "lm-eval" [0, inf). Positive: sentences of the first set are
         more probable. NaN where a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs
         that count; standard_error of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the
         signed-rank test (Wilcoxon 1945) that the mean is 0. The thesis instead tests the two sets as unpaired: ks,
