@@ -338,8 +338,8 @@ def test_damaged_files_end_in_a_line(tmp_path, tensors):
     whole = tiny.write(tmp_path / "whole.gguf", tensors).read_bytes()
     path = tmp_path / "damaged.gguf"
     rng = np.random.default_rng(0)
-    cut = [0, 3, 4, 11, 24, *rng.integers(24, len(whole) - 1, 30)]
-    flipped = [(int(place), int(value)) for place, value in rng.integers((8, 0), (12_000, 256), (150, 2))]
+    cut = [0, 3, 4, 11, 24, *rng.integers(24, len(whole) - 1, 8)]
+    flipped = [(int(place), int(value)) for place, value in rng.integers((8, 0), (12_000, 256), (50, 2))]
     for content in (
         *(whole[:length] for length in cut),
         *(whole[:place] + bytes([value] * 8) + whole[place + 8 :] for place, value in flipped),
