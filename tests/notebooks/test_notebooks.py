@@ -17,7 +17,11 @@ from biasgrid.workflow.notebooks import OPENED
 NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 SHORTEST = ("01_five_minutes", "02_from_wefe")
 IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
-WITH_DEFINITIONS = "09_your_own_metric"
+# those whose subject is code of the reader's own -> what else they import
+OWN = {
+    "09_your_own_metric": {"numpy"},
+    "10_three_encoders": {"numpy", "os", "torch", "transformers"},
+}
 LARGEST = 400 * 1024  # bytes
 each = pytest.mark.parametrize("name", NOTEBOOKS)
 
@@ -51,16 +55,14 @@ def test_they_call_only_the_public_door(name):
     tree = ast.parse(code(name))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {module.partition(".")[0] for module in imported} <= IMPORTS | (
-        {"numpy"} if name == WITH_DEFINITIONS else set()
-    )
+    assert {module.partition(".")[0] for module in imported} <= IMPORTS | OWN.get(name, set())
     inner = {module for module in imported if module.startswith("biasgrid.")}
-    assert inner <= ({"biasgrid.metrics", "biasgrid.debias"} if name == WITH_DEFINITIONS else set())
+    assert inner <= ({"biasgrid.metrics", "biasgrid.debias"} if name == "09_your_own_metric" else set())
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not [name for name in attributes if name.startswith("_") and not name.endswith("__")]
 
 
-@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != WITH_DEFINITIONS])
+@pytest.mark.parametrize("name", sorted(NOTEBOOKS.keys() - OWN.keys()))
 def test_they_hold_no_helpers(name):
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     assert not [node.name for node in ast.walk(ast.parse(code(name))) if isinstance(node, defined)]
