@@ -222,11 +222,11 @@ def test_copies_that_are_not_all_in_memory_at_once(bert, monkeypatch, fast):
         return made[-1]
 
     monkeypatch.setattr(batches, "_batch", noted)
-    monkeypatch.setattr(masked, "PIECES", 32)
+    monkeypatch.setattr(Masked, "pieces", 32)
     assert Masked(bert.pretrained, fast=fast).score([Sentence(TEXT)]) == near(expected)
     assert sum(len(found.ids) for found in made) >= 9
     assert max(found.ids.numel() for found in made) <= 32
-    monkeypatch.setattr(masked, "PIECES", 1)
+    monkeypatch.setattr(Masked, "pieces", 1)
     made.clear()
     assert Masked(bert.pretrained, fast=fast).score([Sentence(TEXT)]) == near(expected)
     assert {len(found.ids) for found in made} == {1}

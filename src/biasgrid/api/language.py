@@ -98,7 +98,9 @@ def language_model(
         from .hub import fetch_hub_model
 
         source, name = fetch_hub_model(str(source), revision), name or str(source)
-    if isinstance(source, (str, os.PathLike, Mapping, LanguageModel)):
+    if isinstance(source, LanguageModel):
+        return source
+    if isinstance(source, (str, os.PathLike, Mapping)):
         model = load(source, kind="language_model", name=name)
         options = {"device": device, "dtype": dtype, "fast": fast}
         return replace(model, metadata={**model.metadata, **options}) if model.path else model

@@ -4,38 +4,20 @@ before each text, and none ends it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, quote
-from .batches import Batch, Row, in_batches
-from .pretrained import Pretrained
+from .batches import Row
+from .scorer import Scorer
 from .sentence import Sentence
 
-PIECES = 128  # of a batch: at each a probability of every piece of the vocabulary is in memory
 
+class Causal(Scorer):
+    """A causal language model that scores. Parameters are those of `Scorer`."""
 
-class Causal:
-    """A causal language model that scores.
-
-    Parameters
-    ----------
-    pretrained
-        The model.
-    fast
-        Whether a score may depend, in its last digits, on the others (`batches`).
-    """
-
-    def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
-        self.pretrained = pretrained
-        self._fast = fast
-
-    @property
-    def computed(self) -> dict[str, Any]:
-        """How scores are computed: `Pretrained.computed`, and whether `fast`."""
-        return {**self.pretrained.computed, "fast": self._fast}
+    pieces = 128  # of a batch: at each a probability of every piece of the vocabulary is in memory
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The log-likelihood of each sentence, or of its part given what comes before (sentences,).
@@ -73,7 +55,7 @@ class Causal:
         if len(ids) > model.positions:
             raise InputError(f"{quote(text)}: has {len(ids)} pieces, and the model takes {model.positions}")
         vocabulary = list(range(model.words))
-        (row,) = self._run([Row(ids, [len(ids) - 1], [vocabulary])])
+        (row,) = self.predict([Row(ids, [len(ids) - 1], [vocabulary])])
         found: dict[str, float] = {}
         for piece in np.argsort(-row[0], kind="stable")[:best]:
             found.setdefault(self._read_after(ids[-1], int(piece)), float(np.exp(row[0][piece])))
@@ -86,14 +68,4 @@ class Causal:
 
     def _log_probabilities(self, texts: Sequence[tuple[int, ...]]) -> list[NDArray[np.float64]]:
         """The log-probability of each piece of each text but the first, given those before it."""
-        return self._run([Row(ids[:-1], range(len(ids) - 1), ids[1:]) for ids in texts])
-
-    def _run(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
-        model = self.pretrained
-
-        def compute(batch: Batch) -> object:
-            return model.log_probabilities(*batch)
-
-        return in_batches(
-            compute, rows, pieces=PIECES, filler=model.filler, device=model.device, fast=self._fast
-        )
+        return self.predict([Row(ids[:-1], range(len(ids) - 1), ids[1:]) for ids in texts])

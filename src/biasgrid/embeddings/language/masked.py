@@ -4,38 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, quote
-from .batches import Batch, Row, in_batches
-from .pretrained import Pieces, Pretrained
+from .batches import Row
+from .pretrained import Pieces
+from .scorer import Scorer
 from .sentence import Sentence
 
-PIECES = 1024  # of a batch of copies of texts in which a piece is masked
 
+class Masked(Scorer):
+    """A masked language model that scores. Parameters are those of `Scorer`."""
 
-class Masked:
-    """A masked language model that scores.
-
-    Parameters
-    ----------
-    pretrained
-        The model, with its head for masked words.
-    fast
-        Whether a score may depend, in its last digits, on the others (`batches`).
-    """
-
-    def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
-        self.pretrained = pretrained
-        self._fast = fast
-
-    @property
-    def computed(self) -> dict[str, Any]:
-        """How scores are computed: `Pretrained.computed`, and whether `fast`."""
-        return {**self.pretrained.computed, "fast": self._fast}
+    pieces = 1024  # of a batch of copies of texts in which a piece is masked
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
@@ -44,7 +27,7 @@ class Masked:
         score: no piece but the unknown one, or more of them than the model has positions.
         """
         copies = [self._rows(sentence) for sentence in sentences]
-        values = iter(self._run([row for rows in copies for row in rows]))
+        values = iter(self.predict([row for rows in copies for row in rows]))
         return np.array(
             [sum(next(values).sum() for _ in rows) if rows else np.nan for rows in copies], dtype=np.float64
         )
@@ -80,17 +63,7 @@ class Masked:
                     "with the special ones"
                 )
             rows.append(Row(ids, [ids.index(model.mask)], [[piece[word] for word in group]]))
-        return np.array([value[0] for value in self._run(rows)])
-
-    def _run(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
-        model = self.pretrained
-
-        def compute(batch: Batch) -> object:
-            return model.log_probabilities(*batch)
-
-        return in_batches(
-            compute, rows, pieces=PIECES, filler=model.filler, device=model.device, fast=self._fast
-        )
+        return np.array([value[0] for value in self.predict(rows)])
 
     def _rows(self, sentence: Sentence) -> list[Row]:
         """Copies of a text, in each of which something is masked; none where it cannot be scored."""
