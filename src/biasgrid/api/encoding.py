@@ -15,7 +15,7 @@ from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained, refuse_options
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -139,7 +139,7 @@ def encode(
         raise InputError(not_allowed("layer", layer, "whole numbers"))
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
-    label, encodes = _open(encoder, revision, fast=fast, device=device, dtype=dtype)
+    label, encodes = _open(encoder, revision, {"device": device, "dtype": dtype, "fast": fast})
     pooled = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
     vectors_by_text = encode_texts(encodes, texts, in_templates, pooled, layer, contexts)
     if not vectors_by_text:
@@ -169,17 +169,20 @@ def _texts(words: Any) -> list[str]:
     return texts
 
 
-def _open(encoder: Any, revision: str | None, *, fast: bool, **options: Any) -> tuple[str, Encodes]:
+def _open(encoder: Any, revision: str | None, options: dict[str, Any]) -> tuple[str, Encodes]:
     """The name of an encoder, and what encodes."""
     if revision is not None and not is_hub_name(encoder):
         raise InputError("revision: is for a name on a hub, owner/name")
     if isinstance(encoder, tuple) and len(encoder) == 2:
+        refuse_options(options, "a model in memory", allowed={"fast"})
         label = type(encoder[0]).__name__
-        return label, Encoder(in_memory(*encoder, where=label), fast=fast)
+        return label, Encoder(in_memory(*encoder, where=label), fast=options["fast"])
     if isinstance(encoder, (str, os.PathLike)):
         label, folder = _folder(encoder, revision)
+        fast = options.pop("fast")
         return label, Encoder(open_pretrained(folder, **options), fast=fast)
     if hasattr(encoder, "encode") or callable(encoder):
+        refuse_options(options, "an object" if hasattr(encoder, "encode") else "a function")
         label = getattr(encoder, "__name__", type(encoder).__name__)
         return label, FunctionEncoder(encoder, label)
     raise InputError(
