@@ -13,7 +13,7 @@ from tiny_encoder import write_encoder
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import encoding
+from biasgrid.embeddings.language import blocks, encoding
 from biasgrid.embeddings.language.encoder import Encoder
 from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.templates import Templates
@@ -278,6 +278,52 @@ def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
     study["models"]["words"]["source"]["templates"] = TEMPLATES[:1]
     made()
     assert [len(words) for words in asked] == [10, 1, 10, 10]
+
+
+@pytest.mark.parametrize("kind", [None, "contextual_vectors"])
+def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypatch, capsys, kind):
+    study = config(encoder)
+    if kind:
+        study["models"]["words"]["kind"], study["metrics"] = kind, {"ceat": {}}
+    entry = Study.of(study, root=root).models["words"]
+
+    def make(stores):
+        return build_store("words", entry, root / "embeddings", False, root / stores)
+
+    undisturbed = make("undisturbed")
+    monkeypatch.setattr(blocks, "BLOCK", 4)
+    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
+    asked = []
+    encode = Encoder.encode
+
+    def counted(self, sentences, *others):
+        asked.append([sentence.text for sentence in sentences])
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return encode(self, sentences, *others)
+
+    monkeypatch.setattr(Encoder, "encode", counted)
+    with pytest.raises(KeyboardInterrupt):
+        make("stopped")
+    assert "words: 4 of 10, about " in capsys.readouterr().err
+    made = make("stopped")
+    # of 10 words in 2 templates each: 4 before it was stopped, and the other 6 afterwards
+    assert [len(texts) for texts in asked] == [8, 8, 8, 4]
+    assert asked[1] == asked[2]
+    assert not {*asked[0]} & {*asked[2], *asked[3]}
+    for file in ("model.json", "vectors.npy"):
+        of_both = [(root / stores / "words" / file).read_bytes() for stores in ("undisturbed", "stopped")]
+        assert of_both[0] == of_both[1]
+    np.testing.assert_array_equal(made.rows(entry["encodes"]), undisturbed.rows(entry["encodes"]))
+    assert sorted(path.name for path in (root / "stopped").iterdir()) == ["words"]
+    # what was encoded of another recipe is of no use
+    monkeypatch.setattr(blocks, "SAVED_EVERY", 30)
+    (root / "other").mkdir()
+    shutil.copytree(root / "stopped" / "words", root / "other" / ".words.unfinished")
+    study["models"]["words"]["source"]["layer"] = 1
+    entry = Study.of(study, root=root).models["words"]
+    make("other")
+    assert [len(texts) for texts in asked[4:]] == [8, 8, 4]
 
 
 def test_a_study_of_encoded_words_and_sentences(project, encoder):
