@@ -458,7 +458,7 @@ def test_options_that_would_do_nothing_are_refused(tmp_path, option):
             door(source)
             with pytest.raises(InputError) as error:
                 door(source, **option)
-            expected = f"{name}: is not for {what}, but for a network that is read from files; leave it out"
+            expected = f"{name}: is not for {what}, but for a network that transformers reads; leave it out"
             assert str(error.value) == expected
 
 

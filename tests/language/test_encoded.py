@@ -36,7 +36,7 @@ def encoder(tmp_path_factory):
 def config(encoder, **source):
     return {
         "study": "small",
-        "encoders": {"tiny": {"source": {"type": "file", "path": str(encoder / "model.safetensors")}}},
+        "encoders": {"tiny": {"source": {"type": "file", "path": f"{encoder}/model.safetensors"}}},
         "models": {
             "words": {
                 "label": "tiny",
@@ -190,6 +190,8 @@ def test_a_querys_words_become_sentences(root, encoder):
         ({"kind": "corpus"}, "source: only vectors of words can be encoded, not corpus"),
         ({"kind": "language_model"}, "source: only vectors of words can be encoded, not language_model"),
         ({"sorted": True}, "sorted: the words of an encoded model are in no order"),
+        ({"device": "gpu"}, "models: words: source: device: unknown value 'gpu'"),
+        ({"fast": "yes"}, "models: words: source: fast"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, encoder, change, says):
@@ -324,6 +326,57 @@ def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypat
     entry = Study.of(study, root=root).models["words"]
     make("other")
     assert [len(texts) for texts in asked[4:]] == [8, 8, 4]
+
+
+def test_how_an_encoder_computes_is_said_and_recorded(root, encoder):
+    study = config(encoder)
+
+    def made(**options):
+        study["models"]["words"]["source"] |= options
+        entry = Study.of(study, root=root).models["words"]
+        return build_store("words", entry, root / "embeddings", False, root / "stores")
+
+    first = made()
+    assert first.metadata["computed"] == {"device": "cpu", "dtype": "float32", "fast": False}
+    assert not {"device", "dtype", "fast"} & first.metadata["source"].keys()
+    fast = made(device="cpu", fast=True)
+    assert fast.metadata["computed"] == {"device": "cpu", "dtype": "float32", "fast": True}
+    assert {**fast.metadata["source"]}.items() >= {"device": "cpu", "fast": True}.items()
+    words = [word for sets in QUERY.values() for of_set in sets.values() for word in of_set]
+    np.testing.assert_allclose(fast.vectors(words), first.vectors(words), atol=1e-5)
+    half = made(dtype="bfloat16")
+    assert half.metadata["computed"]["dtype"] == "bfloat16"
+    assert np.abs(half.vectors(words) - first.vectors(words)).max() > 1e-3
+    # what is there already says how it was computed
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"attributes": {"C": ["n"], "D": ["qr"]}}
+    fewer = made()
+    assert len(fewer) == 8
+    assert fewer.metadata["computed"] == half.metadata["computed"]
+
+
+@pytest.mark.parametrize(
+    ("encoder_type", "options", "refused"),
+    [
+        ("answers", {"device": "cpu"}, "device"),
+        ("answers", {"fast": True}, "fast"),
+        ("sentence-transformers", {"device": "cpu", "dtype": "bfloat16"}, "dtype"),
+        ("sentence-transformers", {"device": "cpu", "fast": True}, "fast"),
+        ("sentence-transformers", {"device": "cpu"}, None),
+        ("answers", {}, None),
+    ],
+)
+def test_how_an_encoder_computes_is_said_where_it_means_something(root, encoder_type, options, refused):
+    study = config("folder", pool="sentence", **options)
+    study["encoders"]["tiny"]["source"] = {"type": encoder_type, "path": "there"}
+    if refused is None:
+        assert Study.of(study, root=root).models["words"]["source"].items() >= options.items()
+        return
+    with pytest.raises(BiasgridError) as error:
+        Study.of(study, root=root)
+    assert str(error.value).endswith(
+        f"models: words: source: {refused}: is not for an encoder of type {encoder_type}, but for a network that "
+        "transformers reads; leave it out"
+    )
 
 
 def test_a_study_of_encoded_words_and_sentences(project, encoder):

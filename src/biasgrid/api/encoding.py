@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -169,7 +169,7 @@ def _texts(words: Any) -> list[str]:
     return texts
 
 
-def _open(encoder: Any, revision: str | None, options: dict[str, Any]) -> tuple[str, Encodes]:
+def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tuple[str, Encodes]:
     """The name of an encoder, and what encodes."""
     if revision is not None and not is_hub_name(encoder):
         raise InputError("revision: is for a name on a hub, owner/name")
@@ -179,8 +179,8 @@ def _open(encoder: Any, revision: str | None, options: dict[str, Any]) -> tuple[
         return label, Encoder(in_memory(*encoder, where=label), fast=options["fast"])
     if isinstance(encoder, (str, os.PathLike)):
         label, folder = _folder(encoder, revision)
-        fast = options.pop("fast")
-        return label, Encoder(open_pretrained(folder, **options), fast=fast)
+        pretrained = open_pretrained(folder, device=options["device"], dtype=options["dtype"])
+        return label, Encoder(pretrained, fast=options["fast"])
     if hasattr(encoder, "encode") or callable(encoder):
         refuse_options(options, "an object" if hasattr(encoder, "encode") else "a function")
         label = getattr(encoder, "__name__", type(encoder).__name__)

@@ -24,11 +24,12 @@ from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
 from .formats import ANSWERS, SENTENCE_TRANSFORMERS
 from .functions import open_sentence_transformer
-from .opening import open_pretrained
+from .opening import DEFAULTS, open_pretrained
 from .templates import Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
 VERSION = 2
+COMPUTED = "computed"  # in model.json: how the encoder computed
 
 
 def encode(
@@ -62,14 +63,14 @@ def encode(
     return word_vectors
 
 
-def _open_encoder(source_type: str, archive: Path) -> Encodes:
+def _open_encoder(source_type: str, archive: Path, *, fast: bool = False, **options: str) -> Encodes:
     """The encoder of what a source of this type has fetched."""
     if source_type == ANSWERS:
         return Answers(archive, {})
     folder = archive.parent if archive.is_file() else archive
     if source_type == SENTENCE_TRANSFORMERS:
-        return open_sentence_transformer(folder)
-    return Encoder(open_pretrained(folder))
+        return open_sentence_transformer(folder, **options)
+    return Encoder(open_pretrained(folder, **options), fast=fast)
 
 
 def write(
@@ -80,11 +81,16 @@ def write(
     so are those of a run that was stopped."""
     source = model["source"]
     templates = Templates.of(source["templates"])
-    extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
+    contexts = model.get("kind") == KIND
+    extra: dict[str, Any] = {CONTEXTS: templates.contexts} if contexts else {}
     words = list(dict.fromkeys(words_of(model)))
     # what a run that was stopped had encoded by then
     partial_store = folder.with_name(f".{folder.name}.unfinished")
-    vectors = _read_former(folder, words, metadata) | _read_former(partial_store, words, metadata)
+    vectors: dict[str, NDArray[np.float32]] = {}
+    for former in (folder, partial_store):
+        if store := _open_former(former, metadata):
+            vectors |= _vectors_of(store, words)
+            extra |= {key: store.metadata[key] for key in (COMPUTED,) if key in store.metadata}
 
     def save(store: Path) -> None:
         encoded_words = [word for word in words if word in vectors]
@@ -100,9 +106,12 @@ def write(
             save(partial_store)
 
     if new_words := [word for word in words if word not in vectors]:
-        encoder = _open_encoder(source["encoder"]["source"]["type"], archive)
+        options = {option: source[option] for option in DEFAULTS if option in source}
+        encoder = _open_encoder(source["encoder"]["source"]["type"], archive, **options)
+        if isinstance(encoder, Encoder):
+            extra[COMPUTED] = encoder.computed
         for block in in_saved_blocks(new_words, name, save_partial):
-            vectors.update(encode(encoder, block, templates, source["pool"], source["layer"], bool(extra)))
+            vectors.update(encode(encoder, block, templates, source["pool"], source["layer"], contexts))
     save(folder)
     shutil.rmtree(partial_store, ignore_errors=True)
 
@@ -113,10 +122,8 @@ def words_of(model: Mapping[str, Any]) -> list[str]:
     return [*model["encodes"], *frequent]
 
 
-def _read_former(
-    folder: Path, words: Sequence[str], metadata: Mapping[str, Any]
-) -> dict[str, NDArray[np.float32]]:
-    """The vectors that the store in the folder has of these words, if it was made in the same way."""
+def _open_former(folder: Path, metadata: Mapping[str, Any]) -> EmbeddingStore | None:
+    """The store in the folder, if it was made in the same way."""
 
     def recipe(record: Mapping[str, Any]) -> Any:
         source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
@@ -128,10 +135,13 @@ def _read_former(
 
     try:
         store = EmbeddingStore.open(folder)
-        if recipe(store.metadata) != recipe(metadata):
-            return {}
+        return store if recipe(store.metadata) == recipe(metadata) else None
     except (BiasgridError, LookupError, AttributeError, TypeError):
-        return {}
+        return None
+
+
+def _vectors_of(store: EmbeddingStore, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    """The vectors that a store has of these words."""
     rows = store.rows(words)
     stored_words = [word for word, row in zip(words, rows, strict=True) if row >= 0]
     vectors = store.take(stored_words, rows[rows >= 0]).astype(np.float32)

@@ -161,11 +161,11 @@ def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def refuse_options(options: Mapping[str, Any], what: str, allowed: Collection[str] = ()) -> None:
-    """Raises InputError for an option of `DEFAULTS` that is given, and does nothing in `what`."""
+    """Raises InputError for an option of `DEFAULTS` that is given, and would do nothing."""
     for name, value in options.items():
         if value != DEFAULTS[name] and name not in allowed:
             raise InputError(
-                f"{name}: is not for {what}, but for a network that is read from files; leave it out"
+                f"{name}: is not for {what}, but for a network that transformers reads; leave it out"
             )
 
 
