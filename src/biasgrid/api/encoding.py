@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -21,8 +20,8 @@ from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed, quote, unknown_name
 from ..query import Query
-from ..resources import cache_folder, resource
-from ..termination import tidy_termination
+from ..resources import resource
+from .fetching import fetch_archive
 from .language import is_hub_name
 
 Pool = Literal["word", "sentence", "first", "last"]
@@ -205,12 +204,4 @@ def _folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str,
     encoders = read_yaml(resource("config/encoders.yaml"))
     if str(encoder) not in encoders:
         raise InputError(f"{path}: no such folder, and {unknown_name('encoder', str(encoder), encoders)}")
-    # imported late: to fetch takes an HTTP client
-    from ..embeddings.sources import fetch
-
-    entry, cache = encoders[str(encoder)], cache_folder()
-    if not (cache / "raw" / str(encoder) / "manifest.json").is_file():
-        size = f"{entry['source']['type']}, {entry['download_mb']} MB"
-        print(f"biasgrid: {encoder}: downloading ({size}) into {cache}", file=sys.stderr, flush=True)
-    with tidy_termination():
-        return str(encoder), fetch(str(encoder), entry["source"], cache / "raw", shared=True)
+    return str(encoder), fetch_archive(str(encoder), encoders[str(encoder)], str(encoder))
