@@ -35,6 +35,7 @@ def convert(file: Path, folder: Path) -> Path:
         read from such files.
     """
     require_for(GGUF, purpose=f"a language model ({file.name})")
+    import gguf
     import torch
     import transformers
 
@@ -53,8 +54,9 @@ def convert(file: Path, folder: Path) -> Path:
         model, found = opened
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
-        _check_all_read(file, model)
-        _take_factors(file, model.config)
+        reader = gguf.GGUFReader(file)
+        _check_all_read(file, reader, model)
+        _take_factors(reader, model.config)
         # it refuses to save what it calls quantised, though its weights are float32 by now
         model.hf_quantizer = None
         model.is_quantized = False
@@ -65,12 +67,10 @@ def convert(file: Path, folder: Path) -> Path:
     return folder
 
 
-def _take_factors(file: Path, config: Any) -> None:
+def _take_factors(reader: Any, config: Any) -> None:
     """The factors by which the frequencies of positions are divided (Llama 3.1 and later), which transformers leaves
     out: they are what it calls longrope, the same for long texts and for short ones."""
-    import gguf
-
-    for tensor in gguf.GGUFReader(file).tensors:
+    for tensor in reader.tensors:
         if tensor.name == FACTORS:
             factors = tensor.data.astype(float).ravel().tolist()
             config.rope_parameters = {
@@ -84,11 +84,8 @@ def _take_factors(file: Path, config: Any) -> None:
             }
 
 
-def _check_all_read(file: Path, model: Any) -> None:
+def _check_all_read(file: Path, reader: Any, model: Any) -> None:
     """Raises BiasgridError where the model is not all that is in the file."""
-    import gguf
-
-    reader = gguf.GGUFReader(file)
 
     def said(key: str) -> Any:
         entry = reader.get_field(key)
