@@ -33,7 +33,7 @@ from biasgrid import figures, tables
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
-from biasgrid.figures.layout import save, style
+from biasgrid.figures.frame import save, style
 from biasgrid.files import write_bytes
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH

@@ -7,7 +7,7 @@ from artists import assert_readable, unwrapped
 
 from biasgrid import BiasgridError, comparison, tables
 from biasgrid.figures.comparison import comparison as draw
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from reruns import append, planned
 from biasgrid import BiasgridError, figures
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
-from biasgrid.figures.layout import EXTENSIONS, save
+from biasgrid.figures.frame import EXTENSIONS, save
 from biasgrid.plan.code import closure
 from biasgrid.plan.study import Study
 
@@ -41,7 +41,7 @@ CONFIGS = [
 CONFIGS += ["trainings", "wefe_documentation"]
 TOY = """
 from biasgrid.figures import Drawing, Figure
-from biasgrid.figures.layout import blank, styled
+from biasgrid.figures.frame import blank, styled
 
 
 def _drawings(grid):

@@ -29,7 +29,7 @@ from biasgrid import BiasgridError, metrics
 from biasgrid.figures import REGISTRY as FIGURES
 from biasgrid.figures.bars import bars as score_bars
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.layout import PAGE, save
+from biasgrid.figures.frame import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
 from biasgrid.plan.study import Study

@@ -18,7 +18,7 @@ from biasgrid.cli import main
 from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import cliques, rank_intervals

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from biasgrid import figures, metrics
-from biasgrid.figures.layout import style
+from biasgrid.figures.frame import style
 from biasgrid.plan.study import Study
 from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL

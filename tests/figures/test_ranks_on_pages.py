@@ -10,7 +10,7 @@ from conftest import ROOT
 
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.rankings import rankings_by_criterion

@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from biasgrid import comparison
 from biasgrid.figures import draw
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.weat_table import weat_table
 from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY

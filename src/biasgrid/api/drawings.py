@@ -238,7 +238,7 @@ def _notebook() -> Any:
 
 def write(figure: Figure, path: Path) -> None:
     """Write a figure, in the format that the path's suffix says."""
-    from ..figures.layout import save
+    from ..figures.frame import save
 
     try:
         save(figure, path.with_suffix(""), [path.suffix[1:]])

@@ -25,19 +25,8 @@ from .figure import (
     queries_of,
     sign_lines,
 )
-from .layout import (
-    MARGIN,
-    PAGE,
-    Legend,
-    add_axes,
-    blank,
-    few_ticks,
-    heading,
-    legend_area,
-    legend_line,
-    legend_mark,
-    styled,
-)
+from .frame import MARGIN, PAGE, Legend, blank, styled
+from .layout import add_axes
 from .palette import DASHED, GREY, HATCHES, MODEL_COLOURS, ZEBRA, Look, unit_areas
 from .rows import Unit, from_tables, rows_of, units_of
 from .text import (
@@ -54,6 +43,7 @@ from .text import (
     unit_label,
     wrap_text,
 )
+from .visuals import few_ticks, heading, legend_area, legend_line, legend_mark
 
 if TYPE_CHECKING:
     import pandas as pd

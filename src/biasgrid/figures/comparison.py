@@ -12,10 +12,12 @@ import numpy as np
 from ..comparison.verdict import AGREEING, NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED
 from ..numbers import plain, typographic
 from .figure import Drawing, Example, Figure
-from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, page
 from .palette import GREY, MISSING_MARK, MODEL_COLOURS, ZEBRA, Look, model_colours
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, published_label, text_width
+from .visuals import few_ticks, legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,11 @@ from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files
-from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
+from .frame import MARGIN, PAGE, styled
+from .layout import add_axes, best_columns, page
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
 from .text import NORMAL, SMALL, fit_text, line_count, unit_label
+from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
     from matplotlib import figure

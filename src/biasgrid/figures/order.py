@@ -14,10 +14,12 @@ from ..numbers import plain, share
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
 from .figure import Drawing, Example, Figure, cells_of, labels, pages
-from .layout import MARGIN, PAGE, add_axes, best_columns, empty_page, legend_area, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, best_columns, page
 from .palette import GREY, Look, colour_map
 from .rows import OVERALL, Unit, from_tables, rows_of
 from .text import LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text
+from .visuals import legend_area
 
 if TYPE_CHECKING:
     import pandas as pd

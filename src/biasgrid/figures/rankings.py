@@ -12,18 +12,8 @@ import numpy as np
 from ..numbers import plain
 from ..tables.inputs import facts_of
 from .figure import Drawing, Example, Figure, Files, cells_of, labels, pages
-from .layout import (
-    MARGIN,
-    PAGE,
-    Legend,
-    add_axes,
-    best_columns,
-    blank,
-    few_ticks,
-    legend_area,
-    no_mark,
-    styled,
-)
+from .frame import MARGIN, PAGE, Legend, blank, styled
+from .layout import add_axes, best_columns
 from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, read_table, rows_of, units_of
 from .text import (
@@ -39,6 +29,7 @@ from .text import (
     unit_label,
     wrap_text,
 )
+from .visuals import few_ticks, legend_area, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

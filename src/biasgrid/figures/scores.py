@@ -25,7 +25,8 @@ from .figure import (
     queries_of,
     sign_lines,
 )
-from .layout import MARGIN, PAGE, Legend, add_axes, blank, few_ticks, heading, legend_line, no_mark, styled
+from .frame import MARGIN, PAGE, Legend, blank, styled
+from .layout import add_axes
 from .palette import (
     GREY,
     MISSING_MARK,
@@ -49,6 +50,7 @@ from .text import (
     text_width,
     unit_label,
 )
+from .visuals import few_ticks, heading, legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..files import slug
 from ..numbers import decimal, plain, typographic
 from .figure import Drawing, Example, Figure
-from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_area, no_mark, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, add_box, page
 from .palette import GREY, Look
 from .rows import from_tables
 from .text import (
@@ -22,6 +23,7 @@ from .text import (
     text_width,
     wrap_text,
 )
+from .visuals import legend_area, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
