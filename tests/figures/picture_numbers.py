@@ -48,7 +48,8 @@ def correlation(value):
 
 
 def correlations_shown(found):
-    return [correlation(value) for value in found["correlations"]["correlation"].dropna()]
+    table = found["correlations"]
+    return [correlation(value) for value in table["correlation"][table["metric_a"] > table["metric_b"]].dropna()]
 
 
 def means_shown(found):

@@ -21,7 +21,7 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.order import order
-from biasgrid.figures.rank_intervals import cliques, rank_intervals
+from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
@@ -202,37 +202,20 @@ def test_dense_scores_with_intervals_stay_readable():
 
 
 def test_correlations_have_their_intervals_under_them():
-    table = correlation_table(METRICS, ["Overall"]).assign(ci_low=0.125, ci_high=1.0)
+    table = correlation_table(METRICS, ["Overall"]).assign(correlation=0.5, ci_low=0.125, ci_high=1.0)
     table["ci_low"] = np.where(table["metric_a"] < table["metric_b"], -0.5, 0.125)
-    table.loc[(table["metric_a"] == "rnd") & (table["metric_b"] == "weat"), ["ci_low", "ci_high"]] = np.nan
+    table.loc[(table["metric_a"] == "weat") & (table["metric_b"] == "rnd"), ["ci_low", "ci_high"]] = np.nan
     figure = correlations(table, {}, level=0.9)
-    axes = figure.axes[0]
     written = {
-        (int(y), int(x)): text.get_text()
-        for text in axes.texts
-        if text.get_text().startswith("[")
+        (int(y), int(x)): " ".join(text.get_text().split())
+        for text in figure.axes[0].texts
         for x, y in [text.get_position()]
     }
-    keys = ["rnd", "rnsb", "weat", "weat_es"]
-    expected = {
-        (row, column): "[−.50, 1.00]" if a < b else "[.12, 1.00]"
-        for row, a in enumerate(keys)
-        for column, b in enumerate(keys)
-        if a != b and (a, b) != ("rnd", "weat")
-    }
-    assert written == expected
-    assert "[90 % interval, bootstrap over words]" in figure.axes[-1].get_ylabel()
-    # within its cell, below the coefficient
-    figure.draw_without_rendering()
-    to_data = axes.transData.inverted()
-    for text in axes.texts:
-        (x0, y0), (x1, y1) = to_data.transform(text.get_window_extent().get_points())
-        assert int(x0) == int(x1)
-        assert int(y0) == int(y1)
+    # rows rnsb, weat, weat_es; columns rnd, rnsb, weat: the interval of metric_a, the later one, with metric_b
+    expected = {(row, column): ".50 [.12, 1.00]" for row in range(3) for column in range(row + 1)}
+    assert written == expected | {(1, 0): ".50"}
+    assert "In brackets the 90 % interval over words" in " ".join(" ".join(texts(figure)).split())
     assert_readable(figure)
-
-
-UNITS = [(model, "none") for model in "abcd"]
 
 
 def rank_tables(
@@ -297,35 +280,35 @@ def draw_order(tables, labels, **spec):
     return order(*tables[1:], labels, **spec)
 
 
-def joined(axes):
-    """The rows that each bar of undecided models joins."""
-    drawn = [line for line in axes.lines if line.get_transform() == axes.get_yaxis_transform()]
-    return [tuple(np.round(sorted(line.get_ydata()) + np.array([0.28, -0.28])).astype(int)) for line in drawn]
+def letters(axes):
+    """Row -> what stands beside it."""
+    return {round(t.get_position()[1]): t.get_text().strip() for t in axes.texts if t.get_position()[0] == 1}
 
 
-def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
+def names(axes):
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_ranks_have_the_tables_intervals_and_models_that_share_a_letter_are_undecided():
     # a-b-c are undecided among each other, c-d too, b-d is not
     tables = rank_tables([2, 1, 3, 4], 0.5, "ab ac bc cd")
-    intervals = tables[0]
     figure = draw_intervals(tables, {"weat": "WEAT", "a": "Model A"})
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WEAT"
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "Model A", "c", "d"]
+    # in the study's order, not by rank
+    assert names(axes) == ["Model A", "b", "c", "d"]
     assert axes.yaxis_inverted()
-    marks = sorted((y, x) for _, (x, y) in marks_of(axes))
-    assert marks == [(0, 1), (1, 2), (2, 3), (3, 4)]
-    lines = [
-        line for line in axes.lines if line.get_linestyle() == "-" and line.get_transform() == axes.transData
-    ]
-    # the intervals are of what the bars judge: resamples of words and queries
-    drawn = sorted((line.get_ydata()[0], *line.get_xdata()) for line in lines)
-    both = intervals[intervals["resampled"] == "both"].set_index("model").loc[list("bacd")]
+    assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 2), (1, 1), (2, 3), (3, 4)]
+    lines = [line for lines in axes.collections for line in lines.get_segments()]
+    # the intervals are of what the letters judge: resamples of words and queries
+    both = tables[0][tables[0]["resampled"] == "both"].set_index("model").loc[list("abcd")]
+    drawn = sorted((low[1], low[0], high[0]) for low, high in lines)
     assert drawn == list(zip(range(4), both["low"], both["high"], strict=True))
-    assert joined(axes) == [(0, 2), (2, 3)]
-    says = " ".join(texts(figure))
+    assert letters(axes) == {0: "a", 1: "a", 2: "ab", 3: "b"}
+    says = " ".join(" ".join(texts(figure)).split())
     assert "95 % interval (bootstrap over words and queries)" in says
-    assert "How sure the ranks are: Overall" in says
-    assert "an adjusted p above 0.05" in " ".join(says.split())
+    assert "How sure are the models' ranks? Overall" in says
+    assert "adjusted p of the difference above 0.05" in says
     assert_readable(figure)
 
 
@@ -348,51 +331,29 @@ def test_metrics_that_grow_with_vector_length_are_marked_in_their_titles():
     assert grows not in entries(draw_intervals(tables, {}))
 
 
-def test_all_decided_has_no_bars_and_no_rank_is_said():
+def test_a_model_without_a_rank_is_said_in_words():
     figure = draw_intervals(rank_tables([1, np.nan, 3], 0.0, resampled=("words",)), {})
     (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
-    assert joined(axes) == []
-    assert [text.get_text() for text in axes.texts] == ["not ranked: 3 of 9 queries"]
-    assert not any("undecided" in entry or "queries" in entry for entry in entries(figure))
+    assert names(axes) == ["a", "b", "c"]
+    assert letters(axes) == {0: "a", 2: "b"}
+    assert sorted(y for _, (_, y) in marks_of(axes)) == [0, 2]
+    assert [t.get_text() for t in axes.texts if t.get_position()[0] != 1] == ["not ranked"]
+    assert "Not ranked: b (3 of 9 queries)." in " ".join(texts(figure))
     assert_readable(figure)
 
 
 def test_a_higher_level_leaves_more_undecided():
     tables = rank_tables([1, 2], 0.0, "ab", p=0.08)
-    assert joined(draw_intervals(tables, {}, level=0.9).axes[0]) == []
-    assert joined(draw_intervals(tables, {}, level=0.95).axes[0]) == [(0, 1)]
+    assert letters(draw_intervals(tables, {}, level=0.9).axes[0]) == {0: "a", 1: "b"}
+    assert letters(draw_intervals(tables, {}, level=0.95).axes[0]) == {0: "a", 1: "a"}
 
 
 def test_a_ranked_model_that_lost_queries_has_a_dagger():
     tables = rank_tables([1, 2], 0.5, "ab")
     tables[2].loc[1, "queries"] = 8
     figure = draw_intervals(tables, {})
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b†"]
+    assert letters(figure.axes[0]) == {0: "a", 1: "a†"}
     assert any("† lost some of the queries" in entry for entry in entries(figure))
-
-
-@pytest.mark.parametrize(
-    ("undecided", "found"),
-    [
-        ("", []),
-        ("ab", ["ab"]),
-        ("ab bc ac", ["abc"]),
-        ("ab bc", ["ab", "bc"]),
-        ("ab ac bc bd cd", ["abc", "bcd"]),
-        # that of models which do not follow each other is no bar
-        ("ad", []),
-        ("ab ac ad bc bd cd", ["abcd"]),
-    ],
-)
-def test_bars_are_the_longest_runs_of_undecided_models(undecided, found):
-    pairs = {a + b: ((a, "none"), (b, "none")) for a, b in combinations("abcd", 2)}
-    # in either direction
-    decided = {
-        pair if i % 2 else pair[::-1] for i, (name, pair) in enumerate(pairs.items()) if name not in undecided
-    }
-    drawn = cliques(UNITS, decided)
-    assert ["".join(model for model, _ in run) for run in drawn] == found
 
 
 def many(models, metrics, seed=0):

@@ -92,7 +92,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
         # what a subtitle says is taken from tables
         figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("verdicts", "scaled")})
         assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
-        heads = [axes.get_title(loc="left") for axes in figure.axes]
+        heads = [axes.get_title(loc="left").partition(", n =")[0] for axes in figure.axes]
         shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
     criteria = {*study.ranked_criteria, "Overall"}
     metrics = {study.labels[key] for key in tables["rankings"]["metric"]}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
+SHORTEST = 1.2  # inches of a panel: beside it stands the scale
 CELL = 0.42  # inches of a cell that has an interval
 
 
@@ -54,6 +55,10 @@ def correlations(
         if table.empty:
             why = f"{', '.join(small_criteria)}: fewer than {FEWEST} models have ranks. "
             return empty_page(title, why + "A rank correlation of so few says nothing.")
+    single = [name for name, part in table.groupby("criterion") if part["metric_a"].nunique() < 2]
+    table = table[~table["criterion"].isin(single)]
+    if table.empty:
+        return empty_page(title, f"{', '.join(single)} {_have(single)} one metric.")
     # Overall first, then the criteria
     criteria = sorted(criteria_of(table), key=lambda criterion: criterion != OVERALL)
     by_length = by_length or {}
@@ -65,7 +70,7 @@ def correlations(
         if models is not None:
             counts = models[criterion].loc[matrix.index, matrix.columns]
             matrix = matrix.where(counts >= FEWEST)
-            heads[criterion] += f", {_n(counts)}"
+            heads[criterion] += f", {_n(counts.to_numpy()[np.tril_indices(len(counts), -1)])}"
         matrices[criterion] = matrix
         texts[criterion] = _texts(part, matrix)
         names[criterion] = [
@@ -74,12 +79,17 @@ def correlations(
         ]
     has_intervals = "ci_low" in table and table["ci_low"].notna().any()
     has_missing = any(np.tril(matrix.isna(), -1).any() for matrix in matrices.values())
-    page = Frame(title, "\n".join(_notes(has_intervals, has_missing, small_criteria)))
-    if any(criterion in by_length for criterion in criteria):
-        page.note += (
-            f"\n{LENGTH_MARK} grows with vector length, which differs between models, and does not compare."
-        )
-    sides = {criterion: (len(matrix) - 1) * CELL for criterion, matrix in matrices.items()}
+    is_marked = any(criterion in by_length for criterion in criteria)
+    notes = {
+        f"Rank correlations of the metrics over the models. In brackets the {level * 100:g} % interval over words; it says nothing about other models. With few "
+        "models, only few coefficients are possible.": has_intervals,
+        f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
+        f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
+        f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
+        f"{LENGTH_MARK} grows with vector length, which differs between models, and does not compare.": is_marked,
+    }
+    page = Frame(title, "\n".join(note for note, is_so in notes.items() if is_so))
+    sides = {criterion: max((len(matrix) - 1) * CELL, SHORTEST) for criterion, matrix in matrices.items()}
     wide = max(text_width(name, SMALL) for of_criterion in names.values() for name in of_criterion)
     least = max(min(5.0, (len(matrix) - 1) * CELL + wide) for matrix in matrices.values())
     panels = page.panels(heads, sides, least=least)
@@ -97,8 +107,7 @@ def correlations(
         )
         if max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02:
             axes.tick_params(axis="x", rotation=90)
-    text = f"{NAMES.get(method, method)} between the metrics' ranks"
-    scale([*panels.values()], (-1, 1), "RdBu_r", text, [-1, -0.5, 0, 0.5, 1])
+    scale([*panels.values()], (-1, 1), "RdBu_r", NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
     return page.done()
 
 
@@ -122,25 +131,14 @@ def _models(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return model_counts
 
 
-def _n(models: pd.DataFrame) -> str:
-    """How many models there are in a panel."""
-    # of the least and the most
-    low, high = models.to_numpy().min(), models.to_numpy().max()
+def _n(models: np.ndarray) -> str:
+    """How many models the coefficients of a panel are over, of the least and the most."""
+    low, high = models.min(), models.max()
     return f"n = {high} models" if low == high else f"n = {low} to {high} models"
 
 
-def _notes(intervals: bool, missing: bool, small_criteria: Sequence[str]) -> list[str]:
-    notes = []
-    if intervals:
-        notes += [
-            "In brackets the interval over words; it says nothing about other models. "
-            "With few models, only few coefficients are possible."
-        ]
-    if missing:
-        notes += [f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike."]
-    if small_criteria:
-        notes += [f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}."]
-    return notes
+def _have(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:

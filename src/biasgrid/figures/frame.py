@@ -114,11 +114,11 @@ class Frame:
     heights: list[float] = field(init=False, default_factory=list)  # of the rows of panels
 
     def __post_init__(self):
-        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        self.figure = Figure(figsize=(self.width, PAGE[1]), layout="constrained")
+        self.figure = blank(self.width, PAGE[1])
         # the same gaps, in inches, whatever the size of the page
-        self.figure.get_layout_engine().set(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0)
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0))
 
     def panels(
         self,
@@ -181,8 +181,9 @@ class Frame:
         """Lay the panels out, and make the page so tall that each has its height."""
         engine: Any = self.figure.get_layout_engine()
         panels = [axes for axes in self.figure.axes if axes.get_subplotspec() is not None]
-        width, height = self.figure.get_size_inches()
-        for _ in range(4):
+        width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
+        self.figure.set_size_inches(width, height)
+        for _ in range(4 * bool(panels)):
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
             engine.execute(self.figure)

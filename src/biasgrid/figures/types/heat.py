@@ -98,7 +98,7 @@ def scale(
     from matplotlib.colors import Normalize
 
     bar = axes[0].figure.colorbar(
-        ScalarMappable(Normalize(*ends), shades), ax=axes, ticks=ticks, shrink=0.6, aspect=24, pad=0.02
+        ScalarMappable(Normalize(*ends), shades), ax=axes, ticks=ticks, shrink=0.8, aspect=24, pad=0.02
     )
     bar.outline.set_visible(False)
     bar.set_label(text)
