@@ -13,7 +13,6 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import PAGE
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.figures.rankings import rankings_by_criterion
 from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
@@ -74,10 +73,9 @@ def tables(study):
     }
 
 
-@pytest.mark.parametrize("kind", ["rankings-by-criterion", "correlations", "rank-intervals", "order"])
+@pytest.mark.parametrize("kind", ["correlations", "rank-intervals", "order"])
 def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, tables, kind):
     draw = {
-        "rankings-by-criterion": lambda **spec: rankings_by_criterion(tables["rankings"], **spec),
         "correlations": lambda **spec: correlations(
             tables["correlations"], rankings=tables["rankings"], **spec | {"method": "spearman"}
         ),
@@ -89,8 +87,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
     shown: dict[str, list[str]] = {}
     drawings = list(REGISTRY[kind].drawings_of(study))
     for drawing in drawings:
-        # what a subtitle says is taken from tables
-        figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("verdicts", "scaled")})
+        figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("scaled",)})
         assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
         heads = [axes.get_title(loc="left").partition(", n =")[0] for axes in figure.axes]
         shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
