@@ -54,6 +54,16 @@ def correlations_shown(found):
     ]
 
 
+def printed_shown(quantity, write=float):
+    """The printed numbers of a quantity."""
+
+    def numbers(found):
+        table = found["published"]
+        return [write(value) for value in table.loc[table["quantity"] == quantity, "published"]]
+
+    return numbers
+
+
 def means_shown(found):
     return list(found["scores"].groupby(["metric", "model"])["value"].mean())
 
@@ -307,6 +317,8 @@ SHOWN = {
     "planted-claims": lambda found: [typeset(value) for value in found["claims"]["value"].dropna()],
     "planted-downstream": numbers_of("downstream", "value", "low", "high"),
     "concepts": concepts_shown,
+    "paper-rankings": printed_shown("rank"),
+    "paper-correlations": printed_shown("correlation", correlation),
     "analogies": lambda found: [answer.replace("_", " ") for answer in found["analogies"]["answer"][:9]],
     "before-after": before_after_shown,
     "directions": lambda found: [f"{angle:.1f}°" for angle in found["directions"]["angle"]],

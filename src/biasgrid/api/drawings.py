@@ -53,8 +53,7 @@ def plot_study(
     """`Grid.plot`."""
     if kind not in figures.REGISTRY:
         raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
-    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
-        raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
+    check_path(path)
     of_kind = figures.REGISTRY[kind]
     if published is not None:
         table = InMemory(("comparison",), compare_with(study, published))
@@ -234,6 +233,12 @@ def _notebook() -> Any:
     """The shell of the notebook that this is run in, if any."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell if hasattr(shell, "kernel") else None
+
+
+def check_path(path: Path | str | None) -> None:
+    """Raise BiasgridError for a file that figures are not written into; None is no file."""
+    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
 
 
 def write(figure: Figure, path: Path) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 NOTE = (
     "The form of Badilla et al. (IJCAI 2020, figure 2). A sum of ranks has no interval, and metrics that measure "
-    "alike count twice in it: rank-intervals says how sure the ranks are."
+    "alike count twice in it."
 )
 
 
