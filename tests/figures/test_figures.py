@@ -27,7 +27,6 @@ from matplotlib.text import Text
 
 from biasgrid import BiasgridError, metrics
 from biasgrid.figures import REGISTRY as FIGURES
-from biasgrid.figures.bars import bars as score_bars
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import PAGE, save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
@@ -430,60 +429,6 @@ def test_a_legend_tells_lost_words_from_degenerate_values():
     assert legend.texts[-1].get_text().endswith("no value (degenerate)")
     legend = scores(lose(table, [1]), {}, "Gender", {"weat": 0.0}).legends[0]
     assert legend.texts[-1].get_text().endswith("no value (degenerate or lost words)")
-
-
-@pytest.mark.parametrize("by", ["query", "model"])
-def test_a_bar_runs_from_the_neutral_value_to_the_score(by):
-    neutral = {"weat": 0.0, "mac": 1.0, "rnsb": 0.0}
-    values = {
-        "weat": {
-            ("a", "Q wrt X"): 0.75,
-            ("a", "R wrt X"): -0.5,
-            ("b", "Q wrt X"): 0.25,
-            ("b", "R wrt X"): 1.5,
-        },
-        "mac": {
-            ("a", "Q wrt X"): 0.75,
-            ("a", "R wrt X"): 1.25,
-            ("b", "Q wrt X"): 0.5,
-            ("b", "R wrt X"): 1.125,
-        },
-        "rnsb": {
-            ("a", "Q wrt X"): 0.25,
-            ("a", "R wrt X"): 0.5,
-            ("b", "Q wrt X"): 0.125,
-            ("b", "R wrt X"): 1.0,
-        },
-    }
-    rows = [
-        ("Gender", query, metric, model, "none", value, "ok")
-        for metric, of_metric in values.items()
-        for (model, query), value in of_metric.items()
-    ]
-    columns = ["criterion", "query", "metric", "model", "debias", "value", "status"]
-    figure = score_bars(pd.DataFrame(rows, columns=columns), {}, "Gender", neutral, by=by)
-    place = {"query": 1, "model": 0}[by]
-    names = {(key[place], key[1 - place]) for key in values["mac"]}
-    row_of, lane_of = ({key: i for i, key in enumerate(sorted({n[k] for n in names}))} for k in (0, 1))
-    panels = {axes.get_title(): axes for axes in figure.axes}
-    assert set(panels) == set(values)
-    for metric, axes in panels.items():
-        assert [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"] == [
-            neutral[metric]
-        ]
-        expected = {
-            (row_of[key[place]], lane_of[key[1 - place]]): {neutral[metric], value}
-            for key, value in values[metric].items()
-        }
-        drawn = {
-            (round(patch.get_y() + patch.get_height() / 2), lane): {
-                patch.get_x(),
-                patch.get_x() + patch.get_width(),
-            }
-            for lane, container in enumerate(axes.containers)
-            for patch in container
-        }
-        assert drawn == expected
 
 
 def test_scores_of_nothing_but_lost_words():

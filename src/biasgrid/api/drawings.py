@@ -51,6 +51,7 @@ def plot_study(
     study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
 ) -> Figure:
     """`Grid.plot`."""
+    kind = figures.current_name(kind)
     if kind not in figures.REGISTRY:
         raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
     check_path(path)

@@ -378,8 +378,8 @@ class Grid:
         Parameters
         ----------
         kind
-            "scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations",
-            "rank-intervals", "null" and more: `biasgrid list figures`.
+            "scores", "rankings", "rankings-by-criterion", "correlations", "rank-intervals", "null" and more:
+            `biasgrid list figures`.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
         published
