@@ -49,7 +49,9 @@ def correlation(value):
 
 def correlations_shown(found):
     table = found["correlations"]
-    return [correlation(value) for value in table["correlation"][table["metric_a"] > table["metric_b"]].dropna()]
+    return [
+        correlation(value) for value in table["correlation"][table["metric_a"] > table["metric_b"]].dropna()
+    ]
 
 
 def means_shown(found):

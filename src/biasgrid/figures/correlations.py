@@ -81,8 +81,9 @@ def correlations(
     has_missing = any(np.tril(matrix.isna(), -1).any() for matrix in matrices.values())
     is_marked = any(criterion in by_length for criterion in criteria)
     notes = {
-        f"Rank correlations of the metrics over the models. In brackets the {level * 100:g} % interval over words; it says nothing about other models. With few "
-        "models, only few coefficients are possible.": has_intervals,
+        "Rank correlations of the metrics over the models. In brackets the "
+        f"{level * 100:g} % interval over words; it says nothing about other models. With few models, only few "
+        "coefficients are possible.": has_intervals,
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
