@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
-from .figure import Drawing, Example, Figure, Files, cells_of
+from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .rows import OVERALL, criteria_of, read_table, rows_of
 from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
@@ -18,8 +18,6 @@ from .types.heat import heat, scale
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-
-    from ..planned import Planned
 
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
@@ -151,21 +149,15 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(study: Planned) -> Iterator[Drawing]:
-    metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
-    labels = {key: study.labels[key] for key in sorted(metrics)}
-    yield Drawing("correlations", spec={"labels": labels, "method": study.config.correlations[0]})
-
-
 FIGURES = (
     Figure(
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
-        _drawings,
+        None,
         _draw,
         reads=("correlations", "rankings", "scalars"),
         when="ranked",
-        facts=("level", "scaled"),
+        facts=("labels", "level", "method", "scaled"),
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
         "over words. n is how many models a coefficient is over: with four or "

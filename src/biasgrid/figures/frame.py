@@ -244,6 +244,7 @@ class Legend:
                 lines = max(
                     sum(map(line_count, column)) for column in np.array_split(self.labels, self.columns)
                 )
+                self.width = max(width, total_width)
                 self.height = (rows * 0.165 + (lines - rows) * 0.125) + 0.06
                 break
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown_name
-from ..files import slug
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-from .figure import Drawing, Example, Figure, cells_of, labels, sign_lines
+from .figure import Example, Figure, Files, each_criterion, sign_lines
 from .frame import Frame, styled
 from .palette import (
     DASHED,
@@ -25,7 +24,7 @@ from .palette import (
     model_looks,
     series_mark,
 )
-from .rows import from_tables, rows_of, units_of
+from .rows import read_table, rows_of, units_of
 from .text import LONGEST_HALF, LONGEST_HEAD, query_label, shorten
 from .types.rows import height, rows, width
 from .visuals import INTERVAL, above_names, few_ticks, legend_line, no_mark
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.artist import Artist
-
-    from ..planned import Planned
 
 # what the tests ask, by the columns of their p-values
 QUESTIONS = {
@@ -257,26 +254,22 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion in study.ranked_criteria:
-        metrics = {key: study.metric(criterion, key) for key in study.metrics(criterion)}
-        spec = {
-            "labels": labels(study, cells_of(study, [criterion])),
-            "criterion": criterion,
-            "neutral": {key: metric.neutral for key, metric in metrics.items()},
-            "signs": {key: metric.sign for key, metric in metrics.items()},
-        }
-        yield Drawing(f"scores-{slug(criterion)}", spec=spec)
+def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
+    of_metrics = {
+        fact: {metric: value for criterion, metric, value in spec[fact] if criterion == spec["criterion"]}
+        for fact in ("neutral", "signs")
+    }
+    return scores(read_table(inputs["scores"]), **{**spec, **of_metrics})
 
 
 FIGURES = (
     Figure(
         "scores",
         "Every score of a criterion: a line of panels per metric, a column per model, a row per query.",
-        _drawings,
-        from_tables(scores),
+        each_criterion("scores"),
+        _draw,
         reads=("scores",),
-        facts=("level",),
+        facts=("labels", "level", "neutral", "signs"),
         reading="One figure per criterion: lines of panels per metric, a column per model. A mark is a score, its "
         "thin line the 95 % interval over words; the dashed line is the metric's neutral value. Where a score has a "
         "sign, marks to either side of it have a colour each. A filled mark: every test of words that the "

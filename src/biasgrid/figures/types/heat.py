@@ -57,7 +57,9 @@ def heat(
         if np.isnan(value):
             missing_cell(axes, row, column)
         colour = "black" if np.isnan(value) else readable_on(axes, (value - low) / (high - low))
-        box: Look = {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
+        box: Look = (
+            {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
+        )
         of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
         axes.text(
             column + 0.5,
