@@ -169,7 +169,8 @@ class Frame:
         panels = {}
         for (key, head), place in zip(heads.items(), places, strict=True):
             panels[key] = axes = self.figure.add_subplot(grid[place])
-            head = fit_text(head, (room / columns - 0.1) / (BOLD if bold else 1), look["size"])
+            inches = (room / columns - 0.1) / (BOLD if bold else 1)
+            head = "\n".join(fit_text(part, inches, look["size"]) for part in head.split("\n"))
             axes.set_title(head, loc="left", pad=4, **look)
         return panels
 
@@ -179,7 +180,7 @@ class Frame:
         title = fit_text(self.title, inside / BOLD, LARGE)
         # at few dots per inch, hinted letters take up to 3 % more than their outlines
         note = "\n".join(fit_text(part, inside * 0.97, SMALL) for part in self.note.split("\n"))
-        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.08
+        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.12
         entries = Legend([mark for _, mark in legend], [text for text, _ in legend], inside)
         self._grow(top, entries.height + MARGIN)
         width, height = self.figure.get_size_inches()
