@@ -200,7 +200,7 @@ def test_figures_say_what_is_drawn(model, gender_queries):
     table = run_queries(MAC, gender_queries, [model], aggregate_results=True)
     assert table.shape == (1, 4)
     (axes,) = plot_queries_results(table).axes
-    assert axes.get_title() == "MAC"
+    assert axes.get_title(loc="left") == "MAC"
     assert {tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2} == {(1.0, 1.0)}
     ranking = create_ranking([table, table])
     for method, label in (("kendall", "Kendall"), ("spearman", "Spearman")):

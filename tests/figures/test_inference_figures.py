@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, METRICS, PAIRED, assert_readable, marks_of, texts
+from artists import LONG, METRICS, assert_readable, marks_of, texts
 from conftest import grid_config
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_hex
-from test_figures import SINGLE, correlation_table, lose, losses_of, score_table
+from test_figures import correlation_table
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
@@ -22,7 +22,6 @@ from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.figures.scores import scores
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
 from biasgrid.inference.significance import REGISTRY
@@ -38,167 +37,24 @@ from biasgrid.tables.scalars import SCALARS
 
 pytestmark = pytest.mark.slow
 
-NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
 INFERENCE = {
     "permutation": {"draws": 200, "exact": 500, "alternative": "bias"},
     "bootstrap": {"draws": 100},
 }
 
 
-def with_intervals(table, seed=0):
-    """Intervals of random length, and evidence of every third score; of MAC by random groups alone."""
-    rng = np.random.default_rng(seed)
-    table = table.assign(
-        ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
-        ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
-        p_value=np.where(table["value"].isna() | (table["metric"] == "mac"), np.nan, 0.01),
-        p_groups=np.where(table["value"].isna(), np.nan, 0.01),
-        evidence=np.where(np.arange(len(table)) % 3, "none", "all"),
-        tests=np.where(table["metric"] == "mac", 1, 2),
-    )
-    table.loc[table["value"].isna(), "evidence"] = "untested"
-    return table
-
-
-def kinds_of(axes):
-    """The values under each kind of mark: filled, its left or right half filled, open, a dot, small and open."""
-    kinds = {"filled": [], "left": [], "right": [], "open": [], "dot": [], "small": []}
-    for line in axes.lines:
-        if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
-            continue
-        faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
-        # the smallest of the markers of the others is 4.5 points wide
-        small = line.get_markersize() < 4
-        names = ("small", "dot") if small else ("open", "filled")
-        kind = names[faces[0] != "#ffffff"]
-        if line.get_fillstyle() != "full":
-            assert kind == "filled"
-            kind = line.get_fillstyle()
-        kinds[kind] += [float(x) for x in line.get_xdata()]
-    return {kind: sorted(values) for kind, values in kinds.items()}
-
-
-def intervals_of(axes):
-    return sorted(
-        (*segment[:, 0], segment[0, 1])
-        for lines in axes.collections
-        if isinstance(lines, LineCollection)
-        for segment in map(np.asarray, lines.get_segments())
-    )
-
-
 def entries(figure):
     return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
-def panels(figure):
-    return {axes.get_title(loc="left") or axes.get_title(): axes for axes in figure.axes}
-
-
-def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance():
-    queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
-    table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
-    table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = scores(table, {}, "Gender", NEUTRAL, 0.9)
-    for metric, axes in panels(figure).items():
-        part = table[table["metric"] == metric]
-        known = part.dropna(subset="ci_low")
-        drawn = [interval[:2] for interval in intervals_of(axes)]
-        assert drawn == sorted(known[["ci_low", "ci_high"]].itertuples(index=False, name=None))
-        # each through the middle of its mark
-        ends = {value: (low, high) for value, low, high in known[["value", "ci_low", "ci_high"]].to_numpy()}
-        heights = {(low, high): y for low, high, y in intervals_of(axes)}
-        for _, (x, y) in marks_of(axes):
-            assert x not in ends or heights[ends[x]] == y
-        low, high = axes.get_xlim()
-        assert low < known["ci_low"].min()
-        assert known["ci_high"].max() < high
-        assert kinds_of(axes) == by_evidence(part)
-    assert "90 % confidence interval over words" in entries(figure)
-    assert [entry for entry in entries(figure) if " mark" in entry.partition(":")[0]][:2] == [
-        "filled mark: every test of words that the metric has is significant",
-        "open mark: no test is significant",
-    ]
-    said = " ".join(" ".join(texts(figure)).split())
-    assert "Permutation: does it matter which set a word is in?" in said
-    assert "Random groups: is the score more biased than with random groups" in said
-    assert "mark on the right margin: no value (lost words)" in entries(figure)
-    assert panels(figure)["mac"].get_xlabel() == "score (one test)"
-    assert panels(figure)["weat"].get_xlabel() == "score"
-    assert len(losses_of(panels(figure)["weat"])) == 2
-    assert_readable(figure)
-
-
-KINDS = {
-    "all": "filled",
-    "permutation": "left",
-    "groups": "right",
-    "none": "open",
-    "out_of_reach": "dot",
-    "untested": "small",
-}
-
-
-def by_evidence(table):
-    """The kinds of marks that a table's evidence stands for, with the values under them."""
-    found = {kind: [] for kind in KINDS.values()}
-    for value, verdict in table.loc[table["value"].notna(), ["value", "evidence"]].itertuples(index=False):
-        found[KINDS[verdict]].append(value)
-    return {kind: sorted(values) for kind, values in found.items()}
-
-
-def test_marks_are_of_the_evidence_and_of_nothing_else():
-    table = score_table({"weat": SINGLE[:1], "mac": SINGLE[:1]}, list("abcdef"))
-    table["value"] = np.arange(len(table)) / 10
-    table["evidence"] = table["model"].map(dict(zip("abcdef", KINDS, strict=True)))
-    # which alone would say otherwise
-    table = table.assign(p_value=0.9, p_adjusted=0.9, p_groups=0.9, p_groups_adjusted=0.9, tests=2)
-    figure = scores(table, {}, "Gender", NEUTRAL)
-    for metric, axes in panels(figure).items():
-        assert kinds_of(axes) == by_evidence(table[table["metric"] == metric])
-    assert [entry.partition(":")[0] for entry in entries(figure) if ":" in entry] == [
-        "filled mark",
-        "half-filled mark (left)",
-        "half-filled mark (right)",
-        "open mark",
-        "dot",
-        "small open mark",
-    ]
-    assert_readable(figure)
-
-
-def test_long_intervals_of_one_model_do_not_hide_the_others():
-    table = score_table({"rnd": SINGLE}, list("abcd")).assign(value=0.1)
-    far = table["model"] == "d"
-    table = table.assign(ci_low=np.where(far, -9.0, 0.05), ci_high=np.where(far, 9.0, 0.2))
-    (axes,) = scores(table, {}, "Gender", NEUTRAL).axes
-    # the others' intervals fill the axis; those of d end with arrows at its ends
-    low, high = axes.get_xlim()
-    assert -0.1 < low < 0.05 < 0.2 < high < 0.3
-    assert {interval[:2] for interval in intervals_of(axes)} == {(0.05, 0.2), (low, high)}
-    arrows = [line for line in axes.collections if not isinstance(line, LineCollection)]
-    assert sorted({x for arrow in arrows for x, _ in arrow.get_offsets()}) == [low, high]
-    assert any("an interval's end" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
-
-
-@pytest.mark.parametrize("draws", ["scores", "correlations"])
-def test_without_inference_nothing_changes(draws, tmp_path):
+def test_without_inference_nothing_changes(tmp_path):
     """Columns that are not there, and columns that are empty: the same bytes."""
-    tables = {"scores": score_table({"weat": PAIRED, "rnd": SINGLE}, ["a", "b"])}
-    tables["correlations"] = correlation_table(METRICS, ["Gender", "Overall"])
-    empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
-    for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
-        drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
+    table = correlation_table(METRICS, ["Gender", "Overall"])
+    for name, of in {"old": table, "new": table.assign(ci_low=np.nan, ci_high=np.nan)}.items():
+        drawn = correlations(of, {})
         save(drawn, tmp_path / name, ["svg"])
-        assert not any("interval" in text or "reject" in text for text in texts(drawn))
-        assert draws != "scores" or "small open mark: no test of words was made" in entries(drawn)
+        assert not any("interval" in text for text in texts(drawn))
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
-
-
-def test_dense_scores_with_intervals_stay_readable():
-    names = [LONG.format(i) for i in range(12)]
-    table = with_intervals(score_table({"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}, names))
-    assert_readable(scores(table, {}, "Gender", NEUTRAL))
 
 
 def test_correlations_have_their_intervals_under_them():
@@ -299,7 +155,7 @@ def test_ranks_have_the_tables_intervals_and_models_that_share_a_letter_are_unde
     assert names(axes) == ["Model A", "b", "c", "d"]
     assert axes.yaxis_inverted()
     assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 2), (1, 1), (2, 3), (3, 4)]
-    lines = [line for lines in axes.collections for line in lines.get_segments()]
+    lines = [x for of in axes.collections if isinstance(of, LineCollection) for x in of.get_segments()]
     # the intervals are of what the letters judge: resamples of words and queries
     both = tables[0][tables[0]["resampled"] == "both"].set_index("model").loc[list("abcd")]
     drawn = sorted((low[1], low[0], high[0]) for low, high in lines)

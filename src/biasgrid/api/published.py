@@ -114,8 +114,8 @@ def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
     if kind != "correlations":
         return rankings_by_criterion(ranks, labels, subtitle=says)
     of_models = None if ranks.empty else ranks
-    coefficients, columns = _coefficients(table), 2 if is_compared else 0
-    return correlations(coefficients, labels, rankings=of_models, subtitle=says, columns=columns)
+    coefficients, line = _coefficients(table), 2 if is_compared else 0
+    return correlations(coefficients, labels, rankings=of_models, subtitle=says, line=line)
 
 
 def _ranks(table: pd.DataFrame) -> pd.DataFrame:

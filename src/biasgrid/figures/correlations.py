@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
-from .figure import Drawing, Example, Figure, Files, cells_of
+from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .rows import OVERALL, criteria_of, read_table, rows_of
 from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
@@ -18,8 +18,6 @@ from .types.heat import heat, scale
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-
-    from ..planned import Planned
 
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
@@ -36,7 +34,7 @@ def correlations(
     rankings: pd.DataFrame | None = None,
     by_length: Mapping[str, Sequence[str]] | None = None,
     subtitle: Sequence[str] = (),
-    columns: int = 0,
+    line: int = 0,
 ) -> figure.Figure:
     """Rank correlations between metrics, one triangle per criterion (Badilla et al., IJCAI 2020, figure 1).
 
@@ -44,7 +42,7 @@ def correlations(
     intervals of so much `level`, they stand under the coefficient. `rankings`, the table of ranks: over how many
     models each coefficient is. That stands beside the criterion, and there is no coefficient of fewer than FEWEST.
     `by_length`: by criterion the metrics that grow with the length of vectors and do not compare, which are marked.
-    `subtitle`: further lines of the note. `columns`: how many panels stand side by side, if not as many as fit.
+    `subtitle`: further lines of the note. `line`: after so many panels a new row begins.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     table = rows_of(correlations, "correlations", method, column="method")
@@ -84,8 +82,9 @@ def correlations(
     has_missing = any(np.tril(matrix.isna(), -1).any() for matrix in matrices.values())
     is_marked = any(criterion in by_length for criterion in criteria)
     notes = {
-        f"Rank correlations of the metrics over the models. In brackets the {level * 100:g} % interval over words; it says nothing about other models. With few "
-        "models, only few coefficients are possible.": has_intervals,
+        "Rank correlations of the metrics over the models. In brackets the "
+        f"{level * 100:g} % interval over words; it says nothing about other models. With few models, only few "
+        "coefficients are possible.": has_intervals,
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
@@ -95,7 +94,7 @@ def correlations(
     sides = {criterion: max((len(matrix) - 1) * CELL, SHORTEST) for criterion, matrix in matrices.items()}
     wide = max(text_width(name, SMALL) for of_criterion in names.values() for name in of_criterion)
     least = max(min(5.0, (len(matrix) - 1) * CELL + wide) for matrix in matrices.values())
-    panels = page.panels(heads, sides, least=least, columns=columns)
+    panels = page.panels(heads, sides, least=least, line=line)
     for criterion, axes in panels.items():
         # the first row and the last column of a triangle are empty
         part, text = matrices[criterion].iloc[1:, :-1], texts[criterion].iloc[1:, :-1]
@@ -153,21 +152,15 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return correlations(table, rankings=rankings, by_length=by_length, **rest)
 
 
-def _drawings(study: Planned) -> Iterator[Drawing]:
-    metrics = {cell.metric for cell in cells_of(study, study.ranked_criteria)}
-    labels = {key: study.labels[key] for key in sorted(metrics)}
-    yield Drawing("correlations", spec={"labels": labels, "method": study.config.correlations[0]})
-
-
 FIGURES = (
     Figure(
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
-        _drawings,
+        None,
         _draw,
         reads=("correlations", "rankings", "scalars"),
         when="ranked",
-        facts=("level", "scaled"),
+        facts=("labels", "level", "method", "scaled"),
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
         "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
         "over words. n is how many models a coefficient is over: with four or "

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed
+from ..errors import BiasgridError, join_names, not_allowed
 from ..extras import require
 from ..files import write_bytes
+from .palette import Look
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def style() -> Iterator[None]:
 def as_wide_as(width: str) -> Iterator[None]:
     """Within this, figures are as wide as one of WIDTHS. Raises BiasgridError for another name."""
     if width not in WIDTHS:
-        raise BiasgridError(not_allowed("width", width, list(WIDTHS)))
+        raise BiasgridError(not_allowed("width", width, join_names(WIDTHS)))
     token = _WIDTH.set(WIDTHS[width])
     try:
         yield
@@ -122,14 +123,15 @@ class Frame:
 
     def panels(
         self,
-        heads: Mapping[str, str],
-        heights: float | Mapping[str, float],
+        heads: Mapping[Any, str],
+        heights: float | Mapping[Any, float],
         *,
         labels: float = 0.0,
         least: float = 1.3,
-        columns: int = 0,
-    ) -> dict[str, Axes]:
-        """Panels by key, each with its bold head.
+        line: int = 0,
+        bold: bool = True,
+    ) -> dict[Any, Axes]:
+        """Panels by key, each with its head.
 
         Parameters
         ----------
@@ -141,24 +143,35 @@ class Frame:
             Inches of the labels to the left of each row of panels.
         least
             Inches of a panel's width at least: as many stand side by side as fit.
-        columns
-            How many stand side by side, where that is not to be found.
+        line
+            After so many panels a new row begins; 0: only where there is no more room.
+        bold
+            Whether the heads are.
         """
         room = self.width - 2 * MARGIN - labels
+        together = line or len(heads)
         fit = max(1, int(room / (least + 0.08)))
         # evenly
-        columns = columns or ceil(len(heads) / ceil(len(heads) / fit))
-        rows = ceil(len(heads) / columns)
-        of_panels = [heights[key] if isinstance(heights, Mapping) else heights for key in heads]
-        self.heights = [max(of_panels[i : i + columns]) for i in range(0, len(of_panels), columns)]
+        of_line = ceil(together / fit)
+        columns = ceil(together / of_line)
+        places = [
+            (i // together * of_line + i % together // columns, i % together % columns)
+            for i in range(len(heads))
+        ]
+        self.heights = [0.0] * (places[-1][0] + 1)
+        for key, (row, _) in zip(heads, places, strict=True):
+            height = heights[key] if isinstance(heights, Mapping) else heights
+            self.heights[row] = max(self.heights[row], height)
         # a first guess, tall enough for a layout
-        self.figure.set_size_inches(self.width, sum(self.heights) + 1.5 * rows + 2)
-        grid = self.figure.add_gridspec(rows, columns, height_ratios=self.heights)
+        self.figure.set_size_inches(self.width, sum(self.heights) + 1.5 * len(self.heights) + 2)
+        grid = self.figure.add_gridspec(len(self.heights), columns, height_ratios=self.heights)
+        look: Look = {"size": NORMAL, "weight": "bold"} if bold else {"size": SMALL}
         panels = {}
-        for i, (key, head) in enumerate(heads.items()):
-            panels[key] = axes = self.figure.add_subplot(grid[divmod(i, columns)])
-            head = fit_text(head, room / columns / BOLD, NORMAL)
-            axes.set_title(head, loc="left", weight="bold", pad=4)
+        for (key, head), place in zip(heads.items(), places, strict=True):
+            panels[key] = axes = self.figure.add_subplot(grid[place])
+            inches = (room / columns - 0.1) / (BOLD if bold else 1)
+            head = "\n".join(fit_text(part, inches, look["size"]) for part in head.split("\n"))
+            axes.set_title(head, loc="left", pad=4, **look)
         return panels
 
     def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
@@ -167,7 +180,7 @@ class Frame:
         title = fit_text(self.title, inside / BOLD, LARGE)
         # at few dots per inch, hinted letters take up to 3 % more than their outlines
         note = "\n".join(fit_text(part, inside * 0.97, SMALL) for part in self.note.split("\n"))
-        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.08
+        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.12
         entries = Legend([mark for _, mark in legend], [text for text, _ in legend], inside)
         self._grow(top, entries.height + MARGIN)
         width, height = self.figure.get_size_inches()
@@ -180,14 +193,14 @@ class Frame:
     def _grow(self, top: float, bottom: float) -> None:
         """Lay the panels out, and make the page so tall that each has its height."""
         engine: Any = self.figure.get_layout_engine()
-        panels = [axes for axes in self.figure.axes if axes.get_subplotspec() is not None]
+        panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
         for _ in range(4 * bool(panels)):
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
             engine.execute(self.figure)
-            found = {axes.get_subplotspec().rowspan.start: axes.get_position().height for axes in panels}
+            found = {place.rowspan.start: axes.get_position().height for axes, place in panels}
             missing = sum(self.heights) - sum(found.values()) * height
             if abs(missing) < 0.005:
                 break
@@ -195,6 +208,10 @@ class Frame:
             self.figure.set_size_inches(width, height)
         # what a reader does to the figure afterwards moves nothing
         self.figure.set_layout_engine("none")
+        for axes in self.figure.axes:
+            # the solver's last digits differ from run to run
+            axes.set_position(tuple(round(part, 6) for part in axes.get_position().bounds))
+            axes.set_in_layout(True)
 
 
 def empty_page(title: str, why: str) -> Figure:
@@ -228,6 +245,7 @@ class Legend:
                 lines = max(
                     sum(map(line_count, column)) for column in np.array_split(self.labels, self.columns)
                 )
+                self.width = max(width, total_width)
                 self.height = (rows * 0.165 + (lines - rows) * 0.125) + 0.06
                 break
 
@@ -274,31 +292,38 @@ def _content(figure: Figure, extension: str) -> bytes:
     content = io.BytesIO()
     if extension == "pdf":
         with PdfPages(content, metadata={"Creator": "biasgrid", "CreationDate": None}) as pages:
-            for part in _pages(figure):
+            for part, others in _pages(figure):
+                # the panels of other pages take time, too
+                for axes in others:
+                    axes.set_visible(False)
                 pages.savefig(figure, bbox_inches=part)
+                for axes in others:
+                    axes.set_visible(True)
     else:
         metadata = {"svg": {"Creator": "biasgrid", "Date": None}, "png": {"Software": "biasgrid"}}
         figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension])
     return content.getvalue()
 
 
-def _pages(figure: Figure) -> list[Bbox | None]:
-    """The parts of a figure that are a page each: cut between its rows of panels."""
+def _pages(figure: Figure) -> list[tuple[Bbox | None, list[Axes]]]:
+    """The parts of a figure that are a page each, cut between its rows of panels; and the panels of the others."""
     from matplotlib.transforms import Bbox
 
     width, height = figure.get_size_inches()
     if height <= PAGE[1] * 1.2:
-        return [None]
-    boxes = sorted((box.y1 / figure.dpi, box.y0 / figure.dpi) for box in map(_extent, figure.axes))[::-1]
-    cuts = [height]
-    bottom = boxes[0][1]
-    for (_, before), (upper, lower) in pairwise(boxes):
+        return [(None, [])]
+    boxes = {axes: axes.get_tightbbox() or axes.get_window_extent() for axes in figure.axes}
+    ends = sorted(((box.y1 / figure.dpi, box.y0 / figure.dpi) for box in boxes.values()), reverse=True)
+    cuts, bottom = [height], height
+    for (_, before), (upper, lower) in pairwise(ends):
         bottom = min(bottom, before)
         # a gap, and what is below it has no room on this page
         if upper < bottom and cuts[-1] - lower > PAGE[1]:
             cuts.append((upper + bottom) / 2)
-    return [Bbox([[0, low], [width, high]]) for high, low in zip(cuts, [*cuts[1:], 0.0], strict=True)]
-
-
-def _extent(axes: Axes) -> Bbox:
-    return axes.get_tightbbox() or axes.get_window_extent()
+    return [
+        (
+            Bbox([[0, low], [width, high]]),
+            [axes for axes, box in boxes.items() if not low < (box.y0 + box.y1) / 2 / figure.dpi < high],
+        )
+        for high, low in pairwise([*cuts, 0.0])
+    ]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
 from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState
 from ..verdicts.text import with_note
-from .figure import Drawing, Example, Figure, Files, cells_of, labels
+from .figure import Example, Figure, Files, each_criterion
 from .frame import Frame, empty_page, styled
 from .order import answers_on, for_these, most_resampled
 from .palette import GREY, Look, in_order, model_looks, series_mark
@@ -23,8 +22,6 @@ from .visuals import beside, few_ticks, legend_line, no_mark
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-
-    from ..planned import Planned
 
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
 
@@ -143,22 +140,15 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion in (OVERALL, *study.ranked_criteria):
-        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
-        name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        yield Drawing(name, spec={"labels": labels(study, cells), "criterion": criterion})
-
-
 FIGURES = (
     Figure(
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
-        _drawings,
+        each_criterion("rank-intervals", overall=True),
         _draw,
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
-        facts=("level", "scaled"),
+        facts=("labels", "level", "scaled"),
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
         "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
         "over resamples of words and queries. Models that share a letter in a column are not decided to differ: the "

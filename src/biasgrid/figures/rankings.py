@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
-from ..tables.inputs import facts_of
-from .figure import Drawing, Example, Figure, Files, cells_of, labels
+from .figure import Example, Figure, Files
 from .frame import MARGIN, Frame, styled
 from .palette import GREY, Look, metric_areas
 from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, read_table, rows_of, units_of
@@ -21,8 +19,6 @@ from .visuals import legend_area
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-
-    from ..planned import Planned
 
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 NOTE = (
@@ -136,7 +132,7 @@ def _stacked_bars(
     inches = page.width - 2 * MARGIN - width(names) - 0.1
     ends = {criterion: panel.ends(labels, 0.4 * inches) for criterion, panel in panels.items()}
     one = inches_of_one([(panel.ranks, ends[criterion]) for criterion, panel in panels.items()], inches)
-    for criterion, axes in page.panels(heads, height(names, 2), columns=1).items():
+    for criterion, axes in page.panels(heads, height(names, 2), line=1).items():
         bars(
             axes,
             panels[criterion].ranks,
@@ -181,26 +177,24 @@ def _complete(rankings: pd.DataFrame) -> set[Unit]:
     return set(ranks.index[ranks.notna().all(axis=1)])
 
 
-def _verdicts(
-    inputs: Files, labels: Mapping[str, str], criteria: Sequence[str], verdicts: Mapping[str, Any]
-) -> tuple[list[str], list[str]]:
+def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
     """Which metrics do not compare, as lines, and in which criteria the order of the sums is undecided."""
     from ..verdicts.agreement import agreement
     from ..verdicts.comparability import metrics_by_length
     from ..verdicts.least_biased import answers
 
-    by_length = metrics_by_length(read_table(inputs["scalars"]), verdicts["scaled"])
+    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
     lines = []
     for names, where in _alike({c: tuple(by_length.get(c, ())) for c in criteria}).items():
         if names:
             grow, do = ("grows", "does") if len(names) == 1 else ("grow", "do")
-            metrics = ", ".join(labels.get(name, name) for name in names)
+            metrics = ", ".join(spec["labels"].get(name, name) for name in names)
             lines.append(f"{metrics} {grow} with vector length and {do} not compare{_of(where, criteria)}")
     if "pairs" not in inputs:
         return [*lines, "Whether the order of the sums is decided was not tested (no bootstrap)"], []
     table = read_table(inputs["rankings"])
     all_answers = answers(
-        table, read_table(inputs["pairs"]), sorted(set(table["metric"])), verdicts["level"], verdicts["draws"]
+        table, read_table(inputs["pairs"]), sorted(set(table["metric"])), spec["level"], spec["draws"]
     )
     undecided = []
     for criterion in criteria:
@@ -232,29 +226,25 @@ def _of(part: Sequence[str], criteria: Sequence[str]) -> str:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    verdicts = _verdicts(inputs, spec["labels"], [OVERALL], spec["verdicts"])
+    verdicts = _verdicts(inputs, spec, [OVERALL])
     return rankings(read_table(inputs["rankings"]), spec["labels"], OVERALL, *verdicts)
 
 
 def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     table = read_table(inputs["rankings"])
-    verdicts = _verdicts(inputs, spec["labels"], criteria_of(table), spec["verdicts"])
-    return rankings_by_criterion(table, spec["labels"], *verdicts)
+    return rankings_by_criterion(table, spec["labels"], *_verdicts(inputs, spec, criteria_of(table)))
 
 
-def _drawings(name: str, study: Planned) -> Iterator[Drawing]:
-    # the labels, and what the verdicts depend on besides the tables
-    verdicts = facts_of(study, ("scaled", "level", "draws"))
-    spec = {"labels": labels(study, cells_of(study, study.ranked_criteria)), "verdicts": verdicts}
-    yield Drawing(name, spec=spec)
-
-
-READS: dict[str, Any] = {"reads": ("rankings", "scalars", "pairs"), "when": "ranked"}
+READS: dict[str, Any] = {
+    "reads": ("rankings", "scalars", "pairs"),
+    "when": "ranked",
+    "facts": ("labels", "scaled", "level", "draws"),
+}
 FIGURES = (
     Figure(
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
-        partial(_drawings, "rankings"),
+        None,
         _draw,
         **READS,
         reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
@@ -269,7 +259,7 @@ FIGURES = (
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
-        partial(_drawings, "rankings-by-criterion"),
+        None,
         _draw_by_criterion,
         **READS,
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .palette import DASHED, GREY, ZEBRA, Look
-from .text import LARGE, SMALL
+from .text import LARGE, NORMAL, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -20,8 +20,13 @@ INTERVAL: Look = {"linewidth": 0.9, "alpha": 0.75}
 
 def zebra(axes: Axes, rows: int) -> None:
     """Every second of some rows is grey, the first on top."""
-    for row in range(0, rows, 2):
-        axes.axhspan(row - 0.5, row + 0.5, color=ZEBRA, linewidth=0, zorder=0)
+    from matplotlib.collections import PolyCollection
+
+    stripes = [[(0, y - 0.5), (1, y - 0.5), (1, y + 0.5), (0, y + 0.5)] for y in range(0, rows, 2)]
+    across = axes.get_yaxis_transform()
+    axes.add_collection(
+        PolyCollection(stripes, color=ZEBRA, linewidth=0, zorder=0, transform=across), autolim=False
+    )
     axes.set_ylim(rows - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 
@@ -30,7 +35,14 @@ def row_names(axes: Axes, names: Sequence[str]) -> None:
     """What rows are called, beside the leftmost of panels that stand side by side."""
     place = axes.get_subplotspec()
     is_first = place is None or place.is_first_col()
-    axes.set_yticks(range(len(names)), names if is_first else [""] * len(names))
+    axes.set_yticks(range(len(names)) if is_first else [], names if is_first else [])
+
+
+def above_names(axes: Axes, head: str, inches: float) -> None:
+    """A bold head above the names of rows, which take so many inches."""
+    axes.annotate(
+        head, (0, 1), (-72 * inches, 4), "axes fraction", "offset points", weight="bold", size=NORMAL
+    )
 
 
 def neutral_line(axes: Axes, x: float) -> None:

@@ -57,8 +57,10 @@ def heat(
         if np.isnan(value):
             missing_cell(axes, row, column)
         colour = "black" if np.isnan(value) else readable_on(axes, (value - low) / (high - low))
-        box = {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
-        of_cell = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
+        box: Look = (
+            {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
+        )
+        of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
         axes.text(
             column + 0.5,
             row + 0.5,

@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LANE = 0.085  # inches between two marks of a row
+LANE = 0.07  # inches between two marks of a row
 LINE = 0.115  # inches of a line of a row's name
 
 
 def height(names: Mapping[Any, str], lanes: int = 1) -> float:
     """Inches of rows of these names, with so many marks one below the other in each."""
     lines = max(map(line_count, names.values()))
-    return len(names) * max(lines * LINE + 0.07, lanes * LANE + 0.08)
+    return len(names) * max(lines * LINE + 0.05, lanes * LANE + 0.05)
 
 
 def width(names: Mapping[Any, str]) -> float:
     """Inches of the rows' names."""
     return max(text_width(name, SMALL) for name in names.values()) + 0.1
+
+
+def _places(table: pd.DataFrame, rows: list[Any], series: list[Any]) -> np.ndarray:
+    """How far down the marks stand: those of a row below each other, in the order of their series."""
+    row = np.array([rows.index(key) for key in table["row"]], dtype=int)
+    code = row * len(series) + np.array([series.index(key) for key in table["series"]], dtype=int)
+    codes = np.unique(code)
+    first, end = np.searchsorted(codes, row * len(series)), np.searchsorted(codes, (row + 1) * len(series))
+    lane, lanes = np.searchsorted(codes, code) - first, end - first
+    return row + (lane - (lanes - 1) / 2) * 0.8 / max(lanes, default=1)
 
 
 def rows(
@@ -45,8 +55,7 @@ def rows(
     ----------
     table
         A row per mark: `row`, one of `names`; `series`, one of `looks`; its `value`; the ends of its interval, `low`
-        and `high`, if it has one; `look`, what its mark has besides, and `says`, what stands in place of one without
-        a value, if any.
+        and `high`, if it has one; and `says`, the words that stand in place of a mark without a value.
     names
         Row -> what it is called.
     looks
@@ -65,25 +74,15 @@ def rows(
     row_names(axes, [*names.values()])
     if neutral is not None:
         neutral_line(axes, neutral)
-    place = {key: y for y, key in enumerate(names)}
-    # marks of a row stand below each other, in the order of their series
-    table = table.reindex(columns=dict.fromkeys([*table, "low", "high", "look", "says"]))
-    lane = {key: i for i, key in enumerate(looks)}
-    most = max((part["series"].nunique() for _, part in table.groupby("row")), default=1)
-    of_row = table.groupby("row")["series"].transform(lambda s: s.map(lane).rank(method="dense") - 1)
-    count = table.groupby("row")["series"].transform("nunique")
-    y = table["row"].map(place) + (of_row - (count - 1) / 2) * (0.8 / most if most > 1 else 0)
+    table = table.reindex(columns=dict.fromkeys([*table, "low", "high"]))
+    table["says"] = table["says"].fillna("") if "says" in table else ""
+    y = _places(table, [*names], [*looks])
     for series, part in table.assign(y=y).groupby("series", sort=False):
         look = looks[series]
         intervals(axes, part["low"], part["high"], part["y"], look, **interval or {})
-        for mark in part.itertuples():
-            if np.isfinite(mark.value):
-                axes.plot(
-                    [mark.value],
-                    [mark.y],
-                    zorder=3,
-                    **look | (mark.look if isinstance(mark.look, dict) else {}),
-                )
-            elif isinstance(mark.says, str):
-                in_place_of_mark(axes, mark.y, mark.says)
+        known = part["value"].notna()
+        if known.any():
+            axes.plot(part.loc[known, "value"], part.loc[known, "y"], zorder=3, **look)
+        for mark in part[~known].itertuples():
+            in_place_of_mark(axes, mark.y, mark.says)
     return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))
