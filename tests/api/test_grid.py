@@ -493,7 +493,7 @@ def test_a_debiased_state_is_compared_with_its_own_model_and_no_model_is_the_lea
 
 
 KINDS = ["scores", "rankings", "rankings-by-criterion", "correlations"]
-KINDS += ["rank-intervals", "order", "influence", "null", "sentiment"]
+KINDS += ["rank-intervals", "influence", "null", "sentiment"]
 
 
 @pytest.mark.filterwarnings("ignore:plot")

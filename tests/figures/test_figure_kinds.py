@@ -160,7 +160,10 @@ def test_a_label_draws_the_figures_anew_and_what_none_shows_does_not(root):
         ),
         (["word-map"], "unknown kind of figure 'word-map'; did you mean 'word-set-map'?"),
         (["null"], "unknown kind of figure 'null'"),
-        (["order"], "figures: 'order' needs inference with a bootstrap; leave it out"),
+        (
+            ["influence"],
+            "figures: 'influence' needs inference with a bootstrap and sensitivity; leave it out",
+        ),
     ],
 )
 def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 # have other names here
 NEEDS = {
     "rank-intervals": "a bootstrap (bootstrap=True)",
-    "order": "a bootstrap (bootstrap=True)",
     "influence": "a bootstrap and sensitivity (bootstrap=True, sensitivity=True)",
     "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
     "comparison": "published numbers (published=...)",
-    "weat-table": "WEAT and published numbers (published=...)",
     "quality-ranks": "benchmarks of quality, which a study evaluates",
     "rankings": "a ranked criterion",
     "rankings-by-criterion": "a ranked criterion",
@@ -42,8 +40,6 @@ NEEDS = {
     "scores": "a ranked criterion",
 }
 DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
-# kinds that have a figure of all criteria together beside those of one
-ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
@@ -74,7 +70,7 @@ def plot_study(
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
     drawings = _join_pages(drawings)
-    if kind in ANY_CRITERION and "criterion" not in which:
+    if kind == "rank-intervals" and "criterion" not in which:
         which = {**which, "criterion": OVERALL}
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
     if not matches and "metric" in which:

@@ -387,7 +387,7 @@ class Grid:
         criterion, query, metric, model, debias
             Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
             warning says what others there are. A figure of several metrics is drawn of those in `metric` alone;
-            "order" and "rank-intervals" are drawn of all criteria together, or of `criterion`.
+            "rank-intervals" is drawn of all criteria together, or of `criterion`.
 
         Returns
         -------

@@ -12,6 +12,8 @@ from .figure import Figure
 FORMER = {
     "bars-by-model": "scores",
     "bars-by-query": "scores",
+    "order": "rank-intervals",
+    "weat-table": "comparison",
 }
 
 REGISTRY: Registry[Figure] = Registry(__package__, "FIGURES", "figure")
