@@ -102,7 +102,7 @@ def scale(
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    figure = axes[0].get_figure(root=True)
+    figure: Any = axes[0].get_figure(root=True)
     is_narrow = figure.get_figwidth() < NARROW
     boxes = [part.get_position() for part in axes]
     tall = max(box.y1 for box in boxes) - min(box.y0 for box in boxes)
