@@ -265,6 +265,8 @@ def png(drawn: figure.Figure, is_small: bool) -> bytes:
 def content_of(drawn: figure.Figure) -> list[Any]:
     """What a figure is made of, whatever its fonts: texts without their lines, and per panel its ends and the places,
     colours and shapes of its marks, lines, areas and cells."""
+    with style():
+        drawn.draw_without_rendering()  # what ticks say, and the colours of cells
     texts = [*drawn.texts, *(text for legend in drawn.legends for text in legend.texts)]
     return [_words(texts), *map(_content_of, drawn.axes)]
 
