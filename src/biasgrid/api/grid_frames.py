@@ -366,6 +366,7 @@ class Grid:
         kind: str = "scores",
         *,
         path: Path | str | None = None,
+        width: Literal["page", "column"] = "page",
         published: Any = None,
         criterion: str | None = None,
         query: str | None = None,
@@ -382,6 +383,9 @@ class Grid:
             `biasgrid list figures`.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+        width
+            What the figure is to fill: a journal's "page" (7 inches) or one "column" of it (3.4 inches), at which its
+            text is 7 points high at least.
         published
             Of kinds that compare with published numbers: as in `compare`.
         criterion, query, metric, model, debias
@@ -399,13 +403,15 @@ class Grid:
         BiasgridError
             For an unknown kind, and one that the grid lacks something for: what that is.
         """
+        from ..figures.frame import as_wide_as
         from .drawings import plot_study
 
         for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
             self._check("metric", key, self.metrics)
         which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
         conditions = {name: value for name, value in which.items() if value is not None}
-        return plot_study(self.study, kind, conditions, path, published)
+        with as_wide_as(width):
+            return plot_study(self.study, kind, conditions, path, published)
 
     def __repr__(self) -> str:
         return f"<Grid {self._summary()}>"

@@ -57,7 +57,7 @@ def null_distribution(
     parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
     heads, drawn = {}, {}
     for i, result in enumerate(null.results):
-        values = null.values.get(result["query"])
+        values = null.values.get(result["query"]) or {}
         for part in parts:
             texts = _panel_text(tests.get(part, {}), result, part, interval, level) if values else []
             if part == parts[0]:
@@ -73,7 +73,7 @@ def null_distribution(
         result = null.results[i]
         if not drawn[i, part]:
             axes.set_axis_off()
-        elif part == "bootstrap":
+        elif part == "bootstrap" and null.samples is not None:
             _samples(axes, null.samples[i], result, interval)
         else:
             _values(

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+NARROW = 5.0  # inches of a page that has no room for a scale beside the panels
+LONGEST, THICK = 3.0, 0.12  # inches of a scale
+
 
 def heat(
     axes: Axes,
@@ -95,12 +98,24 @@ def readable_on(axes: Axes, place: float) -> str:
 def scale(
     axes: Sequence[Axes], ends: tuple[float, float], shades: Any, text: str, ticks: Sequence[float]
 ) -> None:
-    """What shades mean, to the right of panels."""
+    """What shades mean, to the right of panels; on a narrow page below them."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    bar = axes[0].figure.colorbar(
-        ScalarMappable(Normalize(*ends), shades), ax=axes, ticks=ticks, shrink=0.8, aspect=24, pad=0.02
+    figure: Any = axes[0].get_figure(root=True)
+    is_narrow = figure.get_figwidth() < NARROW
+    boxes = [part.get_position() for part in axes]
+    tall = max(box.y1 for box in boxes) - min(box.y0 for box in boxes)
+    inches = figure.get_figwidth() if is_narrow else tall * figure.get_figheight()
+    length = min(inches, LONGEST)
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(*ends), shades),
+        ax=axes,
+        ticks=ticks,
+        location="bottom" if is_narrow else "right",
+        shrink=0.8 * length / inches,
+        aspect=0.8 * length / THICK,
+        pad=0.02,
     )
     bar.outline.set_visible(False)
     bar.set_label(text)
