@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from biasgrid.figures.layout import blank, styled
+from biasgrid.figures.frame import blank, styled
 from biasgrid.numbers import interval, p_number, typeset, typographic
 
 WIDTH, HEIGHT = 4.6, 6.98  # inches: 11 points are 11 pixels on a phone

@@ -28,7 +28,8 @@ from biasgrid.api import docstrings, fits
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.embeddings.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import add_axes, blank, styled
+from biasgrid.figures.frame import blank, styled
+from biasgrid.figures.layout import add_axes
 from biasgrid.figures.palette import MODEL_COLOURS
 from biasgrid.figures.text import LARGE, NORMAL
 from biasgrid.inference.significance import REGISTRY as TESTS

@@ -18,7 +18,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from biasgrid.figures.layout import blank, save, styled
+from biasgrid.figures.frame import blank, save, styled
 
 ROOT = Path(__file__).resolve().parents[1]
 EDGES = ROOT / "docs" / "images" / "workflow" / "rulegraph.json"

@@ -29,7 +29,7 @@ from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
 from biasgrid.plan.study import Study

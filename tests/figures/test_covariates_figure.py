@@ -8,7 +8,7 @@ import pytest
 from artists import assert_readable, texts, unwrapped
 
 from biasgrid.figures.covariates import FIGURES, HEADS, covariates
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from biasgrid.plan.study import Study
 from biasgrid.tables.covariates import COVARIATES
 

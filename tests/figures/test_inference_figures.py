@@ -7,22 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, METRICS, PAIRED, assert_readable, marks_of, texts
+from artists import LONG, METRICS, assert_readable, marks_of, texts
 from conftest import grid_config
-from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
-from test_figures import SINGLE, correlation_table, lose, losses_of, score_table
+from test_figures import correlation_table
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.cli import main
 from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
-from biasgrid.figures.order import order
-from biasgrid.figures.rank_intervals import cliques, rank_intervals
-from biasgrid.figures.scores import scores
+from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
 from biasgrid.inference.significance import REGISTRY
@@ -30,7 +28,6 @@ from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
-from biasgrid.tables.order import ORDER
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rank_intervals import RANK_INTERVALS
 from biasgrid.tables.rankings import RANKINGS
@@ -38,216 +35,53 @@ from biasgrid.tables.scalars import SCALARS
 
 pytestmark = pytest.mark.slow
 
-NEUTRAL = {"weat": 0.0, "rnd": 0.0, "mac": 1.0}
 INFERENCE = {
     "permutation": {"draws": 200, "exact": 500, "alternative": "bias"},
     "bootstrap": {"draws": 100},
 }
 
 
-def with_intervals(table, seed=0):
-    """Intervals of random length, and evidence of every third score; of MAC by random groups alone."""
-    rng = np.random.default_rng(seed)
-    table = table.assign(
-        ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
-        ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
-        p_value=np.where(table["value"].isna() | (table["metric"] == "mac"), np.nan, 0.01),
-        p_groups=np.where(table["value"].isna(), np.nan, 0.01),
-        evidence=np.where(np.arange(len(table)) % 3, "none", "all"),
-        tests=np.where(table["metric"] == "mac", 1, 2),
-    )
-    table.loc[table["value"].isna(), "evidence"] = "untested"
-    return table
-
-
-def kinds_of(axes):
-    """The values under each kind of mark: filled, its left or right half filled, open, a dot, small and open."""
-    kinds = {"filled": [], "left": [], "right": [], "open": [], "dot": [], "small": []}
-    for line in axes.lines:
-        if line.get_linestyle() != "None" or line.get_transform() != axes.transData:
-            continue
-        faces = [to_hex(line.get_markerfacecolor()), to_hex(line.get_color())]
-        # the smallest of the markers of the others is 4.5 points wide
-        small = line.get_markersize() < 4
-        names = ("small", "dot") if small else ("open", "filled")
-        kind = names[faces[0] != "#ffffff"]
-        if line.get_fillstyle() != "full":
-            assert kind == "filled"
-            kind = line.get_fillstyle()
-        kinds[kind] += [float(x) for x in line.get_xdata()]
-    return {kind: sorted(values) for kind, values in kinds.items()}
-
-
-def intervals_of(axes):
-    return sorted(
-        (*segment[:, 0], segment[0, 1])
-        for lines in axes.collections
-        if isinstance(lines, LineCollection)
-        for segment in map(np.asarray, lines.get_segments())
-    )
-
-
 def entries(figure):
     return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
-def panels(figure):
-    return {axes.get_title(loc="left") or axes.get_title(): axes for axes in figure.axes}
-
-
-def test_scores_have_the_tables_intervals_and_open_marks_where_it_may_be_chance():
-    queries = {"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}
-    table = with_intervals(lose(score_table(queries, ["a", "b", "c"]), [1, 5]))
-    table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = scores(table, {}, "Gender", NEUTRAL, 0.9)
-    for metric, axes in panels(figure).items():
-        part = table[table["metric"] == metric]
-        known = part.dropna(subset="ci_low")
-        drawn = [interval[:2] for interval in intervals_of(axes)]
-        assert drawn == sorted(known[["ci_low", "ci_high"]].itertuples(index=False, name=None))
-        # each through the middle of its mark
-        ends = {value: (low, high) for value, low, high in known[["value", "ci_low", "ci_high"]].to_numpy()}
-        heights = {(low, high): y for low, high, y in intervals_of(axes)}
-        for _, (x, y) in marks_of(axes):
-            assert x not in ends or heights[ends[x]] == y
-        low, high = axes.get_xlim()
-        assert low < known["ci_low"].min()
-        assert known["ci_high"].max() < high
-        assert kinds_of(axes) == by_evidence(part)
-    assert "90 % confidence interval over words" in entries(figure)
-    assert [entry for entry in entries(figure) if " mark" in entry.partition(":")[0]][:2] == [
-        "filled mark: every test of words that the metric has is significant",
-        "open mark: no test is significant",
-    ]
-    said = " ".join(" ".join(texts(figure)).split())
-    assert "Permutation: does it matter which set a word is in?" in said
-    assert "Random groups: is the score more biased than with random groups" in said
-    assert "mark on the right margin: no value (lost words)" in entries(figure)
-    assert panels(figure)["mac"].get_xlabel() == "score (one test)"
-    assert panels(figure)["weat"].get_xlabel() == "score"
-    assert len(losses_of(panels(figure)["weat"])) == 2
-    assert_readable(figure)
-
-
-KINDS = {
-    "all": "filled",
-    "permutation": "left",
-    "groups": "right",
-    "none": "open",
-    "out_of_reach": "dot",
-    "untested": "small",
-}
-
-
-def by_evidence(table):
-    """The kinds of marks that a table's evidence stands for, with the values under them."""
-    found = {kind: [] for kind in KINDS.values()}
-    for value, verdict in table.loc[table["value"].notna(), ["value", "evidence"]].itertuples(index=False):
-        found[KINDS[verdict]].append(value)
-    return {kind: sorted(values) for kind, values in found.items()}
-
-
-def test_marks_are_of_the_evidence_and_of_nothing_else():
-    table = score_table({"weat": SINGLE[:1], "mac": SINGLE[:1]}, list("abcdef"))
-    table["value"] = np.arange(len(table)) / 10
-    table["evidence"] = table["model"].map(dict(zip("abcdef", KINDS, strict=True)))
-    # which alone would say otherwise
-    table = table.assign(p_value=0.9, p_adjusted=0.9, p_groups=0.9, p_groups_adjusted=0.9, tests=2)
-    figure = scores(table, {}, "Gender", NEUTRAL)
-    for metric, axes in panels(figure).items():
-        assert kinds_of(axes) == by_evidence(table[table["metric"] == metric])
-    assert [entry.partition(":")[0] for entry in entries(figure) if ":" in entry] == [
-        "filled mark",
-        "half-filled mark (left)",
-        "half-filled mark (right)",
-        "open mark",
-        "dot",
-        "small open mark",
-    ]
-    assert_readable(figure)
-
-
-def test_long_intervals_of_one_model_do_not_hide_the_others():
-    table = score_table({"rnd": SINGLE}, list("abcd")).assign(value=0.1)
-    far = table["model"] == "d"
-    table = table.assign(ci_low=np.where(far, -9.0, 0.05), ci_high=np.where(far, 9.0, 0.2))
-    (axes,) = scores(table, {}, "Gender", NEUTRAL).axes
-    # the others' intervals fill the axis; those of d end with arrows at its ends
-    low, high = axes.get_xlim()
-    assert -0.1 < low < 0.05 < 0.2 < high < 0.3
-    assert {interval[:2] for interval in intervals_of(axes)} == {(0.05, 0.2), (low, high)}
-    arrows = [line for line in axes.collections if not isinstance(line, LineCollection)]
-    assert sorted({x for arrow in arrows for x, _ in arrow.get_offsets()}) == [low, high]
-    assert any("an interval's end" in entry for entry in entries(scores(table, {}, "Gender", NEUTRAL)))
-
-
-@pytest.mark.parametrize("draws", ["scores", "correlations"])
-def test_without_inference_nothing_changes(draws, tmp_path):
+def test_without_inference_nothing_changes(tmp_path):
     """Columns that are not there, and columns that are empty: the same bytes."""
-    tables = {"scores": score_table({"weat": PAIRED, "rnd": SINGLE}, ["a", "b"])}
-    tables["correlations"] = correlation_table(METRICS, ["Gender", "Overall"])
-    empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
-    for name, table in {"old": tables[draws], "new": tables[draws].assign(**empty)}.items():
-        drawn = scores(table, {}, "Gender", NEUTRAL) if draws == "scores" else correlations(table, {})
+    table = correlation_table(METRICS, ["Gender", "Overall"])
+    for name, of in {"old": table, "new": table.assign(ci_low=np.nan, ci_high=np.nan)}.items():
+        drawn = correlations(of, {})
         save(drawn, tmp_path / name, ["svg"])
-        assert not any("interval" in text or "reject" in text for text in texts(drawn))
-        assert draws != "scores" or "small open mark: no test of words was made" in entries(drawn)
+        assert not any("interval" in text for text in texts(drawn))
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 
-def test_dense_scores_with_intervals_stay_readable():
-    names = [LONG.format(i) for i in range(12)]
-    table = with_intervals(score_table({"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}, names))
-    assert_readable(scores(table, {}, "Gender", NEUTRAL))
-
-
 def test_correlations_have_their_intervals_under_them():
-    table = correlation_table(METRICS, ["Overall"]).assign(ci_low=0.125, ci_high=1.0)
+    table = correlation_table(METRICS, ["Overall"]).assign(correlation=0.5, ci_low=0.125, ci_high=1.0)
     table["ci_low"] = np.where(table["metric_a"] < table["metric_b"], -0.5, 0.125)
-    table.loc[(table["metric_a"] == "rnd") & (table["metric_b"] == "weat"), ["ci_low", "ci_high"]] = np.nan
+    table.loc[(table["metric_a"] == "weat") & (table["metric_b"] == "rnd"), ["ci_low", "ci_high"]] = np.nan
     figure = correlations(table, {}, level=0.9)
-    axes = figure.axes[0]
     written = {
-        (int(y), int(x)): text.get_text()
-        for text in axes.texts
-        if text.get_text().startswith("[")
+        (int(y), int(x)): " ".join(text.get_text().split())
+        for text in figure.axes[0].texts
         for x, y in [text.get_position()]
     }
-    keys = ["rnd", "rnsb", "weat", "weat_es"]
-    expected = {
-        (row, column): "[−.50, 1.00]" if a < b else "[.12, 1.00]"
-        for row, a in enumerate(keys)
-        for column, b in enumerate(keys)
-        if a != b and (a, b) != ("rnd", "weat")
-    }
-    assert written == expected
-    assert "[90 % interval, bootstrap over words]" in figure.axes[-1].get_ylabel()
-    # within its cell, below the coefficient
-    figure.draw_without_rendering()
-    to_data = axes.transData.inverted()
-    for text in axes.texts:
-        (x0, y0), (x1, y1) = to_data.transform(text.get_window_extent().get_points())
-        assert int(x0) == int(x1)
-        assert int(y0) == int(y1)
+    # rows rnsb, weat, weat_es; columns rnd, rnsb, weat: the interval of metric_a, the later one, with metric_b
+    expected = {(row, column): ".50 [.12, 1.00]" for row in range(3) for column in range(row + 1)}
+    assert written == expected | {(1, 0): ".50"}
+    assert "In brackets the 90 % interval over words" in " ".join(" ".join(texts(figure)).split())
     assert_readable(figure)
 
 
-UNITS = [(model, "none") for model in "abcd"]
-
-
-def rank_tables(
-    ranks, spread, undecided="", shares=None, resampled=("words", "queries", "both"), metric="weat", p=0.4
-):
-    """rank_intervals.csv, order.csv, rankings.csv and pairs.csv of the models a, b, ...
+def rank_tables(ranks, spread, undecided="", resampled=("words", "queries", "both"), metric="weat", p=0.4):
+    """rank_intervals.csv, rankings.csv and pairs.csv of the models a, b, ...
 
     ranks      of the models; NaN is not ranked: 3 of 9 queries
     spread     intervals of so much on both sides, of queries of twice as much
     undecided  pairs whose order is not decided, such as "ab bc"; their p-value is `p`
-    shares     of resamples, of pairs such as "ab"; 1 where none is given
     """
     models = [chr(ord("a") + i) for i in range(len(ranks))]
     keys = {"criterion": "Overall", "metric": metric}
-    intervals, order, pairs = [], [], []
+    intervals, pairs = [], []
     for name in resampled:
         wide = spread * (1 + (name == "queries"))
         intervals += [
@@ -258,10 +92,6 @@ def rank_tables(
         ]
     for (a, rank_a), (b, rank_b) in combinations(zip(models, ranks, strict=True), 2):
         pair = keys | {"model_a": a, "debias_a": "none", "model_b": b, "debias_b": "none"}
-        for name in resampled:
-            # another answer from words alone: it must not be taken where there is "both"
-            share = (shares or {}).get(a + b, 1.0) if name == resampled[-1] else 0.5
-            order.append(pair | {"resampled": name, "share_of_resamples": share})
         is_ranked = rank_a == rank_a and rank_b == rank_b
         difference = rank_a - rank_b
         pairs.append(
@@ -284,48 +114,43 @@ def rank_tables(
     ]
     return [
         pd.DataFrame(rows, columns=table.names)
-        for rows, table in ((intervals, RANK_INTERVALS), (order, ORDER), (rankings, RANKINGS), (pairs, PAIRS))
+        for rows, table in ((intervals, RANK_INTERVALS), (rankings, RANKINGS), (pairs, PAIRS))
     ]
 
 
 def draw_intervals(tables, labels, **spec):
-    intervals, _, rankings, pairs = tables
-    return rank_intervals(intervals, rankings, pairs, labels, **spec)
+    return rank_intervals(*tables, labels, **spec)
 
 
-def draw_order(tables, labels, **spec):
-    return order(*tables[1:], labels, **spec)
+def letters(axes):
+    """Row -> what stands beside it."""
+    return {round(t.get_position()[1]): t.get_text().strip() for t in axes.texts if t.get_position()[0] == 1}
 
 
-def joined(axes):
-    """The rows that each bar of undecided models joins."""
-    drawn = [line for line in axes.lines if line.get_transform() == axes.get_yaxis_transform()]
-    return [tuple(np.round(sorted(line.get_ydata()) + np.array([0.28, -0.28])).astype(int)) for line in drawn]
+def names(axes):
+    return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def test_ranks_have_the_tables_intervals_and_bars_join_the_undecided():
+def test_ranks_have_the_tables_intervals_and_models_that_share_a_letter_are_undecided():
     # a-b-c are undecided among each other, c-d too, b-d is not
     tables = rank_tables([2, 1, 3, 4], 0.5, "ab ac bc cd")
-    intervals = tables[0]
     figure = draw_intervals(tables, {"weat": "WEAT", "a": "Model A"})
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WEAT"
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "Model A", "c", "d"]
+    # in the study's order, not by rank
+    assert names(axes) == ["Model A", "b", "c", "d"]
     assert axes.yaxis_inverted()
-    marks = sorted((y, x) for _, (x, y) in marks_of(axes))
-    assert marks == [(0, 1), (1, 2), (2, 3), (3, 4)]
-    lines = [
-        line for line in axes.lines if line.get_linestyle() == "-" and line.get_transform() == axes.transData
-    ]
-    # the intervals are of what the bars judge: resamples of words and queries
-    drawn = sorted((line.get_ydata()[0], *line.get_xdata()) for line in lines)
-    both = intervals[intervals["resampled"] == "both"].set_index("model").loc[list("bacd")]
+    assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 2), (1, 1), (2, 3), (3, 4)]
+    lines = [x for of in axes.collections if isinstance(of, LineCollection) for x in of.get_segments()]
+    # the intervals are of what the letters judge: resamples of words and queries
+    both = tables[0][tables[0]["resampled"] == "both"].set_index("model").loc[list("abcd")]
+    drawn = sorted((low[1], low[0], high[0]) for low, high in lines)
     assert drawn == list(zip(range(4), both["low"], both["high"], strict=True))
-    assert joined(axes) == [(0, 2), (2, 3)]
-    says = " ".join(texts(figure))
+    assert letters(axes) == {0: "a", 1: "a", 2: "ab", 3: "b"}
+    says = " ".join(" ".join(texts(figure)).split())
     assert "95 % interval (bootstrap over words and queries)" in says
-    assert "How sure the ranks are: Overall" in says
-    assert "an adjusted p above 0.05" in " ".join(says.split())
+    assert "How sure are the models' ranks? Overall" in says
+    assert "adjusted p of the difference above 0.05" in says
     assert_readable(figure)
 
 
@@ -348,51 +173,29 @@ def test_metrics_that_grow_with_vector_length_are_marked_in_their_titles():
     assert grows not in entries(draw_intervals(tables, {}))
 
 
-def test_all_decided_has_no_bars_and_no_rank_is_said():
+def test_a_model_without_a_rank_is_said_in_words():
     figure = draw_intervals(rank_tables([1, np.nan, 3], 0.0, resampled=("words",)), {})
     (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b"]
-    assert joined(axes) == []
-    assert [text.get_text() for text in axes.texts] == ["not ranked: 3 of 9 queries"]
-    assert not any("undecided" in entry or "queries" in entry for entry in entries(figure))
+    assert names(axes) == ["a", "b", "c"]
+    assert letters(axes) == {0: "a", 2: "b"}
+    assert sorted(y for _, (_, y) in marks_of(axes)) == [0, 2]
+    assert [t.get_text() for t in axes.texts if t.get_position()[0] != 1] == ["not ranked"]
+    assert "Not ranked: b (3 of 9 queries)." in " ".join(texts(figure))
     assert_readable(figure)
 
 
 def test_a_higher_level_leaves_more_undecided():
     tables = rank_tables([1, 2], 0.0, "ab", p=0.08)
-    assert joined(draw_intervals(tables, {}, level=0.9).axes[0]) == []
-    assert joined(draw_intervals(tables, {}, level=0.95).axes[0]) == [(0, 1)]
+    assert letters(draw_intervals(tables, {}, level=0.9).axes[0]) == {0: "a", 1: "b"}
+    assert letters(draw_intervals(tables, {}, level=0.95).axes[0]) == {0: "a", 1: "a"}
 
 
 def test_a_ranked_model_that_lost_queries_has_a_dagger():
     tables = rank_tables([1, 2], 0.5, "ab")
-    tables[2].loc[1, "queries"] = 8
+    tables[1].loc[1, "queries"] = 8
     figure = draw_intervals(tables, {})
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b†"]
+    assert letters(figure.axes[0]) == {0: "a", 1: "a†"}
     assert any("† lost some of the queries" in entry for entry in entries(figure))
-
-
-@pytest.mark.parametrize(
-    ("undecided", "found"),
-    [
-        ("", []),
-        ("ab", ["ab"]),
-        ("ab bc ac", ["abc"]),
-        ("ab bc", ["ab", "bc"]),
-        ("ab ac bc bd cd", ["abc", "bcd"]),
-        # that of models which do not follow each other is no bar
-        ("ad", []),
-        ("ab ac ad bc bd cd", ["abcd"]),
-    ],
-)
-def test_bars_are_the_longest_runs_of_undecided_models(undecided, found):
-    pairs = {a + b: ((a, "none"), (b, "none")) for a, b in combinations("abcd", 2)}
-    # in either direction
-    decided = {
-        pair if i % 2 else pair[::-1] for i, (name, pair) in enumerate(pairs.items()) if name not in undecided
-    }
-    drawn = cliques(UNITS, decided)
-    assert ["".join(model for model, _ in run) for run in drawn] == found
 
 
 def many(models, metrics, seed=0):
@@ -410,42 +213,11 @@ def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
     tables = many(models, [f"metric_{i}" for i in range(metrics)])
     labels = {chr(97 + i): LONG.format(i) for i in range(models)}
     assert_readable(draw_intervals(tables, labels))
-    assert_readable(draw_order(tables, labels))
 
 
-def test_the_order_has_every_pairs_share():
-    shares = {"ab": 0.5, "ac": 0.974, "bc": 0.0004}
-    # what is decided is no matter of shares
-    figure = draw_order(rank_tables([1, 2, 3], 0.0, "ab bc", shares), {"a": "Model A"})
-    (axes,) = figure.axes
-    # by how often each is the less biased: a 1.474, c 1.0256, b .5004
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
-    written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
-    assert written == ["", "97", "50", "3", "", "> 99", "50", "0.04", ""]
-    assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == ["97", "3"]
-    mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
-    values = mesh.get_array().reshape(3, 3)
-    assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
-    np.testing.assert_allclose(values.filled(np.nan)[0], [np.nan, 0.974, 0.5])
-    np.testing.assert_allclose((values + values.T).compressed(), 1)
-    assert axes.yaxis_inverted()
-    says = " ".join(" ".join(texts(figure)).split())
-    assert "samples of words and queries" in says
-    assert "Letters name the models; they are no ranks." in says
-    assert "How sure the order of the models is: Overall" in says
-    assert_readable(figure)
-
-
-def test_one_model_has_no_order_and_no_rank_and_that_is_said():
+def test_one_model_has_no_rank_and_that_is_said():
     tables = rank_tables([1], 0.5)
     assert any("one model has no rank" in text for text in texts(draw_intervals(tables, {})))
-    assert any("one model has no order" in text for text in texts(draw_order(tables, {})))
-
-
-def test_an_order_that_is_unknown_is_no_number():
-    (axes,) = draw_order(rank_tables([1, np.nan], 0.0, shares={"ab": np.nan}, resampled=("words",)), {}).axes
-    assert sorted(text.get_text() for text in axes.texts) == ["", "", "n/a", "n/a"]
 
 
 def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
@@ -455,15 +227,13 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     assert "rank-intervals" in Study.of(config, root=root).figures
     config["inference"] = {"permutation": {}}
     assert "rank-intervals" not in Study.of(config, root=root).figures
-    for kind, needs in {"order": "bootstrap", "influence": "a bootstrap and sensitivity"}.items():
-        with pytest.raises(BiasgridError, match=f"'{kind}' needs inference with {needs}|{kind}.*bootstrap"):
-            Study.of(config | {"figures": [kind]}, root=root)
-    config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["order", "influence"]}
+    with pytest.raises(BiasgridError, match=r"'influence' needs inference with a bootstrap and sensitivity"):
+        Study.of(config | {"figures": ["influence"]}, root=root)
+    config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["influence"]}
     of_metrics = [
         f"influence-{criterion}-{metric}" for criterion in ("first", "second") for metric in config["metrics"]
     ]
-    names = ["order", "order-first", "order-second", *of_metrics]
-    assert list(Study.of(config, root=root).figures) == names
+    assert list(Study.of(config, root=root).figures) == of_metrics
     drawn = Study.of(config | {"figures": ["rank-intervals"]}, root=root).figures
     assert {name: drawing.spec["criterion"] for name, drawing in drawn.items()} == {
         "rank-intervals": "Overall",
@@ -483,18 +253,15 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     monkeypatch.chdir(root)
     bootstrap = {"draws": 100, "level": 0.9}
     config = grid_config() | {"inference": INFERENCE | {"bootstrap": bootstrap}}
-    study = Study.of(config | {"figures": ["rank-intervals", "order"]}, root=root)
+    study = Study.of(config | {"figures": ["rank-intervals"]}, root=root)
     study.results.mkdir(parents=True)
-    names = ("rank_intervals", "order", "rankings", "pairs")
-    for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", {"ab": 0.96}, p=0.08), strict=True):
+    names = ("rank_intervals", "rankings", "pairs")
+    for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", p=0.08), strict=True):
         table.to_csv(study.paths.table_file(name), index=False)
     write_lengths(study, 1, 2)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # p of .08 is decided at this level
-    assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
-        "96",
-        "4",
-    ]
+    assert letters(draw(study.figures["rank-intervals"]).axes[0]) == {0: "a", 1: "b"}
     # lengths that differ by more than a tenth are no basis of ranks by distances
     for name, table in zip(names, rank_tables([1, 2], 0.5, metric="rnd"), strict=True):
         table.to_csv(study.paths.table_file(name), index=False)
@@ -673,7 +440,8 @@ def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
     criteria["First"]["queries"]["q1"]["attributes"]["D"] = ["unknown", "words"]
     figure, results = drawn(small, "one/none/rnd/q1", monkeypatch, criteria=criteria)
     assert [result["status"] for result in results] == ["ok", "lost_words:D"]
-    assert len(figure.axes) == 2
+    # its panels are empty
+    assert [axes.axison for axes in figure.axes] == [True, True, False, False]
     assert any("has no value (lost words:D)" in " ".join(text.split()) for text in texts(figure))
 
 

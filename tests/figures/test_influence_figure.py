@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from artists import LONG, PAIRED, assert_readable, marks_of, texts
 
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.influence import FARTHEST, influence
-from biasgrid.figures.layout import PAGE
 
 pytestmark = pytest.mark.slow
 

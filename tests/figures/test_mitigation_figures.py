@@ -12,8 +12,8 @@ from matplotlib.colors import to_rgb
 
 from biasgrid import BiasgridError
 from biasgrid.figures.before_after import LONGEST, before_after
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.hidden_bias import hidden_bias
-from biasgrid.figures.layout import PAGE
 from biasgrid.figures.trade_off import trade_off
 from biasgrid.figures.word_map import word_map
 

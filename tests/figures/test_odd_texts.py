@@ -11,7 +11,7 @@ from conftest import ROOT
 from odd_texts import odd
 
 from biasgrid import figures
-from biasgrid.figures.layout import style
+from biasgrid.figures.frame import style
 from biasgrid.figures.text import shorten, shorten_labels
 from biasgrid.printable import LONGEST
 

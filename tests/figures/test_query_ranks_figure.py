@@ -11,7 +11,7 @@ from conftest import grid_config
 
 from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.query_ranks import MOST_COLUMNS, query_ranks
 from biasgrid.plan.study import Study
 

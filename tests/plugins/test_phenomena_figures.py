@@ -11,7 +11,7 @@ from biasgrid_plugin_maddalozzo.figures.phenomena import BINS, MOST, phenomena
 from biasgrid_plugin_maddalozzo.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid_plugin_maddalozzo.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
 
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 
 N = 30
 LABELS = {

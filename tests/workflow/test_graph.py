@@ -8,7 +8,7 @@ import rulegraph
 from finished_study import finished
 from PIL import Image
 
-from biasgrid.figures.layout import style
+from biasgrid.figures.frame import style
 from biasgrid.plan.study import Study
 from biasgrid.workflow.plan import Plan
 

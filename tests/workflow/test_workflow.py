@@ -296,7 +296,7 @@ def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
     ("modules", "rules", "pattern"),
     [
         (["metrics/rnd"], {"cell", *TABLES_AND_FIGURES}, "/rnd/"),
-        (["tables/correlations", "figures/layout"], TABLES_AND_FIGURES, "nothing"),
+        (["tables/correlations", "figures/frame"], TABLES_AND_FIGURES, "nothing"),
     ],
 )
 def test_an_edit_of_a_module_reruns_what_is_made_with_it(finished, modules, rules, pattern):

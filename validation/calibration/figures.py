@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid.configs import read_json
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 
 from . import plots
 from .tables import CALIBRATION, SIMULATION

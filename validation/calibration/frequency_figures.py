@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 
 from . import frequency_plots
 from .frequency_table import FREQUENCY_TESTS

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import MARGIN, PAGE, add_axes, legend_line, page, styled
+from biasgrid.figures.frame import MARGIN, PAGE, styled
+from biasgrid.figures.layout import add_axes, page
 from biasgrid.figures.palette import DASHED, MODEL_COLOURS, ZEBRA
 from biasgrid.figures.text import NORMAL, SMALL, text_width
+from biasgrid.figures.visuals import legend_line
 from biasgrid.numbers import share
 
 from .plots import SMALL_P, share_mark

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
+from biasgrid.figures.frame import MARGIN, PAGE, styled
+from biasgrid.figures.layout import add_axes, page
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
 from biasgrid.figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
+from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
 from biasgrid.numbers import plain, share, typographic
 
 if TYPE_CHECKING:

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgrid.figures.layout import (
-    MARGIN,
-    PAGE,
-    add_axes,
-    add_panels,
-    empty_page,
-    few_ticks,
-    legend_line,
-    legend_mark,
-    page,
-    styled,
-)
+from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
+from biasgrid.figures.layout import add_axes, add_panels, page
 from biasgrid.figures.palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
 from biasgrid.figures.text import NORMAL, SMALL, fit_text, line_count, text_width
+from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.numbers import coefficient, plain, share, typeset
 
 from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance

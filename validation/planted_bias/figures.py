@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 
 from . import claim_plots, truth_plots
 from .claims import CLAIMS, figure_table

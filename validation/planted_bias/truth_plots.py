@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import (
-    MARGIN,
-    PAGE,
-    add_axes,
-    empty_page,
-    few_ticks,
-    legend_line,
-    legend_mark,
-    page,
-    styled,
-)
+from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
+from biasgrid.figures.layout import add_axes, page
 from biasgrid.figures.palette import GREY, MODEL_COLOURS, colour_map
 from biasgrid.figures.text import NORMAL, SMALL, text_width
+from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.numbers import coefficient, plain, typeset, typographic
 
 if TYPE_CHECKING:

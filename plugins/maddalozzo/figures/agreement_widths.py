@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
-from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_line, styled
+from biasgrid.figures.frame import PAGE, empty_page, styled
+from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, series_mark
 from biasgrid.figures.rows import from_tables
+from biasgrid.figures.visuals import few_ticks, legend_line
 from biasgrid.files import slug
 
 from ..cells import interval_agreement_cells

@@ -8,19 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
-from biasgrid.figures.layout import (
-    PAGE,
-    add_panels,
-    empty_page,
-    few_ticks,
-    label_marks,
-    legend_line,
-    legend_mark,
-    styled,
-)
+from biasgrid.figures.frame import PAGE, empty_page, styled
+from biasgrid.figures.layout import add_panels, label_marks
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, Look
 from biasgrid.figures.rows import read_table
 from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 

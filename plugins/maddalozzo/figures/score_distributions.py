@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pages
-from biasgrid.figures.layout import PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
+from biasgrid.figures.frame import PAGE, empty_page, styled
+from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, MORE
+from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
 from biasgrid.files import slug
 from biasgrid.numbers import p_number, p_value, typeset
 from biasgrid.results import cells

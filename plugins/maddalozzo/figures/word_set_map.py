@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
-from biasgrid.figures.layout import MARGIN, PAGE, add_axes, empty_page, free_places, legend_line, page, styled
+from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
+from biasgrid.figures.layout import add_axes, free_places, page
 from biasgrid.figures.palette import GREY, NO_FILL, series_mark
 from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
 
 if TYPE_CHECKING:

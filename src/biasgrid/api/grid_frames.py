@@ -366,6 +366,7 @@ class Grid:
         kind: str = "scores",
         *,
         path: Path | str | None = None,
+        width: Literal["page", "column"] = "page",
         published: Any = None,
         criterion: str | None = None,
         query: str | None = None,
@@ -378,16 +379,19 @@ class Grid:
         Parameters
         ----------
         kind
-            "scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations",
-            "rank-intervals", "null" and more: `biasgrid list figures`.
+            "scores", "rankings", "rankings-by-criterion", "correlations", "rank-intervals", "null" and more:
+            `biasgrid list figures`.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+        width
+            What the figure is to fill: a journal's "page" (7 inches) or one "column" of it (3.4 inches), at which its
+            text is 7 points high at least.
         published
             Of kinds that compare with published numbers: as in `compare`.
         criterion, query, metric, model, debias
             Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
             warning says what others there are. A figure of several metrics is drawn of those in `metric` alone;
-            "order" and "rank-intervals" are drawn of all criteria together, or of `criterion`.
+            "rank-intervals" is drawn of all criteria together, or of `criterion`.
 
         Returns
         -------
@@ -399,13 +403,15 @@ class Grid:
         BiasgridError
             For an unknown kind, and one that the grid lacks something for: what that is.
         """
+        from ..figures.frame import as_wide_as
         from .drawings import plot_study
 
         for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
             self._check("metric", key, self.metrics)
         which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
         conditions = {name: value for name, value in which.items() if value is not None}
-        return plot_study(self.study, kind, conditions, path, published)
+        with as_wide_as(width):
+            return plot_study(self.study, kind, conditions, path, published)
 
     def __repr__(self) -> str:
         return f"<Grid {self._summary()}>"

@@ -10,10 +10,12 @@ import numpy as np
 from ..files import slug
 from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages
-from .layout import MARGIN, PAGE, add_axes, add_box, legend_area, no_mark, page, styled
+from .frame import MARGIN, PAGE, styled
+from .layout import add_axes, add_box, page
 from .palette import LESS_LIGHT, MORE_LIGHT, Look
 from .rows import from_tables, rows_of
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
+from .visuals import legend_area, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

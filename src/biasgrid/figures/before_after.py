@@ -10,11 +10,12 @@ import numpy as np
 from ..files import slug
 from ..numbers import decimal
 from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages
-from .layout import legend_area, legend_mark, no_mark, styled
+from .frame import styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT, Look
 from .rows import from_tables
 from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
+from .visuals import legend_area, legend_mark, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

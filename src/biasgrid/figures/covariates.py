@@ -9,10 +9,12 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Example, Figure, cells_of, labels, pages
-from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, legend_mark, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_panels
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
 from .rows import from_tables
 from .text import LONGEST_HEAD, SMALL, shorten, text_width, unit_label, wrap_text
+from .visuals import legend_line, legend_mark
 
 if TYPE_CHECKING:
     import pandas as pd

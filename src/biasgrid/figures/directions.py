@@ -12,9 +12,11 @@ from ..files import slug
 from ..numbers import decimal
 from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, group_by_size, labels, pages
-from .layout import MARGIN, PAGE, add_axes, blank, empty_page, heading, styled
+from .frame import MARGIN, PAGE, blank, empty_page, styled
+from .layout import add_axes
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
+from .visuals import heading
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -94,7 +94,7 @@ def draw_file(
         For a kind that does not exist, and for files that the figure cannot be drawn from.
     """
     # imported late: it would import matplotlib
-    from .layout import save
+    from .frame import save
 
     return save(draw(Drawing(Path(stem).name, inputs, spec, kind, order or {})), stem)
 
@@ -103,7 +103,7 @@ def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> 
     """A figure of nothing but models that could not be downloaded: it says so; spec has the "figure"'s name, and
     "labels" of the models."""
     # imported late: it would import matplotlib
-    from .layout import empty_page, save, styled
+    from .frame import empty_page, save, styled
 
     why = f"{join_names(spec['labels'])} could not be downloaded"
     return save(styled(empty_page)(spec["figure"], why), Path(output).with_suffix(""))

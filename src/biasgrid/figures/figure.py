@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..files import slug
+from ..statistics.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
 
 if TYPE_CHECKING:
@@ -85,7 +87,8 @@ class Figure:
     meaning
         What it shows, in a sentence.
     drawings
-        Grid -> the figures of this kind that a study has. It reads the plan, and no result.
+        Study -> the figures of this kind that it has. It reads the plan, and no result. None: one, named after
+        the kind; `each_criterion` is one of each ranked criterion.
     draw
         (inputs, spec) of a drawing -> the figure as matplotlib has it.
     reads, facts
@@ -104,7 +107,7 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Planned], Iterable[Drawing]]
+    drawings: Callable[[Planned], Iterable[Drawing]] | None
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
     reads: tuple[str, ...] = ()
     when: When = ""
@@ -121,9 +124,22 @@ class Figure:
 
     def drawings_of(self, study: Planned) -> Iterator[Drawing]:
         """The figures of this kind that a study has, with all that they are drawn from."""
-        for drawing in self.drawings(study) if holds(study, self.when) else ():
+        drawings = self.drawings or (lambda study: [Drawing(self.name)])
+        for drawing in drawings(study) if holds(study, self.when) else ():
             files, facts = files_of(study, self.reads), facts_of(study, self.facts)
             yield replace(drawing, inputs={**files, **drawing.inputs}, spec={**facts, **drawing.spec})
+
+
+def each_criterion(name: str, overall: bool = False) -> Callable[[Planned], Iterator[Drawing]]:
+    """A figure of each ranked criterion, `name`-gender and so on; with `overall`, before them `name`, of all."""
+
+    def drawings(study: Planned) -> Iterator[Drawing]:
+        if overall:
+            yield Drawing(name, spec={"criterion": OVERALL})
+        for criterion in study.ranked_criteria:
+            yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
+
+    return drawings
 
 
 def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:

@@ -11,11 +11,12 @@ from ..errors import BiasgridError, unknown_name
 from ..files import slug
 from ..numbers import coefficient, plain, typeset, typographic
 from .figure import Drawing, Example, Figure, count_range, evaluations_of, group_by_size, pages
-from .layout import legend_line, legend_mark, styled
+from .frame import styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS, Look
 from .rows import from_tables
 from .text import SMALL
+from .visuals import legend_line, legend_mark
 
 if TYPE_CHECKING:
     import pandas as pd

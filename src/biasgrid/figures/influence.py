@@ -11,10 +11,12 @@ from ..files import slug
 from ..labels import sic
 from ..numbers import typeset
 from .figure import Drawing, Example, Figure, cells_of, labels
-from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, no_mark, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, page
 from .palette import DASHED, ZEBRA, Look, unit_looks
 from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fit_text, line_count, shorten, text_width, unit_label
+from .visuals import few_ticks, legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

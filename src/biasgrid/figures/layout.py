@@ -7,111 +7,23 @@ matplotlib is imported when the first one is drawn.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import wraps
-from math import ceil
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BiasgridError
-from ..extras import require
-from ..files import write_bytes
+from .frame import MARGIN, PAGE, Legend, blank
 from .palette import GREY, Look
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
+from .visuals import heading
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-PAGE = (7.0, 9.5)  # the text block of a journal's page in inches: what layouts try to fit
-MARGIN = 0.1
 MARK = 0.05  # inches of a mark's radius, with room around it
 DETOUR = 0.15  # inches that a text goes further, rather than to be nearer to another mark than to its own
-EXTENSIONS = ("pdf", "svg", "png")
-STYLE = {
-    # named, not "sans-serif": generic families are looked up again when a figure is saved
-    "font.family": "DejaVu Sans",
-    "font.size": NORMAL,
-    "axes.titlesize": NORMAL,
-    "axes.labelsize": NORMAL,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "xtick.major.pad": 2.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "hatch.linewidth": 0.6,
-    # a label is text, whatever dollar signs it has
-    "text.parse_math": False,
-    # text of a PDF stays text; an SVG looks the same where the font is missing
-    "pdf.fonttype": 42,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "biasgrid",
-}
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """matplotlib's settings of all figures."""
-    require("matplotlib", "drawing figures")
-    import matplotlib.style
-
-    # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures
-    with matplotlib.style.context(["default", STYLE]):
-        yield
-
-
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """A function that draws, in the style of all figures."""
-
-    @wraps(draw)
-    def in_style(*args, **kwargs):
-        with style():
-            return draw(*args, **kwargs)
-
-    return in_style
-
-
-def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSIONS) -> list[str]:
-    """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time.
-
-    Returns their paths.
-    """
-    stem = Path(stem)
-    if not stem.name:
-        raise BiasgridError(f"{str(stem)!r} names no file; give a path such as results/figure")
-    metadata = {
-        "pdf": {"Creator": "biasgrid", "CreationDate": None},
-        "svg": {"Creator": "biasgrid", "Date": None},
-        "png": {"Software": "biasgrid"},
-    }
-    # not with_suffix: a stem may have a dot in it
-    paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
-    for path, extension in zip(paths, extensions, strict=True):
-        content = io.BytesIO()
-        with style():
-            figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension])
-        write_bytes(path, content.getvalue())
-    return list(map(str, paths))
-
-
-def blank(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
@@ -139,88 +51,11 @@ def page(
     return figure, top
 
 
-def empty_page(title: str, why: str) -> Figure:
-    """A page that says why there is no figure. What one model lacks must not end a study of several."""
-    figure, _ = page(title, f"Nothing to draw: {why}", [("", no_mark())], PAGE[0], 0.0)
-    return figure
-
-
-def heading() -> dict[str, Any]:
-    """How a figure's title looks."""
-    return {"size": LARGE, "weight": "bold", "va": "top"}
-
-
-class Legend:
-    """A legend in as few rows as fit into a width; no box, as wide as the width or its widest entry."""
-
-    def __init__(self, handles: Sequence[Artist], labels: Sequence[str], width: float):
-        self.handles, self.labels = handles, labels
-        widths = [text_width(label, NORMAL) + 0.27 for label in labels]
-        for rows in range(1, len(labels) + 1):
-            self.columns = ceil(len(labels) / rows)
-            # as matplotlib deals entries out to columns
-            total_width = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
-            if total_width <= width:
-                break
-        self.width, self.height = max(width, total_width), rows * 0.165 + 0.06
-
-    def draw(self, figure: Figure, top: float) -> None:
-        """Place it, its upper edge `top` inches below the figure's."""
-        width, height = figure.get_size_inches()
-        figure.legend(
-            self.handles,
-            self.labels,
-            ncols=self.columns,
-            loc="upper left",
-            bbox_to_anchor=(MARGIN / width, 1 - top / height),
-            frameon=False,
-            borderpad=0,
-            borderaxespad=0,
-            handlelength=1.6,
-            handletextpad=0.6,
-            columnspacing=1.2,
-            labelspacing=0.45,
-        )
-
-
-def legend_line(**look) -> Artist:
-    """A line or a mark for a legend."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **look)
-
-
-def legend_mark(**look) -> Artist:
-    """A mark for a legend."""
-    return legend_line(linestyle="", **look)
-
-
-def legend_area(**look) -> Artist:
-    """An area for a legend."""
-    from matplotlib.patches import Patch
-
-    return Patch(**look)
-
-
-def no_mark() -> Artist:
-    """For a legend's entry that has text alone."""
-    return legend_area(fill=False, linewidth=0)
-
-
 def add_box(axes: Axes, corner: tuple[float, float], width: float, height: float, **look) -> None:
     """A rectangle in the axes' units, from its first corner on."""
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle(corner, width, height, **look))
-
-
-def few_ticks(
-    axis: Axis, most: int, steps: Sequence[float] | None = (1, 2, 5, 10), integer: bool = False
-) -> None:
-    """At most so many intervals between the ticks of an axis, at multiples of `steps` times a power of ten."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(most, steps=steps, integer=integer))
 
 
 def best_columns(panels: int, size: Callable[[int], tuple[float, float]]) -> int:

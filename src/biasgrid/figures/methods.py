@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .figure import labels
-from .layout import MARGIN, PAGE, add_axes, no_mark, page
+from .frame import MARGIN, PAGE
+from .layout import add_axes, page
 from .palette import ZEBRA
 from .rows import rows_of
 from .text import BOLD, LONGEST_ROW, NORMAL, SMALL, fit_text, line_count, shorten, text_width, wrap_text
+from .visuals import no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

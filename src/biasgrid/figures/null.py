@@ -5,7 +5,6 @@ for control words, where the score lies in them, and beside them the bootstrap r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,10 @@ from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files
-from .layout import MARGIN, PAGE, add_axes, best_columns, few_ticks, legend_area, legend_line, page, styled
+from .frame import Frame, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
-from .text import NORMAL, SMALL, fit_text, line_count, unit_label
+from .text import unit_label
+from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
-BESIDE = 3  # panels of a (sub-)query that stand side by side
+HEIGHT = 1.15  # inches of a panel
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 BEYOND = {
     "distance": "as far from no bias as the score or further (p is this share)",
@@ -51,36 +51,36 @@ def null_distribution(
     """Histograms for each sub-query, one for each test: the values that it compares the score with, the score, and
     the tail that the p-value counts; to their right the bootstrap resamples with the interval (`interval`, of so much
     `level`). `tests` are those that may be there, as `facts` has them."""
+    from ..inference.null import why_untested
+
     tests = {name: test for name, test in tests.items() if any(name in v for v in null.values.values())}
     parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
-    boxes, lines = min(len(parts), BESIDE), ceil(len(parts) / BESIDE)
-    is_single = boxes * len(null.results) == 1
-    width, height, gap, foot = 6.5 if is_single else 3.1 if boxes < 3 else 2.0, 1.15, 0.3, 0.46
-    block_width = boxes * (width + gap)
-    names = [fit_text(sic(result["query"]), block_width - gap, NORMAL) for result in null.results]
-    panel_texts = {
-        (i, part): "\n".join(
-            fit_text(line, width, SMALL)
-            for line in _panel_text(tests.get(part, {}), result, part, interval, level)
-        )
-        for i, result in enumerate(null.results)
-        for part in parts
-        if null.values.get(result["query"])
-    }
-    title_lines = max(map(line_count, names)) * 0.155 + 0.03
-    head = max(map(line_count, panel_texts.values())) * 0.125 + 0.04
-
-    def block() -> float:
-        """How high the panels of a (sub-)query are, with its name."""
-        return title_lines + lines * (head + height + foot)
-
-    def extent(columns: int) -> tuple[float, float]:
-        return columns * block_width, ceil(len(names) / columns) * block()
-
-    columns = best_columns(len(names), extent) if len(names) > 1 else 1
-    # many sub-queries have lower panels, so that they are on a page
-    rows = ceil(len(names) / columns)
-    height = min(height, max(0.3, ((PAGE[1] - 2.0) / rows - title_lines) / lines - head - foot))
+    heads, drawn = {}, {}
+    for i, result in enumerate(null.results):
+        values = null.values.get(result["query"]) or {}
+        for part in parts:
+            texts = _panel_text(tests.get(part, {}), result, part, interval, level) if values else []
+            if part == parts[0]:
+                texts = [sic(result["query"])] * (len(null.results) > 1) + (texts or [why_untested(result)])
+            heads[i, part] = "\n".join(texts)
+            drawn[i, part] = bool(values) and (part == "bootstrap" or part in values)
+    note = _note(null, tests)
+    if len(null.results) == 1:
+        note = f"{sic(null.results[0]['query'])}\n{note}"
+    frame = Frame(title, note)
+    panels = frame.panels(heads, HEIGHT, least=1.9, line=len(parts), bold=False)
+    for (i, part), axes in panels.items():
+        result = null.results[i]
+        if not drawn[i, part]:
+            axes.set_axis_off()
+        elif part == "bootstrap" and null.samples is not None:
+            _samples(axes, null.samples[i], result, interval)
+        else:
+            _values(
+                axes, null.values[result["query"]][part], null.extreme[result["query"]][part], result[part]
+            )
+    for i in range(len(null.results)):
+        _one_scale([axes for key, axes in panels.items() if key[0] == i and drawn[key]], neutral)
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
         ("score", legend_line(color="black", linewidth=1.4)),
@@ -93,47 +93,21 @@ def null_distribution(
             ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
             (f"{level * 100:g} % interval ({INTERVALS[interval]})", legend_line(**look)),
         ]
-    legend += [("no bias (the metric's neutral value)", legend_line(**DASHED))]
-    figure, top = page(title, _note(null, tests), legend, *extent(columns))
-    for i, (result, name) in enumerate(zip(null.results, names, strict=True)):
-        row, column = divmod(i, columns)
-        left, upper = MARGIN + column * block_width, top + row * block()
-        w, h = figure.get_size_inches()
-        figure.text(left / w, 1 - upper / h, name, va="top", weight="bold")
-        upper += title_lines
-        place = left + 0.08, upper + head, width - 0.08, height
-        values = null.values.get(result["query"])
-        if not values:
-            from ..inference.null import why_untested
+    return frame.done([*legend, ("no bias (the metric's neutral value)", legend_line(**DASHED))])
 
-            figure.text(place[0] / w, 1 - (upper + head) / h, why_untested(result), va="top", size=SMALL)
-            continue
-        axes = []
-        for number, part in enumerate(parts):
-            line, column = divmod(number, BESIDE)
-            left, offset = place[0] + column * (width + gap), line * (head + height + foot)
-            # by their tops: an exponent lifts its line
-            position = left / w, 1 - (upper + offset) / h
-            figure.text(*position, panel_texts[i, part], va="top", size=SMALL, linespacing=1.25)
-            if part != "bootstrap" and part not in values:
-                continue
-            axes.append(add_axes(figure, left, place[1] + offset, *place[2:]))
-            if null.samples is not None and part == "bootstrap":
-                _samples(axes[-1], null.samples[i], result, interval)
-            else:
-                _values(axes[-1], values[part], null.extreme[result["query"]][part], result[part])
-        # one scale, so that both spreads can be compared
-        ends = [end for panel in axes for end in panel.dataLim.intervalx if np.isfinite(end)]
-        ends += [neutral] if _near(neutral, ends) else []
+
+def _one_scale(panels: Sequence[Axes], neutral: float) -> None:
+    """One scale for the panels of a (sub-)query, so that the spreads can be compared."""
+    ends = [end for axes in panels for end in axes.dataLim.intervalx if np.isfinite(end)]
+    ends += [neutral] if ends and _near(neutral, ends) else []
+    for axes in panels:
         room = 0.04 * (max(ends) - min(ends)) or 0.5
-        for panel in axes:
-            panel.axvline(neutral, **DASHED | {"zorder": 3})
-            panel.set_xlim(min(ends) - room, max(ends) + room)
-            panel.set_ylim(bottom=0)
-            panel.set_yticks([])
-            few_ticks(panel.xaxis, 5)
-            panel.set_xlabel("score", labelpad=1)
-    return figure
+        axes.axvline(neutral, **DASHED | {"zorder": 3})
+        axes.set_xlim(min(ends) - room, max(ends) + room)
+        axes.set_ylim(bottom=0)
+        axes.set_yticks([])
+        few_ticks(axes.xaxis, 5)
+        axes.set_xlabel("score", labelpad=1)
 
 
 def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, record: Mapping[str, Any]) -> None:

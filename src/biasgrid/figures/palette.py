@@ -72,6 +72,12 @@ def _pairs(
     return {key: pairs[key] for key in keys}
 
 
+def in_order(units: Iterable[Unit]) -> list[Unit]:
+    """Models in the config's order, those that it lacks after them, each untouched, then under its methods."""
+    models = {key: place for place, key in enumerate(_ORDER.get().get("models", ()))}
+    return sorted(set(units), key=lambda u: (models.get(u[0], len(models)), u[0], u[1] != "none", u[1]))
+
+
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
     """The marks of models: colour and marker of each follow from its place in the config."""
     pairs = _pairs(models, "models", MODEL_COLOURS, MARKERS)

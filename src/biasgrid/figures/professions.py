@@ -14,9 +14,11 @@ from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import share, typeset
 from .figure import Drawing, Example, Figure, Files, evaluations_of
-from .layout import MARGIN, PAGE, add_axes, legend_area, page, styled
+from .frame import MARGIN, PAGE, styled
+from .layout import add_axes, page
 from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
 from .text import LARGE, SMALL, text_width
+from .visuals import legend_area
 
 if TYPE_CHECKING:
     from matplotlib import figure

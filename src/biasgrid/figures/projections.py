@@ -10,10 +10,12 @@ import numpy as np
 from ..numbers import typeset
 from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
-from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_area, legend_line, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, page
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import read_table
 from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width
+from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

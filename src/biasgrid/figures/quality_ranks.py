@@ -10,7 +10,8 @@ import numpy as np
 from ..numbers import coefficient, decimal, plain, share, typeset
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure, cells_of, labels
-from .layout import MARGIN, add_axes, add_box, blank, heading, styled
+from .frame import MARGIN, blank, styled
+from .layout import add_axes, add_box
 from .palette import MISSING_CELL, colour_map
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
 from .text import (
@@ -25,6 +26,7 @@ from .text import (
     unit_label,
     wrap_text,
 )
+from .visuals import heading
 
 if TYPE_CHECKING:
     import pandas as pd

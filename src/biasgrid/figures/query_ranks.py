@@ -12,13 +12,14 @@ import numpy as np
 from ..files import slug
 from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
-from .correlations import readable_on, strength_of
 from .figure import Drawing, Example, Figure, labels, page_name, pages
-from .layout import MARGIN, PAGE, add_axes, add_box, empty_page, legend_line, no_mark, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, add_box, page
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
 from .rank_intervals import INTERVAL
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
+from .visuals import legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,6 +208,22 @@ def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
     keys = {c: c[1] if models.count(c[1]) == 1 else "/".join(c) for c in columns}
     looks = model_looks(keys.values())
     return {column: looks[key] for column, key in keys.items()}
+
+
+def strength_of(ends: tuple[float, float] | None) -> float:
+    """How strong a colour is: full without an interval or for a narrow one, faint for one from -1 to 1."""
+    return 1.0 if ends is None else max(0.12, 1 - (ends[1] - ends[0]) / 2)
+
+
+def readable_on(value: float, strength: float) -> str:
+    """The colour of a number in its cell: black or white, whichever has the more contrast."""
+    import matplotlib
+
+    red, green, blue, _ = matplotlib.colormaps["RdBu_r"]((value + 1) / 2)
+    # each part as it is on white
+    parts = (1 - strength * (1 - part) for part in (red, green, blue))
+    light = sum(weight * part**2.2 for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return "white" if light < 0.18 else "black"
 
 
 def _row(lines: int) -> float:

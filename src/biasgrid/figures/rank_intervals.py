@@ -1,48 +1,29 @@
-"""Figure of how sure the models' ranks are: an interval of each rank.
-
-In the style of Demsar's critical-difference diagrams (JMLR 7, 2006): bars join models whose order is undecided
-(`verdicts.least_biased`).
-"""
+"""Figure of how sure the models' ranks are: a forest of ranks with their intervals, a column per metric."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import ceil
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
 from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
-from ..verdicts.least_biased import RankedState
-from .figure import Drawing, Example, Figure, Files, cells_of, labels, pages
-from .layout import (
-    MARGIN,
-    PAGE,
-    add_axes,
-    best_columns,
-    empty_page,
-    few_ticks,
-    legend_line,
-    no_mark,
-    page,
-    styled,
-)
-from .order import answers_on, for_these, most_resampled
-from .palette import GREY, ZEBRA, Look, model_looks, series_mark
-from .rows import OVERALL, Unit, read_table, rows_of, units_of
-from .text import DAGGER, LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text
+from ..verdicts.least_biased import Answer, RankedState, answers
+from ..verdicts.text import join_names, with_note
+from .figure import Example, Figure, Files, each_criterion
+from .frame import Frame, empty_page, styled
+from .palette import GREY, Look, in_order, model_looks, series_mark
+from .rows import OVERALL, read_table, rows_of, units_of
+from .text import DAGGER, metric_head, unit_label, wrap_text
+from .types.rows import height, rows, width
+from .visuals import beside, few_ticks, legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-    from matplotlib.axes import Axes
 
-    from ..planned import Planned
-
-INTERVAL: Look = {"linewidth": 3, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 2}
-UNDECIDED: Look = {"color": "black", "linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
-LANE = 0.085  # inches between bars of undecided models
+RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
+INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
 
 
 @styled
@@ -53,122 +34,64 @@ def rank_intervals(
     labels: Mapping[str, str],
     criterion: str = OVERALL,
     level: float = 0.95,
-    only: Sequence[str] | None = None,
     by_length: Collection[str] = (),
 ) -> figure.Figure:
     """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
 
-    One panel per metric, one row per model, the least biased on top and those that are not ranked last, with the
-    number of their queries. A mark is the rank, the line its interval over resamples of words and queries, where the
-    table has such, else of words. Bars to the right join models that follow each other and of which no two are
-    decided to differ: as few bars as show all of them. A dagger marks a ranked model that lost queries. `only`: the
-    metrics of one of several pages. `by_length`: the metrics by which the models do not compare
-    (`verdicts.comparability`), which are marked.
+    One column per metric, one row per model, in the study's order in all columns. A mark is the rank, the line its
+    interval over resamples of words and queries, where the table has such, else of words. Models that share a letter
+    in a column are not decided to differ. A dagger marks a ranked model that lost queries. `by_length`: the metrics
+    by which the models do not compare (`verdicts.comparability`), which are marked.
     Raises BiasgridError where a table has no rows of the criterion.
     """
+    import pandas as pd
+
     table = rows_of(intervals, "rank_intervals", criterion)
-    if only is not None:
-        table = rows_of(table[table["metric"].isin(only)], f"rank_intervals, page of {', '.join(only)}")
-    title = f"How sure the ranks are: {criterion}"
+    title = f"How sure are the models' ranks? {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
-    parts_of, resampled_units = most_resampled(table)
-    units = units_of(intervals)
+    table, resampled = _most_resampled(table)
     # the rows have the names: no letter for a debias method
-    models = model_looks(model for model, _ in units)
-    looks = {unit: _enlarge(models[unit[0]]) for unit in units}
+    models = model_looks(intervals["model"])
     metrics = sorted(table["metric"].unique())
-    parts = {metric: parts_of[parts_of["metric"] == metric] for metric in metrics}
-    of_metrics = answers_on(rankings, pairs, criterion, metrics, level)
-    by_metric = {answer.metric: answer for answer in of_metrics}
-    rows = {metric: [*by_metric[metric].models, *by_metric[metric].not_ranked] for metric in metrics}
-    bars = {
-        metric: cliques([(state.model, state.debias) for state in answer.models], answer.decided_pairs)
-        for metric, answer in by_metric.items()
-    }
-    lanes = {metric: _lanes(runs) for metric, runs in bars.items()}
-    names = {unit: wrap_text(unit_label(unit, labels), 36) for unit in units}
-    left = max(text_width(f"{name}{DAGGER}", SMALL) for name in names.values()) + 0.1
-    row = max(0.2, max(map(line_count, names.values())) * 0.115 + 0.07)
-    notes = [_why_not_ranked(state) for states in rows.values() for state in states]
-    panel_width = max(1.2, min(2.4, 0.14 * len(units) + 0.6), max(text_width(n, SMALL) for n in notes) + 0.1)
-    right = 0.1 + max((lane + 1 for panel_lanes in lanes.values() for lane in panel_lanes), default=0) * LANE
-    head, foot, gap = 0.24, 0.37, 0.16
-    panel_heights = {metric: head + len(rows[metric]) * row + foot for metric in metrics}
-    tallest = max(panel_heights.values())
-
-    def extent(columns: int) -> tuple[float, float]:
-        columns = min(columns, len(metrics))
-        return columns * (left + panel_width + right + gap), ceil(len(metrics) / columns) * tallest
-
-    columns = best_columns(len(metrics), extent)
+    answers = {answer.metric: answer for answer in _answers(rankings, pairs, criterion, metrics, level)}
+    units = in_order((s.model, s.debias) for answer in answers.values() for s in _states(answer))
+    names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
+    looks = {unit: _enlarge(models[unit[0]]) for unit in units}
+    page = Frame(title, "\n".join(_notes([*answers.values()], labels, level)))
+    heads = {m: metric_head(labels.get(m, m)) + LENGTH_MARK * (m in by_length) for m in metrics}
+    panels = page.panels(heads, height(names), labels=width(names), least=0.6)
+    ends = table.set_index(["metric", "model", "debias"])[["low", "high"]]
+    for metric, axes in panels.items():
+        marks = [(s, s.model, s.debias) for s in _states(answers[metric])]
+        drawn = pd.DataFrame(
+            [
+                ((model, debias), (model, debias), state.rank, *ends.loc[metric, model, debias], _why(state))
+                for state, model, debias in marks
+            ],
+            columns=["row", "series", "value", "low", "high", "says"],
+        )
+        drawn.loc[drawn["says"] != "", ["value", "low", "high"]] = float("nan")
+        places = rows(axes, drawn, names, looks, interval=INTERVAL)
+        for state, *unit in marks:
+            if not state.reason:
+                beside(axes, places[*(tuple(unit),) * 2], state.letters + DAGGER * state.has_lost_queries)
+        axes.set_xlim(0.5, len(units) + 0.5)
+        axes.set_xlabel("rank", labelpad=1)
+        few_ticks(axes.xaxis, 4, integer=True)
     legend = [
-        ("rank", legend_line(**_enlarge(series_mark(0)) | {"color": GREY})),
-        (
-            f"{level * 100:g} % interval (bootstrap over {resampled_units})",
-            legend_line(color=GREY, **INTERVAL),
-        ),
+        ("rank", legend_line(**_enlarge(series_mark(0)) | {"color": GREY, "marker": "s"})),
+        (f"{level * 100:g} % interval (bootstrap over {resampled})", legend_line(color=GREY, **INTERVAL)),
     ]
-    if any(state.has_lost_queries for states in rows.values() for state in states if not state.reason):
+    if any(state.has_lost_queries for answer in answers.values() for state in answer.models):
         legend += [(f"{DAGGER} lost some of the queries", no_mark())]
-    if any(bars.values()):
-        legend += [("joins models whose order is undecided", legend_line(**UNDECIDED))]
     if set(metrics) & set(by_length):
         legend += [(f"{LENGTH_MARK} grows with vector length, which differs: does not compare", no_mark())]
-    note = (
-        f"Ranks of the models on the queries that all ranked models have, 1 = least biased. Undecided"
-        f"{for_these(of_metrics, labels)}: the difference of the two has an adjusted p above {plain(1 - level)} "
-        "(over all pairs of models)."
-    )
-    figure, top = page(title, note, legend, *extent(columns))
-    for i, metric in enumerate(metrics):
-        line, column = divmod(i, columns)
-        corner = MARGIN + column * (left + panel_width + right + gap) + left, top + line * tallest + head
-        axes = add_axes(figure, *corner, panel_width, len(rows[metric]) * row)
-        _rank_panel(axes, parts[metric], rows[metric], looks)
-        places = {(state.model, state.debias): y for y, state in enumerate(rows[metric])}
-        for run, lane in zip(bars[metric], lanes[metric], strict=True):
-            x = 1 + (0.1 + lane * LANE) / panel_width
-            ends = [places[run[0]] - 0.28, places[run[-1]] + 0.28]
-            axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **UNDECIDED)
-        mark = LENGTH_MARK * (metric in by_length)
-        axes.set_title(
-            shorten(labels.get(metric, metric), LONGEST_HEAD) + mark, loc="left", weight="bold", pad=4
-        )
-        axes.set_yticks(range(len(rows[metric])), [_name(state, names) for state in rows[metric]])
-        axes.set_xlim(0.6, len(units) + 0.4)
-        axes.set_xlabel("rank", labelpad=1)
-    return figure
+    return page.done(legend)
 
 
-def cliques(units: Sequence[Unit], decided_pairs: Collection[tuple[Unit, Unit]]) -> list[list[Unit]]:
-    """The longest runs of two units and more of which no pair is decided, in either direction."""
-
-    def is_undecided(a: Unit, b: Unit) -> bool:
-        return (a, b) not in decided_pairs and (b, a) not in decided_pairs
-
-    runs: list[list[Unit]] = []
-    end = 0
-    for start in range(len(units)):
-        stop = start + 1
-        while stop < len(units) and all(is_undecided(unit, units[stop]) for unit in units[start:stop]):
-            stop += 1
-        # one that ends where a longer one does is part of it
-        if stop > max(end, start + 1):
-            runs.append(list(units[start:stop]))
-            end = stop
-    return runs
-
-
-def _lanes(runs: Sequence[Sequence[Unit]]) -> list[int]:
-    """The first lane in which a run is free of those before it; runs begin and end later and later."""
-    last: list[list[Unit]] = []
-    lanes = []
-    for run in runs:
-        lane = next((i for i, run_before in enumerate(last) if not set(run_before) & set(run)), len(last))
-        last[lane : lane + 1] = [list(run)]
-        lanes.append(lane)
-    return lanes
+def _states(answer: Answer) -> Sequence[RankedState]:
+    return (*answer.models, *answer.not_ranked)
 
 
 def _enlarge(look: Look) -> Look:
@@ -176,33 +99,63 @@ def _enlarge(look: Look) -> Look:
     return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
 
 
-def _name(state: RankedState, names: Mapping[Unit, str]) -> str:
-    return names[state.model, state.debias] + DAGGER * (state.has_lost_queries and not state.reason)
+def _why(state: RankedState) -> str:
+    """In few words why there is no rank; empty for a ranked model."""
+    return state.reason if state.reason in ("", NO_VALUE) else "not ranked"
 
 
-def _why_not_ranked(state: RankedState) -> str:
-    """In few words; empty for a ranked model."""
-    if state.reason in ("", NO_VALUE):
-        return state.reason
-    return "not ranked" + f": {state.queries} of {state.queries_of} queries" * state.has_lost_queries
+def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> list[str]:
+    """What a letter says, and how many queries models have that are not ranked."""
+    lines = [
+        "Ranks on the queries that all ranked models have, 1 = least biased. Models that share a letter in a column: "
+        f"their order is undecided{_for_these(answers, labels)} (adjusted p of the difference above "
+        f"{plain(1 - level)})."
+    ]
+    lost: dict[str, list[str]] = {}
+    for answer in answers:
+        for state in answer.not_ranked:
+            if state.reason != NO_VALUE and state.has_lost_queries:
+                name = with_note(
+                    labels.get(state.model, state.model), f"{state.queries} of {state.queries_of} queries"
+                )
+                lost.setdefault(name, []).append(labels.get(answer.metric, answer.metric))
+    of_all = len(answers)
+    lines += [
+        "Not ranked: "
+        + "; ".join(
+            name if len(metrics) == of_all else f"{name} under {', '.join(metrics)}"
+            for name, metrics in lost.items()
+        )
+        + "."
+    ] * bool(lost)
+    return lines
 
 
-def _rank_panel(
-    axes: Axes, part: pd.DataFrame, rows: Sequence[RankedState], looks: Mapping[Unit, Look]
-) -> None:
-    for y in range(0, len(rows), 2):
-        axes.axhspan(y - 0.5, y + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-    for y, state in enumerate(rows):
-        if state.reason:
-            axes.text(0.7, y, _why_not_ranked(state), va="center", size=SMALL, color=GREY)
-            continue
-        unit = state.model, state.debias
-        ends = part.loc[(part["model"] == unit[0]) & (part["debias"] == unit[1]), ["low", "high"]]
-        axes.plot(ends.to_numpy(dtype=float)[0], [y, y], color=looks[unit]["color"], **INTERVAL)
-        axes.plot([state.rank], [y], zorder=3, **looks[unit])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    few_ticks(axes.xaxis, 6, integer=True)
+def _answers(
+    rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
+) -> list[Answer]:
+    """What metrics say of the models on a criterion."""
+    rankings, pairs = (table[table["criterion"] == criterion] for table in (rankings, pairs))
+    return answers(rankings, pairs, metrics, level)
+
+
+def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """By which metrics what is decided holds for these queries alone; empty of none."""
+    names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
+    by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
+    return f" for these queries{by}" if names else ""
+
+
+def _most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows over resamples of words and queries, else of words or of queries,
+    for each metric; and which it is."""
+    choice = {
+        metric: next((name for name in RESAMPLED if name in set(part)), "words")
+        for metric, part in table.groupby("metric")["resampled"]
+    }
+    names = set(choice.values())
+    text = RESAMPLED[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
+    return table[table["resampled"] == table["metric"].map(choice)], text
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -214,31 +167,18 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     return rank_intervals(*parts, by_length=by_length, **rest)
 
 
-def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion in (OVERALL, *study.ranked_criteria):
-        cells = cells_of(study, study.ranked_criteria if criterion == OVERALL else [criterion])
-        spec = {"labels": labels(study, cells), "criterion": criterion}
-        # two panels side by side, with names of two lines
-        panel = 0.62 + 0.3 * len({cell.model for cell in cells})
-        metrics = sorted({cell.metric for cell in cells})
-        name = "rank-intervals" + (f"-{slug(criterion)}" if criterion != OVERALL else "")
-        for drawing_name, part in pages(name, metrics, 2 * max(1, int((PAGE[1] - 0.95) / panel))):
-            only = {"only": part} if len(part) < len(metrics) else {}
-            yield Drawing(drawing_name, spec={**spec, **only})
-
-
 FIGURES = (
     Figure(
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
-        _drawings,
+        each_criterion("rank-intervals", overall=True),
         _draw,
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
-        facts=("level", "scaled"),
+        facts=("labels", "level", "scaled"),
         reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
         "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
-        "over resamples of words and queries. A vertical bar on the right joins models whose order is undecided: the "
+        "over resamples of words and queries. Models that share a letter in a column are not decided to differ: the "
         "adjusted p-value of their difference, over all pairs of models, is above 5 %. Intervals of two models may "
         "overlap and their order be decided all the same: the two move together from resample to resample. A model "
         "with values on too few queries is not ranked; a dagger marks a ranked model that lost some. By a metric "

@@ -11,10 +11,12 @@ from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
 from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
-from .layout import MARGIN, PAGE, add_axes, empty_page, label_marks, legend_line, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, label_marks, page
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
 from .rows import read_table
+from .visuals import legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,12 @@ import numpy as np
 from ..files import slug
 from ..numbers import decimal, typeset
 from .figure import Drawing, Example, Figure, group_by_size, labels, pages
-from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, page
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
+from .visuals import few_ticks, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

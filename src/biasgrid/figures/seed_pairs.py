@@ -10,10 +10,12 @@ import numpy as np
 from ..files import slug
 from ..numbers import coefficient
 from .figure import Drawing, Example, Figure, evaluations_of, labels, pages
-from .layout import MARGIN, PAGE, add_axes, empty_page, few_ticks, legend_line, page, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_axes, page
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width, unit_label
+from .visuals import few_ticks, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

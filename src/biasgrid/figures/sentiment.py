@@ -12,10 +12,12 @@ from ..files import slug
 from ..numbers import coefficient, typeset
 from ..results import KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, labels, pages
-from .layout import MARGIN, PAGE, add_axes, few_ticks, legend_area, legend_line, page, styled
+from .frame import MARGIN, PAGE, styled
+from .layout import add_axes, page
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .rows import rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
+from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,12 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Example, Figure, distinct_sets
-from .layout import MARGIN, PAGE, add_panels, empty_page, legend_line, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_panels
 from .palette import DASHED, ZEBRA, model_looks
 from .rows import from_tables, rows_of
 from .text import LONGEST_HEAD, LONGEST_ROW, SMALL, shorten, text_width
+from .visuals import legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

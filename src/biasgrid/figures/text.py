@@ -79,7 +79,7 @@ def line_count(text: str) -> int:
 
 def fit_text(text: str, inches: float, size: float) -> str:
     """Text of so many points in lines of at most so many inches."""
-    characters = len(text)
+    characters = max(len(text), 1)
     while text_width(lines := wrap_text(text, characters), size) > inches and characters > 1:
         characters = int(characters * 0.97)
     return lines

@@ -10,22 +10,13 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from .figure import Drawing, Example, Figure
-from .layout import (
-    MARGIN,
-    PAGE,
-    add_axes,
-    add_panels,
-    few_ticks,
-    label_marks,
-    legend_area,
-    legend_mark,
-    no_mark,
-    styled,
-)
+from .frame import MARGIN, PAGE, styled
+from .layout import add_axes, add_panels, label_marks
 from .methods import method_label, method_labels, ordered_methods, removed_share, rows_of_group
 from .palette import DASHED, NO_FILL, Look, colour_map
 from .rows import from_tables
 from .text import DAGGER, NORMAL, SMALL, fit_text, line_count
+from .visuals import few_ticks, legend_area, legend_mark, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,12 @@ import numpy as np
 
 from ..files import slug
 from .figure import Drawing, Example, Figure, distinct_sets, pages
-from .layout import MARGIN, PAGE, add_panels, empty_page, few_ticks, legend_area, legend_line, styled
+from .frame import MARGIN, PAGE, empty_page, styled
+from .layout import add_panels
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width
+from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,11 @@ from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import coefficient
 from .figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
-from .layout import MARGIN, PAGE, add_panels, legend_mark, styled
+from .frame import MARGIN, PAGE, styled
+from .layout import add_panels
 from .methods import method_label
 from .palette import LESS, MORE, Look
+from .visuals import legend_mark
 
 if TYPE_CHECKING:
     from matplotlib import figure

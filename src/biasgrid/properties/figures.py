@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..figures.layout import (
-    MARGIN,
-    PAGE,
-    add_axes,
-    add_box,
-    blank,
-    empty_page,
-    legend_area,
-    legend_line,
-    page,
-    styled,
-)
+from ..figures.frame import MARGIN, PAGE, blank, empty_page, styled
+from ..figures.layout import add_axes, add_box, page
 from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
 from ..figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
+from ..figures.visuals import legend_area, legend_line
 from .numbers import number
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
 from .search import CATALOGUE

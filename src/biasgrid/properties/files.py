@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..figures.layout import save
+from ..figures.frame import save
 from ..files import write_text
 from ..schema import dumps
 from ..tables.table import Column

@@ -78,7 +78,11 @@ FACTS: dict[str, Callable[[Any], Any]] = {
     "adjust": lambda study: study.config.inference.adjust,
     "bootstrap": lambda study: to_record(study.config.inference.bootstrap),
     "draws": lambda study: study.config.inference.resamples,
+    # what is printed for the keys of models, metrics and debias methods
+    "labels": lambda study: dict(study.labels),
     "level": lambda study: study.config.inference.level,
+    # how the first kind of correlation that the config lists is computed
+    "method": lambda study: study.config.correlations[0],
     # [criterion, metric, value] that means no bias, and the interval of values
     "neutral": lambda study: sorted([*names, value] for names, value in neutrals(study).items()),
     "ranges": lambda study: sorted([*names, *ends] for names, ends in ranges(study).items()),
@@ -87,6 +91,12 @@ FACTS: dict[str, Callable[[Any], Any]] = {
     # of ranked criteria: the metrics whose values grow with the length of vectors
     "scaled": lambda study: {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
     "seed": lambda study: study.config.seed,
+    # [criterion, metric, what the sign of a score says]
+    "signs": lambda study: [
+        [criterion, key, study.metric(criterion, key).sign]
+        for criterion in study.ranked_criteria
+        for key in study.metrics(criterion)
+    ],
 }
 
 

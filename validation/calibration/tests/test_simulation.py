@@ -19,7 +19,7 @@ from conftest import ROOT, SUBSET, checksums_of, write_text_model
 
 from biasgrid import metrics
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 from biasgrid.files import write_bytes
 from biasgrid.inference.pool import make_pool
 from biasgrid.inference.significance.permutation import query_permutation_test

@@ -8,7 +8,7 @@ import pytest
 from artists import assert_readable, texts
 from matplotlib.collections import LineCollection
 
-from biasgrid.figures.layout import PAGE
+from biasgrid.figures.frame import PAGE
 from validation.calibration.plots import LOWEST, coverage, p_values, shares
 
 pytestmark = pytest.mark.slow

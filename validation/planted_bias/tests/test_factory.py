@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 from biasgrid import metrics
 from biasgrid.directions import angles
-from biasgrid.figures.layout import save
+from biasgrid.figures.frame import save
 from biasgrid.plan import code
 from biasgrid.validation import to_record
 from validation.__main__ import main

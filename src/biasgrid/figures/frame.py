@@ -1,0 +1,333 @@
+"""Pages of figures: their style, a title, a note, panels, a legend; and the files that they are written into.
+
+A figure gives the heights of its panels, in inches, and what they hold. Where all of it goes is matplotlib's
+constrained layout: a page is as wide as a journal's text block, or one of its columns, and as tall as it needs.
+Figures are matplotlib's, and pyplot does not know of them; matplotlib is imported when the first one is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BiasgridError, join_names, not_allowed
+from ..extras import require
+from ..files import write_bytes
+from .palette import Look
+from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
+PAGE = (7.0, 9.5)  # the text block of a journal's page in inches
+WIDTHS = {"page": PAGE[0], "column": 3.4}  # of a figure in inches, by what it is to fill
+MARGIN = 0.1
+EXTENSIONS = ("pdf", "svg", "png")
+STYLE = {
+    # named, not "sans-serif": generic families are looked up again when a figure is saved
+    "font.family": "DejaVu Sans",
+    "font.size": NORMAL,
+    "axes.titlesize": NORMAL,
+    "axes.labelsize": NORMAL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "xtick.major.pad": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "hatch.linewidth": 0.6,
+    # a label is text, whatever dollar signs it has
+    "text.parse_math": False,
+    # text of a PDF stays text; an SVG looks the same where the font is missing
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "biasgrid",
+}
+_WIDTH: ContextVar[float] = ContextVar("width", default=PAGE[0])
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """matplotlib's settings of all figures."""
+    require("matplotlib", "drawing figures")
+    import matplotlib.style
+
+    # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures
+    with matplotlib.style.context(["default", STYLE]):
+        yield
+
+
+@contextmanager
+def as_wide_as(width: str) -> Iterator[None]:
+    """Within this, figures are as wide as one of WIDTHS. Raises BiasgridError for another name."""
+    if width not in WIDTHS:
+        raise BiasgridError(not_allowed("width", width, join_names(WIDTHS)))
+    token = _WIDTH.set(WIDTHS[width])
+    try:
+        yield
+    finally:
+        _WIDTH.reset(token)
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """A function that draws, in the style of all figures."""
+
+    @wraps(draw)
+    def in_style(*args, **kwargs):
+        with style():
+            return draw(*args, **kwargs)
+
+    return in_style
+
+
+@dataclass
+class Frame:
+    """A figure while it is drawn: `panels`, what is drawn into them, `done`.
+
+    Parameters
+    ----------
+    title
+        The question that the figure answers.
+    note
+        What a reader must know to read it: paragraphs, each on lines of its own.
+    """
+
+    title: str
+    note: str = ""
+    width: float = field(default_factory=_WIDTH.get)
+    figure: Figure = field(init=False)
+    heights: list[float] = field(init=False, default_factory=list)  # of the rows of panels
+
+    def __post_init__(self):
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        self.figure = blank(self.width, PAGE[1])
+        # the same gaps, in inches, whatever the size of the page
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0))
+
+    def panels(
+        self,
+        heads: Mapping[Any, str],
+        heights: float | Mapping[Any, float],
+        *,
+        labels: float = 0.0,
+        least: float = 1.3,
+        line: int = 0,
+        bold: bool = True,
+    ) -> dict[Any, Axes]:
+        """Panels by key, each with its head.
+
+        Parameters
+        ----------
+        heads
+            Key -> what stands above the panel.
+        heights
+            Inches of all panels, or of each.
+        labels
+            Inches of the labels to the left of each row of panels.
+        least
+            Inches of a panel's width at least: as many stand side by side as fit.
+        line
+            After so many panels a new row begins; 0: only where there is no more room.
+        bold
+            Whether the heads are.
+        """
+        room = self.width - 2 * MARGIN - labels
+        together = line or len(heads)
+        fit = max(1, int(room / (least + 0.08)))
+        # evenly
+        of_line = ceil(together / fit)
+        columns = ceil(together / of_line)
+        places = [
+            (i // together * of_line + i % together // columns, i % together % columns)
+            for i in range(len(heads))
+        ]
+        self.heights = [0.0] * (places[-1][0] + 1)
+        for key, (row, _) in zip(heads, places, strict=True):
+            height = heights[key] if isinstance(heights, Mapping) else heights
+            self.heights[row] = max(self.heights[row], height)
+        # a first guess, tall enough for a layout
+        self.figure.set_size_inches(self.width, sum(self.heights) + 1.5 * len(self.heights) + 2)
+        grid = self.figure.add_gridspec(len(self.heights), columns, height_ratios=self.heights)
+        look: Look = {"size": NORMAL, "weight": "bold"} if bold else {"size": SMALL}
+        panels = {}
+        for (key, head), place in zip(heads.items(), places, strict=True):
+            panels[key] = axes = self.figure.add_subplot(grid[place])
+            inches = (room / columns - 0.1) / (BOLD if bold else 1)
+            head = "\n".join(fit_text(part, inches, look["size"]) for part in head.split("\n"))
+            axes.set_title(head, loc="left", pad=4, **look)
+        return panels
+
+    def panel(self, height: float) -> Axes:
+        """The only panel, so many inches high."""
+        return self.panels({"": ""}, height)[""]
+
+    def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
+        """The figure, laid out: title and note above the panels, the legend below."""
+        inside = self.width - 2 * MARGIN
+        title = fit_text(self.title, inside / BOLD, LARGE)
+        # at few dots per inch, hinted letters take up to 3 % more than their outlines
+        note = "\n".join(fit_text(part, inside * 0.97, SMALL) for part in self.note.split("\n"))
+        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.12
+        entries = Legend([mark for _, mark in legend], [text for text, _ in legend], inside)
+        self._grow(top, entries.height + MARGIN)
+        width, height = self.figure.get_size_inches()
+        self.figure.text(MARGIN / width, 1 - MARGIN / height, title, size=LARGE, weight="bold", va="top")
+        note_top = 1 - (MARGIN + line_count(title) * 0.17 + 0.03) / height
+        self.figure.text(MARGIN / width, note_top, note, va="top", size=SMALL, color="#333333")
+        entries.draw(self.figure, height - entries.height - MARGIN)
+        return self.figure
+
+    def _grow(self, top: float, bottom: float) -> None:
+        """Lay the panels out, and make the page so tall that each has its height."""
+        engine: Any = self.figure.get_layout_engine()
+        panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
+        width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
+        self.figure.set_size_inches(width, height)
+        for _ in range(4 * bool(panels)):
+            inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
+            engine.set(rect=(MARGIN / width, bottom / height, *inside))
+            engine.execute(self.figure)
+            found = {place.rowspan.start: axes.get_position().height for axes, place in panels}
+            missing = sum(self.heights) - sum(found.values()) * height
+            if abs(missing) < 0.005:
+                break
+            height += missing
+            self.figure.set_size_inches(width, height)
+        # what a reader does to the figure afterwards moves nothing
+        self.figure.set_layout_engine("none")
+        for axes in self.figure.axes:
+            # the solver's last digits differ from run to run
+            axes.set_position(tuple(round(part, 6) for part in axes.get_position().bounds))
+            axes.set_in_layout(True)
+
+
+def empty_page(title: str, why: str) -> Figure:
+    """A page that says why there is no figure. What one model lacks must not end a study of several."""
+    return Frame(title, f"Nothing to draw: {why}").done()
+
+
+def blank(width: float, height: float) -> Figure:
+    """An empty figure of so many inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+class Legend:
+    """A legend in as few rows as fit into a width; no box."""
+
+    def __init__(self, handles: Sequence[Artist], labels: Sequence[str], width: float):
+        self.handles, self.labels = handles, [fit_text(label, width - 0.4, NORMAL) for label in labels]
+        self.width = width
+        widths = [text_width(label, NORMAL) + 0.27 for label in self.labels]
+        self.columns, self.height = 1, 0.0
+        for rows in range(1, len(labels) + 1):
+            self.columns = ceil(len(labels) / rows)
+            # as matplotlib deals entries out to columns
+            total_width = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
+            if total_width <= width or rows == len(labels):
+                lines = max(
+                    sum(map(line_count, column)) for column in np.array_split(self.labels, self.columns)
+                )
+                self.width = max(width, total_width)
+                self.height = (rows * 0.165 + (lines - rows) * 0.125) + 0.06
+                break
+
+    def draw(self, figure: Figure, top: float) -> None:
+        """Place it, its upper edge `top` inches below the figure's."""
+        if not self.labels:
+            return
+        width, height = figure.get_size_inches()
+        figure.legend(
+            self.handles,
+            self.labels,
+            ncols=self.columns,
+            loc="upper left",
+            bbox_to_anchor=(MARGIN / width, 1 - top / height),
+            frameon=False,
+            borderpad=0,
+            borderaxespad=0,
+            handlelength=1.6,
+            handletextpad=0.6,
+            columnspacing=1.2,
+            labelspacing=0.45,
+        )
+
+
+def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSIONS) -> list[str]:
+    """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time.
+
+    A figure that is taller than a page is several pages of the PDF. Returns the files' paths.
+    """
+    stem = Path(stem)
+    if not stem.name:
+        raise BiasgridError(f"{str(stem)!r} names no file; give a path such as results/figure")
+    # not with_suffix: a stem may have a dot in it
+    paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
+    for path, extension in zip(paths, extensions, strict=True):
+        with style():
+            write_bytes(path, _content(figure, extension))
+    return list(map(str, paths))
+
+
+def _content(figure: Figure, extension: str) -> bytes:
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    content = io.BytesIO()
+    if extension == "pdf":
+        with PdfPages(content, metadata={"Creator": "biasgrid", "CreationDate": None}) as pages:
+            for part, others in _pages(figure):
+                # the panels of other pages take time, too
+                for axes in others:
+                    axes.set_visible(False)
+                pages.savefig(figure, bbox_inches=part)
+                for axes in others:
+                    axes.set_visible(True)
+    else:
+        metadata = {"svg": {"Creator": "biasgrid", "Date": None}, "png": {"Software": "biasgrid"}}
+        figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension])
+    return content.getvalue()
+
+
+def _pages(figure: Figure) -> list[tuple[Bbox | None, list[Axes]]]:
+    """The parts of a figure that are a page each, cut between its rows of panels; and the panels of the others."""
+    from matplotlib.transforms import Bbox
+
+    width, height = figure.get_size_inches()
+    if height <= PAGE[1] * 1.2:
+        return [(None, [])]
+    boxes = {axes: axes.get_tightbbox() or axes.get_window_extent() for axes in figure.axes}
+    ends = sorted(((box.y1 / figure.dpi, box.y0 / figure.dpi) for box in boxes.values()), reverse=True)
+    cuts, bottom = [height], height
+    for (_, before), (upper, lower) in pairwise(ends):
+        bottom = min(bottom, before)
+        # a gap, and what is below it has no room on this page
+        if upper < bottom and cuts[-1] - lower > PAGE[1]:
+            cuts.append((upper + bottom) / 2)
+    return [
+        (
+            Bbox([[0, low], [width, high]]),
+            [axes for axes, box in boxes.items() if not low < (box.y0 + box.y1) / 2 / figure.dpi < high],
+        )
+        for high, low in pairwise([*cuts, 0.0])
+    ]

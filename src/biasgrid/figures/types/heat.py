@@ -1,0 +1,121 @@
+"""Heat maps: a matrix of numbers, shaded and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..palette import MISSING_CELL, Look
+from ..text import SMALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+NARROW = 5.0  # inches of a page that has no room for a scale beside the panels
+LONGEST, THICK = 3.0, 0.12  # inches of a scale
+
+
+def heat(
+    axes: Axes,
+    matrix: pd.DataFrame,
+    texts: pd.DataFrame,
+    *,
+    ends: tuple[float, float],
+    shades: Any = "RdBu_r",
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
+    hidden: np.ndarray | None = None,
+    looks: Mapping[tuple[int, int], Look] | None = None,
+) -> None:
+    """Draw a matrix.
+
+    Parameters
+    ----------
+    matrix
+        The numbers, which cells are shaded by; a NaN is a hatched cell.
+    texts
+        What is written in each cell, of the same shape.
+    ends
+        The numbers of the first and the last shade.
+    shades
+        A colour map, or the name of one.
+    names
+        What rows and columns are called, if not as the matrix calls them.
+    hidden
+        (rows, columns): which cells are not drawn.
+    looks
+        (row, column) -> how its text looks, if not as others do.
+    """
+    import seaborn
+
+    hidden = np.zeros(matrix.shape, dtype=bool) if hidden is None else hidden
+    look: Look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
+    low, high = ends
+    seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=hidden | matrix.isna(), **look)
+    for (row, column), value in np.ndenumerate(matrix.to_numpy(dtype=float)):
+        if hidden[row, column]:
+            continue
+        if np.isnan(value):
+            missing_cell(axes, row, column)
+        colour = "black" if np.isnan(value) else readable_on(axes, (value - low) / (high - low))
+        box: Look = (
+            {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
+        )
+        of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
+        axes.text(
+            column + 0.5,
+            row + 0.5,
+            texts.iat[row, column],
+            **of_cell | dict((looks or {}).get((row, column), {})),
+        )
+    rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
+    axes.set(xlabel="", ylabel="")
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def missing_cell(axes: Axes, row: int, column: int) -> None:
+    """A hatched cell."""
+    from matplotlib.patches import Rectangle
+
+    axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL))
+
+
+def readable_on(axes: Axes, place: float) -> str:
+    """The colour of a text on a shade, which is so far (0 to 1) from the first one to the last."""
+    mesh = axes.collections[0]
+    red, green, blue, _ = mesh.get_cmap()(place)
+    light = sum(
+        weight * part**2.2 for weight, part in zip((0.2126, 0.7152, 0.0722), (red, green, blue), strict=True)
+    )
+    return "white" if light < 0.18 else "black"
+
+
+def scale(
+    axes: Sequence[Axes], ends: tuple[float, float], shades: Any, text: str, ticks: Sequence[float]
+) -> None:
+    """What shades mean, to the right of panels; on a narrow page below them."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    figure: Any = axes[0].get_figure(root=True)
+    is_narrow = figure.get_figwidth() < NARROW
+    boxes = [part.get_position() for part in axes]
+    tall = max(box.y1 for box in boxes) - min(box.y0 for box in boxes)
+    inches = figure.get_figwidth() if is_narrow else tall * figure.get_figheight()
+    length = min(inches, LONGEST)
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(*ends), shades),
+        ax=axes,
+        ticks=ticks,
+        location="bottom" if is_narrow else "right",
+        shrink=0.8 * length / inches,
+        aspect=0.8 * length / THICK,
+        pad=0.02,
+    )
+    bar.outline.set_visible(False)
+    bar.set_label(text)

@@ -1,0 +1,88 @@
+"""Rows of marks with their intervals: a forest plot."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..palette import Look
+from ..text import SMALL, line_count, text_width
+from ..visuals import in_place_of_mark, intervals, neutral_line, row_names, zebra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LANE = 0.07  # inches between two marks of a row
+LINE = 0.115  # inches of a line of a row's name
+
+
+def height(names: Mapping[Any, str], lanes: int = 1) -> float:
+    """Inches of rows of these names, with so many marks one below the other in each."""
+    lines = max(map(line_count, names.values()))
+    return len(names) * max(lines * LINE + 0.05, lanes * LANE + 0.05)
+
+
+def width(names: Mapping[Any, str]) -> float:
+    """Inches of the rows' names."""
+    return max(text_width(name, SMALL) for name in names.values()) + 0.1
+
+
+def _places(table: pd.DataFrame, rows: list[Any], series: list[Any]) -> np.ndarray:
+    """How far down the marks stand: those of a row below each other, in the order of their series."""
+    row = np.array([rows.index(key) for key in table["row"]], dtype=int)
+    code = row * len(series) + np.array([series.index(key) for key in table["series"]], dtype=int)
+    codes = np.unique(code)
+    first, end = np.searchsorted(codes, row * len(series)), np.searchsorted(codes, (row + 1) * len(series))
+    lane, lanes = np.searchsorted(codes, code) - first, end - first
+    return row + (lane - (lanes - 1) / 2) * 0.8 / max(lanes, default=1)
+
+
+def rows(
+    axes: Axes,
+    table: pd.DataFrame,
+    names: Mapping[Any, str],
+    looks: Mapping[Any, Look],
+    *,
+    neutral: float | None = None,
+    interval: Mapping[str, Any] | None = None,
+) -> dict[tuple[Hashable, Hashable], float]:
+    """Draw rows, the first on top.
+
+    Parameters
+    ----------
+    table
+        A row per mark: `row`, one of `names`; `series`, one of `looks`; its `value`; the ends of its interval, `low`
+        and `high`, if it has one; and `says`, the words that stand in place of a mark without a value.
+    names
+        Row -> what it is called.
+    looks
+        Series -> its mark.
+    neutral
+        Where a dashed line stands.
+    interval
+        How lines of intervals look, if not as they mostly do.
+
+    Returns
+    -------
+    dict
+        (row, series) -> how far down the mark stands.
+    """
+    zebra(axes, len(names))
+    row_names(axes, [*names.values()])
+    if neutral is not None:
+        neutral_line(axes, neutral)
+    table = table.reindex(columns=dict.fromkeys([*table, "low", "high"]))
+    table["says"] = table["says"].fillna("") if "says" in table else ""
+    y = _places(table, [*names], [*looks])
+    for series, part in table.assign(y=y).groupby("series", sort=False):
+        look = looks[series]
+        intervals(axes, part["low"], part["high"], part["y"], look, **interval or {})
+        known = part["value"].notna()
+        if known.any():
+            axes.plot(part.loc[known, "value"], part.loc[known, "y"], zorder=3, **look)
+        for mark in part[~known].itertuples():
+            in_place_of_mark(axes, mark.y, mark.says)
+    return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))

@@ -1,0 +1,107 @@
+"""What figures draw into panels: one function per mark, all kinds use the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .palette import DASHED, GREY, ZEBRA, Look
+from .text import LARGE, NORMAL, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+INTERVAL: Look = {"linewidth": 0.9, "alpha": 0.75}
+
+
+def zebra(axes: Axes, rows: int) -> None:
+    """Every second of some rows is grey, the first on top."""
+    from matplotlib.collections import PolyCollection
+
+    stripes = [[(0, y - 0.5), (1, y - 0.5), (1, y + 0.5), (0, y + 0.5)] for y in range(0, rows, 2)]
+    across = axes.get_yaxis_transform()
+    axes.add_collection(
+        PolyCollection(stripes, color=ZEBRA, linewidth=0, zorder=0, transform=across), autolim=False
+    )
+    axes.set_ylim(rows - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def row_names(axes: Axes, names: Sequence[str]) -> None:
+    """What rows are called, beside the leftmost of panels that stand side by side."""
+    place = axes.get_subplotspec()
+    is_first = place is None or place.is_first_col()
+    axes.set_yticks(range(len(names)) if is_first else [], names if is_first else [])
+
+
+def above_names(axes: Axes, head: str, inches: float) -> None:
+    """A bold head above the names of rows, which take so many inches."""
+    axes.annotate(
+        head, (0, 1), (-72 * inches, 4), "axes fraction", "offset points", weight="bold", size=NORMAL
+    )
+
+
+def neutral_line(axes: Axes, x: float) -> None:
+    """Where there is no bias, or no change."""
+    axes.axvline(x, **DASHED)
+
+
+def intervals(axes: Axes, low: Any, high: Any, y: Any, look: Look, **options: Any) -> None:
+    """Lines from low to high, in the colour of a mark; none where an end is NaN."""
+    low, high, y = (np.asarray(x, dtype=float) for x in (low, high, y))
+    known = np.isfinite(low) & np.isfinite(high)
+    if known.any():
+        axes.hlines(y[known], low[known], high[known], color=look["color"], zorder=2, **INTERVAL | options)
+
+
+def in_place_of_mark(axes: Axes, y: float, text: str) -> None:
+    """Why a row has no mark, in words."""
+    axes.text(0.03, y, text, va="center", size=SMALL, color=GREY, transform=axes.get_yaxis_transform())
+
+
+def beside(axes: Axes, y: float, text: str, **options: Any) -> None:
+    """A text on the right margin of a panel, such as the letters of a tie."""
+    look: Look = {"va": "center", "size": SMALL, "transform": axes.get_yaxis_transform()}
+    axes.text(1.0, y, f" {text}", **look | options)
+
+
+def few_ticks(
+    axis: Axis, most: int, steps: Sequence[float] | None = (1, 2, 5, 10), integer: bool = False
+) -> None:
+    """At most so many intervals between the ticks of an axis, at multiples of `steps` times a power of ten."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, steps=steps, integer=integer))
+
+
+def heading() -> dict[str, Any]:
+    """How a figure's title looks."""
+    return {"size": LARGE, "weight": "bold", "va": "top"}
+
+
+def legend_line(**look) -> Artist:
+    """A line or a mark for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+def legend_mark(**look) -> Artist:
+    """A mark for a legend."""
+    return legend_line(linestyle="", **look)
+
+
+def legend_area(**look) -> Artist:
+    """An area for a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(**look)
+
+
+def no_mark() -> Artist:
+    """For a legend's entry that has text alone."""
+    return legend_area(fill=False, linewidth=0)
