@@ -226,7 +226,9 @@ FIGURES = (
         "ten is printed. A dash is no value of ours. comparison.csv has the causes of differences, and what chance "
         "is allowed.",
         example=Example(
-            "caliskan", "comparison-weat_es", {"criterion": "Caliskan et al. 2017", "metric": "weat_es"}
+            "caliskan",
+            "comparison-weat_es",
+            {"criterion": "Caliskan et al. 2017", "model": "word2vec-google-news-300-subset"},
         ),
     ),
 )

@@ -70,12 +70,14 @@ def bars(
             text = plain(lengths[row])
             if text_width(text, SMALL) + 0.01 < lengths[row] * one:
                 middle = left[row] + lengths[row] / 2
-                axes.text(middle, row, text, ha="center", va="center", size=SMALL, bbox=clear)
+                axes.text(
+                    middle, row, text, ha="center", va="center", size=SMALL, bbox=clear, in_layout=False
+                )
         left[known] += lengths[known]
     for row, end in enumerate(ends):
         x = left[row]
         for text, look in end:
-            axes.text(x + GAP / one, row, text, va="center", size=SMALL, **look)
+            axes.text(x + GAP / one, row, text, va="center", size=SMALL, in_layout=False, **look)
             x += _width(text) / one
     axes.set_xlim(0, inches / one)
     axes.set_ylim(len(values) - 0.45, -0.55)

@@ -74,5 +74,5 @@ def table(
             if (row, column) in shades:
                 corner, width = (starts[column] + 0.05, top), end - starts[column]
                 axes.add_patch(Rectangle(corner, width, tall, facecolor=shades[row, column], linewidth=0))
-            axes.text(x, top + tall / 2, text, ha=side, va="center", size=SMALL)
+            axes.text(x, top + tall / 2, text, ha=side, va="center", size=SMALL, in_layout=False)
             top += tall
