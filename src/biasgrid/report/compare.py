@@ -49,7 +49,6 @@ ANSWERED = {
 }
 # columns that tables once did not have: without them, they are not compared
 LATER = {"evidence", *P_VALUES[2:]}
-ANSWER = ["criterion", "metric", "first_a", "first_b", "decided_a", "decided_b"]
 ABSENT = object()  # a key that a config does not have
 NEW_VALUE, LOST_VALUE, LAST_DIGITS = "has a value now", "lost its value", "rounding"
 HEAD = 8192  # bytes of a cell, whose versions stand before its results
@@ -160,7 +159,7 @@ def compare(a: Side, b: Side) -> Frames:
     changed = differs(scores, "value", "status")
     answered = _answers(a, b)
     frames = {
-        "least_biased": answered.loc[answered["changed"].astype(bool), ANSWER],
+        "least_biased": answered[answered["changed"].astype(bool)].drop(columns="changed"),
         "pairs": _pairs(shared["pairs"], a.level, b.level),
         "aggregates": aggregates[differs(aggregates, "evidence")],
         "evidence": scores[differs(scores, "evidence")],
@@ -299,14 +298,12 @@ def _answers(a: Side, b: Side) -> pd.DataFrame:
     first, second = (_answers_of(side) for side in (a, b))
     rows = []
     for place in sorted(first.keys() & second.keys()):
-        row = dict(zip(("criterion", "metric"), place, strict=True))
-        for side, answer in (("a", first[place]), ("b", second[place])):
-            row[f"first_{side}"] = sorted({state.model for state in answer.first})
-            row[f"decided_{side}"] = answer.is_decided if answer.has_test else None
-        tested = None not in (row["decided_a"], row["decided_b"])
-        is_decided_anew = tested and row["decided_a"] != row["decided_b"]
-        rows.append(row | {"changed": row["first_a"] != row["first_b"] or is_decided_anew})
-    return pd.DataFrame(rows, columns=[*ANSWER, "changed"], dtype=object)
+        both = first[place], second[place]
+        models = [sorted({state.model for state in answer.first}) for answer in both]
+        decided = [answer.is_decided if answer.has_test else None for answer in both]
+        changed = models[0] != models[1] or (None not in decided and decided[0] != decided[1])
+        rows.append((*place, *models, *decided, changed))
+    return _frame("criterion metric first_a first_b decided_a decided_b changed", rows)
 
 
 def _answers_of(side: Side) -> dict[tuple[str, str], Answer]:

@@ -63,6 +63,7 @@ BY_INTERVAL = (
     "First those that gained or lost their value, then the largest changes: 1 is as large as the distance to the end "
     "of the score's interval in A, and more is outside of it. Scores without an interval come last."
 )
+CHANGED = f"query value difference share kind status model {PLACE} interval"
 SECTIONS = {
     "Verdicts": (
         Part("least_biased", "The least biased model", "metric first decided criterion", "least_biased"),
@@ -82,13 +83,7 @@ SECTIONS = {
     ),
     "Scores": (
         Part("metrics", "How many scores changed", "", "scores"),
-        Part(
-            "scores",
-            "Changed scores",
-            f"query value difference share kind status model {PLACE} interval",
-            "scores",
-            BY_INTERVAL,
-        ),
+        Part("scores", "Changed scores", CHANGED, "scores", BY_INTERVAL),
         Part("uncertainty", "Same value, other uncertainty", f"query model {PLACE} value", "scores"),
     ),
     "In one study alone": (
@@ -96,12 +91,7 @@ SECTIONS = {
         Part("lone_scores", "Scores", f"{PLACE} side scores"),
     ),
     "What went in": (
-        Part(
-            "config",
-            "Config",
-            "key a b",
-            text="Of lists, what the other study lacks. Defaults are filled in.",
-        ),
+        Part("config", "Config", "key a b", text="Of lists, what the other lacks. Defaults are filled in."),
         Part("words", "Words of queries", "query set gone came"),
         Part("vectors", "Vectors", "model file", text="Files that have another checksum."),
         Part("versions", "Versions", "library a b", text="Of what measured the scores."),
