@@ -323,9 +323,10 @@ def _lacking(a: Side, b: Side) -> Iterator[tuple[str, str, str]]:
     """Table, study, and what it lacks there: the table, which the other study has, or the column `evidence`."""
     for name, (_, compared) in COLUMNS.items():
         for letter, side, other in (("a", a, b), ("b", b, a)):
-            if name not in side.tables and name in other.tables:
+            table = side.tables.get(name)
+            if table is None and name in other.tables:
                 yield name, letter, "table"
-            elif name in side.tables and {"evidence"} & {*compared} - {*side.tables[name]}:
+            elif table is not None and "evidence" in compared and "evidence" not in table:
                 yield name, letter, "evidence"
 
 

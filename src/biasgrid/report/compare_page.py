@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..api.study import FinishedStudy
+from ..debias import UNTOUCHED
 from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..schema import as_finite
@@ -34,29 +35,30 @@ INPUTS = {
 }
 # table -> a row of it, and several
 TABLES = {
-    "scores": ("score", "scores"),
-    "rankings": ("rank", "ranks"),
+    "least_biased": ("verdict on the least biased model", "verdicts on the least biased model"),
     "pairs": ("pair of models", "pairs of models"),
+    "aggregates": ("aggregate", "aggregates"),
     "comparison": ("verdict on a published number", "verdicts on published numbers"),
+    "rankings": ("rank", "ranks"),
+    "scores": ("score", "scores"),
 }
-RESULTS = (
-    *("least_biased", "pairs", "aggregates", "evidence", "verdicts", "ranks", "rank_shifts"),
-    *("scores", "uncertainty", "lone_scores"),
-)
 
 
 class Part(NamedTuple):
-    """A frame on the page; a column of both studies is shown as "A → B". `columns`: those shown; "" is
-    all. `table`: what its rows are of, as `in_both` has it. `text`: how to read it."""
+    """A frame on the page; a column of both studies is shown as "A → B". `columns`: those shown; "" is all. `table`:
+    what its rows are of, one of `TABLES`. `what`: in what they differ. `text`: how to read it."""
 
     frame: str
     title: str
     columns: str
     table: str = ""
+    what: str = ""
     text: str = ""
 
 
 PLACE = "metric criterion"
+PUBLISHED = f"model quantity verdict ours published {PLACE} source"
+EVIDENCE, UNCERTAIN = "in their evidence", "in their p-values, interval or words alone"
 ORDER = "A rank changed if a model's place among the models that both studies rank is another."
 SHIFTS = "Other models are ranked beside those of both studies, or ties are ranked otherwise."
 BY_INTERVAL = (
@@ -67,24 +69,34 @@ CHANGED = f"query value difference share kind status model {PLACE} interval"
 SECTIONS = {
     "Verdicts": (
         Part("least_biased", "The least biased model", "metric first decided criterion", "least_biased"),
-        Part("pairs", "Decided pairs", f"pair less_biased p_adjusted {PLACE}", "pairs"),
-        Part("aggregates", "Evidence of aggregates", f"model evidence {PLACE} aggregation", "aggregates"),
-        Part("evidence", "Evidence of scores", f"query evidence model {PLACE}", "scores"),
+        Part("pairs", "Decided pairs", f"pair less_biased p_adjusted {PLACE}", "pairs", "in their decision"),
         Part(
-            "verdicts",
-            "Published numbers",
-            f"model quantity verdict ours published {PLACE} source",
-            "comparison",
+            "aggregates",
+            "Evidence of aggregates",
+            f"model evidence {PLACE} aggregation",
+            "aggregates",
+            EVIDENCE,
         ),
+        Part("evidence", "Evidence of scores", f"query evidence model {PLACE}", "scores", EVIDENCE),
+        Part("verdicts", "Published numbers", PUBLISHED, "comparison"),
     ),
     "Rankings": (
-        Part("ranks", "Ranks", f"model rank among value {PLACE}", "rankings", ORDER),
-        Part("rank_shifts", "Ranks in the same order", f"model rank {PLACE}", "rankings", SHIFTS),
+        Part("ranks", "Ranks", f"model rank among value {PLACE}", "rankings", "", ORDER),
+        Part(
+            "rank_shifts",
+            "Ranks in the same order",
+            f"model rank {PLACE}",
+            "rankings",
+            "in the same order",
+            SHIFTS,
+        ),
     ),
     "Scores": (
-        Part("metrics", "How many scores changed", "", "scores"),
-        Part("scores", "Changed scores", CHANGED, "scores", BY_INTERVAL),
-        Part("uncertainty", "Same value, other uncertainty", f"query model {PLACE} value", "scores"),
+        Part("metrics", "How many scores changed", ""),
+        Part("scores", "Changed scores", CHANGED, "scores", "in their value or status", BY_INTERVAL),
+        Part(
+            "uncertainty", "Same value, other uncertainty", f"query model {PLACE} value", "scores", UNCERTAIN
+        ),
     ),
     "In one study alone": (
         Part("only_in_one", "Names", "what a b"),
@@ -155,60 +167,38 @@ def summary(frames: Frames) -> str:
     in_both, number = _in_both(frames), {name: len(frame) for name, frame in frames.items()}
     if not in_both["scores"]:
         return "The two studies have no score in common: there is nothing to compare."
-    if any(number[name] for name in RESULTS):
-        sentences = _changes(frames, number, in_both)
+    totals = {name: pluralize(in_both[name], *nouns) for name, nouns in TABLES.items() if in_both[name]}
+    parts = [part for section in SECTIONS.values() for part in section if part.table and number[part.frame]]
+    changes = [f"{number[part.frame]:,} of {totals[part.table]} {part.what}".rstrip() for part in parts]
+    same = [total for name, total in totals.items() if name not in [part.table for part in parts]]
+    inputs = [pluralize(number[name], *nouns) for name, nouns in INPUTS.items() if number[name]]
+    if changes:
+        sentences = [f"Changed: {join_names(changes)}."] + (
+            [f"The same: {join_names(same)}."] if same else []
+        )
     else:
-        same = join_names(pluralize(in_both[name], *nouns) for name, nouns in TABLES.items() if in_both[name])
-        what = "No result" if any(number[name] for name in INPUTS) else "Nothing"
-        sentences = [f"{what} changed: both have the same {same}."]
-    if inputs := [pluralize(number[name], *nouns) for name, nouns in INPUTS.items() if number[name]]:
-        sentences.append(f"What went in differs: {join_names(inputs)}.")
-    lacking = frames["lacking"][frames["lacking"]["what"] == "evidence"]
-    if files := [f"{row.table}.csv of {row.study.upper()}" for row in lacking.itertuples()]:
-        has = "has" if len(files) == 1 else "have"
-        sentences.append(f"Evidence is not compared: {join_names(files)} {has} no column evidence.")
-    return " ".join(sentences)
-
-
-def _changes(frames: Frames, number: Mapping[str, int], in_both: Mapping[str, int]) -> list[str]:
-    scores = counts(frames)["scores"]
-    sentences = []
-    if number["least_biased"]:
-        cases = pluralize(number["least_biased"], "case")
-        sentences.append(f"The least biased model changed, or whether it is decided, in {cases}.")
-    elif in_both["least_biased"]:
-        sentences.append("The least biased models are the same.")
-    elif in_both["rankings"]:
-        sentences.append("The least biased models are not compared: one study does not say which they are.")
-    if number["pairs"]:
-        sentences.append(f"The decision on {pluralize(number['pairs'], *TABLES['pairs'])} changed.")
+        what = "No result" if inputs or number["lone_scores"] else "Nothing"
+        sentences = [f"{what} changed: both have the same {join_names(same)}."]
+    told = counts(frames)["scores"]
     if number["evidence"]:
-        marks = f"full marks: {scores['full_marks_gained']:,} gained, {scores['full_marks_lost']:,} lost"
-        sentences.append(f"The evidence of {pluralize(number['evidence'], 'score')} changed ({marks}).")
-    if number["aggregates"]:
-        sentences.append(f"The evidence of {pluralize(number['aggregates'], 'aggregate')} changed.")
-    if in_both["comparison"]:
-        verdicts = (
-            pluralize(number["verdicts"], *TABLES["comparison"]) if number["verdicts"] else "No verdict"
-        )
-        sentences.append(f"{verdicts} changed.")
-    if in_both["rankings"]:
-        models = len(frames["ranks"][["model", "debias"]].drop_duplicates())
-        sentences.append(
-            f"The rank of {pluralize(models, 'model')} changed." if models else "No rank changed."
-        )
-    shared = f"{pluralize(in_both['scores'], 'score')} {'is' if in_both['scores'] == 1 else 'are'} in both"
-    changed = (
-        f"{scores['same']:,} the same, {scores['changed']:,} changed" if scores["changed"] else "all the same"
-    )
-    digits = f" ({scores['rounding']:,} of them in the last digits alone)" if scores["rounding"] else ""
-    sentences.append(f"{shared}: {changed}{digits}.")
-    if same := scores["same_but_other_uncertainty"]:
-        what = "the same value with another p-value, interval or number of words"
-        sentences.append(f"{pluralize(same, 'score')} {'has' if same == 1 else 'have'} {what}.")
+        gained, lost = told["full_marks_gained"], told["full_marks_lost"]
+        sentences.append(f"Full marks of scores: {gained:,} gained, {lost:,} lost.")
+    if told["rounding"]:
+        sentences.append(f"{pluralize(told['rounding'], 'score')} changed by rounding alone.")
+    if in_both["rankings"] and not in_both["least_biased"]:
+        sentences.append("The least biased models are not compared: one study does not say which they are.")
     if number["lone_scores"]:
-        sentences.append(f"In one study alone: {scores['only_in_a']:,} in A, {scores['only_in_b']:,} in B.")
-    return sentences
+        sentences.append(
+            f"In one study alone: {pluralize(told['only_in_a'], 'score')} in A, {told['only_in_b']:,} in B."
+        )
+    if inputs:
+        sentences.append(f"What went in differs: {join_names(inputs)}.")
+    for table, side, what in frames["lacking"].itertuples(index=False):
+        if what == "evidence":
+            sentences.append(
+                f"Evidence is not compared: {table}.csv of {side.upper()} has no column evidence."
+            )
+    return " ".join(sentences)
 
 
 def _in_both(frames: Frames) -> dict[str, int]:
@@ -259,8 +249,8 @@ def _cell(row: Mapping[str, Any], column: str, names: Names) -> str:
     if column == "metric":  # of a correlation, two
         return " and ".join(map(names.label, row["metric"].split("~")))
     if column == "model":
-        model, *method = row["model"].split(" under ")
-        return names.state(model, *method, *([row["debias"]] if "debias" in row else []))
+        model, _, method = row["model"].partition(" under ")  # of published numbers
+        return names.state(model, row.get("debias") or method or UNTOUCHED)
     if column == "pair":
         return " and ".join(names.state(row[f"model_{side}"], row[f"debias_{side}"]) for side in "ab")
     if column == "interval":
@@ -276,7 +266,7 @@ def _cell(row: Mapping[str, Any], column: str, names: Names) -> str:
 def _text(value: Any, column: str, names: Names) -> str:
     match column:
         case "evidence":
-            return f"{mark_of(value) if value in MARKS else ''} {value.replace('_', ' ')}"
+            return f"{mark_of(value) if value in MARKS else ''} {value.replace('_', ' ')}".strip()
         case "first":
             return " and ".join(map(names.short, value))
         case "decided":
