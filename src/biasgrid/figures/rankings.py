@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
 from .figure import Example, Figure, Files
 from .frame import MARGIN, Frame, styled
 from .palette import GREY, Look, metric_areas
-from .rows import FEWER, OVERALL, Unit, by_rank, criteria_of, read_table, rows_of, units_of
+from .rows import FEWER, OVERALL, by_rank, criteria_of, read_table, rows_of, units_of
 from .text import DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, text_width, unit_label
 from .types.bars import End, bars, inches_of_one
 from .types.rows import height, width
@@ -62,49 +61,6 @@ def rankings_by_criterion(
     return _stacked_bars(rankings, labels, criteria, of_order, subtitle, undecided)
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """The ranks of a criterion: of the models in the figure's order, under the metrics that some model has."""
-
-    ranks: pd.DataFrame
-    metrics_without_rank: list[str]  # metrics under which no model has a rank
-    fewer: set[Unit]
-
-    def ends(self, labels: Mapping[str, str], room: float) -> list[End]:
-        """What stands at the ends of the bars: the sum, and in words what it lacks, if they have so many inches."""
-        ends: list[End] = []
-        for unit, row in self.ranks.iterrows():
-            lost = [labels.get(metric, metric) for metric in row.index[row.isna()]]
-            total = f"{plain(row.sum())}"
-            total = (f"({total})" if lost else total) + DAGGER * (unit in self.fewer)
-            what = f"no value: {', '.join(lost)}"
-            if text_width(what, SMALL) > room:
-                what = f"no value: {len(lost)} of {len(row)} metrics"
-            if len(lost) == len(row):
-                ends.append([("no value", {"color": GREY})])
-            elif lost:
-                ends.append([(total, {}), (what, {"color": GREY})])
-            else:
-                ends.append([(total, {"weight": "bold"})])
-        return ends
-
-
-def _panels(table: pd.DataFrame, order: Sequence[Unit]) -> dict[str, _Panel]:
-    import pandas as pd
-
-    from ..tables.rankings import fewer_scores
-
-    index = pd.MultiIndex.from_tuples(order)
-    panels = {}
-    for criterion, part in table.groupby("criterion"):
-        ranks = part.pivot(index=["model", "debias"], columns="metric", values="rank").reindex(index)
-        empty = list(ranks.columns[ranks.isna().all()])
-        ranks = ranks.drop(columns=empty)
-        fewer = part[fewer_scores(part) & part["rank"].notna()]
-        panels[criterion] = _Panel(ranks, empty, set(zip(fewer["model"], fewer["debias"], strict=True)))
-    return panels
-
-
 @styled
 def _stacked_bars(
     table: pd.DataFrame,
@@ -114,67 +70,75 @@ def _stacked_bars(
     subtitle: Sequence[str],
     undecided: Collection[str],
 ) -> figure.Figure:
+    import pandas as pd
+
+    from ..tables.rankings import fewer_scores
+
+    keys = ["model", "debias"]
     whole = table[table["criterion"].isin(of_order)]
     # a metric that ranks no model takes nothing from one
     whole = whole[whole["rank"].notna().groupby(whole["metric"]).transform("any")]
     table = table[table["criterion"].isin(criteria)]
     order = by_rank(whole, units_of(table))
-    complete = len(_complete(whole).intersection(order))
-    has_incomplete = 0 < complete < len(order)
-    panels = _panels(table, order)
-    looks = {
-        key: look | {"label": labels.get(key, key)} for key, look in metric_areas(table["metric"]).items()
-    }
-    page = Frame("Which model's ranks add up to the least?")
-    names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
-    page.note = "\n".join([NOTE, *subtitle, *_notes(panels, labels, has_incomplete)])
-    heads = {c: shorten(c, LONGEST_HEAD) + ": order undecided" * (c in undecided) for c in criteria}
-    inches = page.width - 2 * MARGIN - width(names) - 0.1
-    ends = {criterion: panel.ends(labels, 0.4 * inches) for criterion, panel in panels.items()}
-    one = inches_of_one([(panel.ranks, ends[criterion]) for criterion, panel in panels.items()], inches)
-    for criterion, axes in page.panels(heads, height(names, 2), line=1).items():
-        bars(
-            axes,
-            panels[criterion].ranks,
-            [*names.values()],
-            looks,
-            ends[criterion],
-            inches=inches,
-            one=one,
-        )
-        if has_incomplete:
-            axes.axhline(complete - 0.5, **RULE)
-    axes.set_xlabel(fit_text("Accumulated rank over the metrics (lower = less biased)", inches, NORMAL))
-    metrics = [metric for metric in looks if any(metric in panel.ranks for panel in panels.values())]
-    legend = [(looks[metric]["label"], legend_area(**looks[metric])) for metric in metrics]
-    return page.done(legend)
-
-
-def _notes(panels: Mapping[str, _Panel], labels: Mapping[str, str], has_incomplete: bool) -> list[str]:
-    """What models and metrics lack."""
-    notes = []
-    if has_incomplete:
-        where = " overall" if len(panels) > 1 else ""
+    ranks = whole.pivot_table(index=keys, columns=["criterion", "metric"], values="rank")
+    complete = int(ranks.notna().all(axis=1).sum())
+    fewer = table[fewer_scores(table) & table["rank"].notna()]
+    notes = [NOTE, *subtitle]
+    if has_incomplete := 0 < complete < len(order):
+        where = " overall" if len(criteria) > 1 else ""
         notes += [
             f"Below the dotted line: models without some ranks{where}. Sums in brackets do not compare."
         ]
-    if any(panel.fewer for panel in panels.values()):
-        notes += [FEWER]
-    criteria_by_metrics: dict[str, list[str]] = {}
-    for criterion, panel in panels.items():
-        if panel.metrics_without_rank:
-            what = ", ".join(labels.get(metric, metric) for metric in panel.metrics_without_rank)
-            criteria_by_metrics.setdefault(what, []).append(criterion)
-    return notes + [
-        f"No model has a value of {what}: {', '.join(criteria)}"
-        for what, criteria in criteria_by_metrics.items()
+    notes += [FEWER] * bool(len(fewer))
+    index = pd.MultiIndex.from_tuples(order)
+    panels, without_rank = {}, {}
+    for criterion, part in table.groupby("criterion"):
+        ranks = part.pivot(index=keys, columns="metric", values="rank").reindex(index)
+        panels[criterion] = ranks.dropna(axis=1, how="all")
+        without_rank[criterion] = tuple(labels.get(m, m) for m in ranks if m not in panels[criterion])
+    notes += [
+        f"No model has a value of {', '.join(names)}: {', '.join(where)}"
+        for names, where in _alike(without_rank).items()
+        if names
     ]
+    page = Frame("Which model's ranks add up to the least?", "\n".join(notes))
+    names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
+    inches = page.width - 2 * MARGIN - width(names) - 0.1
+    marked = set(zip(fewer["criterion"], fewer["model"], fewer["debias"], strict=True))
+    ends = {
+        criterion: [
+            _end(row, labels, DAGGER * ((criterion, *unit) in marked), 0.4 * inches)
+            for unit, row in ranks.iterrows()
+        ]
+        for criterion, ranks in panels.items()
+    }
+    one = inches_of_one([(panels[criterion], ends[criterion]) for criterion in panels], inches)
+    looks = {
+        key: look | {"label": labels.get(key, key)} for key, look in metric_areas(table["metric"]).items()
+    }
+    heads = {c: shorten(c, LONGEST_HEAD) + ": order undecided" * (c in undecided) for c in criteria}
+    rows = [*names.values()]
+    for criterion, axes in page.panels(heads, height(names, 2), line=1).items():
+        bars(axes, panels[criterion], rows, looks, ends[criterion], inches=inches, one=one)
+        if has_incomplete:
+            axes.axhline(complete - 0.5, **RULE)
+    axes.set_xlabel(fit_text("Accumulated rank over the metrics (lower = less biased)", inches, NORMAL))
+    drawn = [look for metric, look in looks.items() if any(metric in ranks for ranks in panels.values())]
+    return page.done([(look["label"], legend_area(**look)) for look in drawn])
 
 
-def _complete(rankings: pd.DataFrame) -> set[Unit]:
-    """The models that have a rank under every metric that some model has one under."""
-    ranks = rankings.pivot_table(index=["model", "debias"], columns=["criterion", "metric"], values="rank")
-    return set(ranks.index[ranks.notna().all(axis=1)])
+def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) -> End:
+    """What stands at the end of a bar: the sum, and in words, if they have so many inches, what it lacks."""
+    lost = [labels.get(metric, metric) for metric in ranks.index[ranks.isna()]]
+    if len(lost) == len(ranks):
+        return [("no value", {"color": GREY})]
+    total = plain(ranks.sum())
+    if not lost:
+        return [(total + mark, {"weight": "bold"})]
+    what = f"no value: {', '.join(lost)}"
+    if text_width(what, SMALL) > room:
+        what = f"no value: {len(lost)} of {len(ranks)} metrics"
+    return [(f"({total}){mark}", {}), (what, {"color": GREY})]
 
 
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
