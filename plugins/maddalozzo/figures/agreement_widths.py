@@ -11,6 +11,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
 from biasgrid.figures.frame import PAGE, empty_page, styled
 from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, series_mark
+from biasgrid.figures.questions import SCORES
 from biasgrid.figures.rows import from_tables
 from biasgrid.figures.visuals import few_ticks, legend_line
 from biasgrid.files import slug
@@ -117,8 +118,9 @@ FIGURES = (
     Figure(
         "agreement-widths",
         "How the agreement of two versions of pairs, and kappa, depend on the interval that counts as no bias.",
-        _drawings,
         from_tables(agreement_widths),
+        question=SCORES,
+        drawings=_drawings,
         reads=("agreement_widths",),
         needs="a criterion with the metric agreement by an interval",
         reading="A line is a query. Agreement grows towards 1 with a wide interval whatever the versions say, as the "

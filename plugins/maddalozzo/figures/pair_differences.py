@@ -12,6 +12,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pag
 from biasgrid.figures.frame import PAGE, empty_page, styled
 from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, NO_FILL
+from biasgrid.figures.questions import SCORES
 from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
 from biasgrid.files import slug
 from biasgrid.numbers import typeset
@@ -125,8 +126,9 @@ FIGURES = (
     Figure(
         "pair-differences",
         "By how much the first sentence of a pair is more probable than the second, by query or version.",
-        _drawings,
         _draw_files,
+        question=SCORES,
+        drawings=_drawings,
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
         reading="A bar counts pairs whose difference lies in its range: right of the dashed line the first sentence "
         "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "

@@ -11,6 +11,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, labels, pages
 from biasgrid.figures.frame import PAGE, empty_page, styled
 from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT
+from biasgrid.figures.questions import SCORES
 from biasgrid.figures.rows import from_tables
 from biasgrid.figures.text import unit_label
 from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
@@ -131,8 +132,9 @@ FIGURES = (
     Figure(
         "phenomena",
         "How a metric's values are distributed over a criterion's phenomena, one histogram per metric and model.",
-        _drawings,
         from_tables(phenomena),
+        question=SCORES,
+        drawings=_drawings,
         reads=("scores",),
         needs="a criterion with phenomena",
         reading="A bar counts phenomena (sets of neutral words) whose value lies in its range. The solid line is "

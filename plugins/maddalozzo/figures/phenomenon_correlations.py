@@ -11,6 +11,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
 from biasgrid.figures.frame import PAGE, empty_page, styled
 from biasgrid.figures.layout import add_panels, label_marks
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, Look
+from biasgrid.figures.questions import AGREEMENT
 from biasgrid.figures.rows import read_table
 from biasgrid.figures.text import SMALL, unit_label
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
@@ -247,8 +248,9 @@ FIGURES = (
     Figure(
         "phenomenon-correlations",
         "A metric's values of the phenomena beside the frequency of their words, and beside the bias of a corpus.",
-        _drawings,
         _draw,
+        question=AGREEMENT,
+        drawings=_drawings,
         reads=("scores", "frequency", "phenomenon_correlations"),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
         reading="A dot is a phenomenon (a set of neutral words): across, how often its words occur on average, or "

@@ -12,6 +12,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pag
 from biasgrid.figures.frame import PAGE, empty_page, styled
 from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, MORE
+from biasgrid.figures.questions import SCORES
 from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
 from biasgrid.files import slug
 from biasgrid.numbers import p_number, p_value, typeset
@@ -156,8 +157,9 @@ FIGURES = (
     Figure(
         "score-distributions",
         "How the log-likelihoods of each set of sentences are distributed, beside the distributions fitted to them.",
-        _drawings,
         _draw_files,
+        question=SCORES,
+        drawings=_drawings,
         needs="a criterion with the metric score_distributions",
         reading="A bar counts sentences whose log-likelihood lies in its range. The solid curve is the generalised "
         "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "

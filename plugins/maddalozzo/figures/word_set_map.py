@@ -11,6 +11,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations
 from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
 from biasgrid.figures.layout import add_axes, free_places, page
 from biasgrid.figures.palette import GREY, NO_FILL, series_mark
+from biasgrid.figures.questions import WORDS
 from biasgrid.figures.text import SMALL, unit_label
 from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
@@ -146,8 +147,9 @@ FIGURES = (
     Figure(
         "word-set-map",
         "Where the words of some sets lie in a model.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         needs="an evaluation with a map",
         reading="A mark is a word, its colour and shape the set that it is in, and grey words are of no set. "
         "Words that are near each other have similar vectors; distances between far groups, "

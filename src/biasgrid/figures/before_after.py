@@ -13,6 +13,7 @@ from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_si
 from .frame import styled
 from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
 from .palette import LESS_LIGHT, MORE_LIGHT, Look
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
 from .visuals import legend_area, legend_mark, no_mark
@@ -151,8 +152,9 @@ FIGURES = (
     Figure(
         "before-after",
         "What every metric says before and after every debias method, for each criterion that is measured.",
-        _drawings,
         from_tables(before_after),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A number is the mean distance of a metric's scores from neutral after debiasing; the "

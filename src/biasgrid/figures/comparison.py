@@ -11,6 +11,7 @@ from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTO
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
 from .frame import MARGIN, Frame, empty_page, styled
+from .questions import PRINT
 from .rows import from_tables, rows_of
 from .text import published_label
 from .types.table import column_ends, fitted, height, table
@@ -215,8 +216,9 @@ FIGURES = (
     Figure(
         "comparison",
         "Every published number of a metric and ours, their difference, and the verdict on whether they agree.",
-        _drawings,
         from_tables(comparison),
+        question=PRINT,
+        drawings=_drawings,
         reads=("comparison",),
         facts=("labels",),
         needs="numbers to compare with (published, computed)",

@@ -11,6 +11,7 @@ from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
+from .questions import AGREEMENT
 from .rows import OVERALL, criteria_of, read_table, rows_of
 from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
 from .types.heat import heat, scale
@@ -156,8 +157,8 @@ FIGURES = (
     Figure(
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
-        None,
         _draw,
+        question=AGREEMENT,
         reads=("correlations", "rankings", "scalars"),
         when="ranked",
         facts=("labels", "level", "method", "scaled"),

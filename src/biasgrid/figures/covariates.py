@@ -12,6 +12,7 @@ from .figure import Drawing, Example, Figure, cells_of, labels, pages
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_panels
 from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
+from .questions import COMPANY
 from .rows import from_tables
 from .text import LONGEST_HEAD, SMALL, shorten, text_width, unit_label, wrap_text
 from .visuals import legend_line, legend_mark
@@ -222,8 +223,9 @@ FIGURES = (
     Figure(
         "covariates",
         "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
-        _drawings,
         from_tables(covariates),
+        question=COMPANY,
+        drawings=_drawings,
         reads=("covariates",),
         reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval. "
         "Right of the dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get "

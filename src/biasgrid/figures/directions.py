@@ -14,6 +14,7 @@ from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .frame import MARGIN, PAGE, blank, empty_page, styled
 from .layout import add_axes
+from .questions import WORDS
 from .rows import from_tables
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 from .visuals import heading
@@ -137,8 +138,9 @@ FIGURES = (
     Figure(
         "directions",
         "How far apart the directions lie in which two groups of words can be said to differ.",
-        _drawings,
         from_tables(directions),
+        question=WORDS,
+        drawings=_drawings,
         reads=("directions",),
         needs="a criterion with Direct Bias of pairs",
         reading="A cell is the angle between two definitions of the direction in which the groups differ, in "

@@ -84,11 +84,13 @@ class Figure:
         The kind's.
     meaning
         What it shows, in a sentence.
+    draw
+        (inputs, spec) of a drawing -> the figure as matplotlib has it.
     drawings
         Study -> the figures of this kind that it has. It reads the plan, and no result. None: one, named after
         the kind; `each_criterion` is one of each ranked criterion.
-    draw
-        (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    question
+        What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
     reads, facts
         What each is drawn from, as of a `tables.Table`: names of tables, and facts.
     when
@@ -105,8 +107,9 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Planned], Iterable[Drawing]] | None
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
+    drawings: Callable[[Planned], Iterable[Drawing]] | None = None
+    question: str = ""
     reads: tuple[str, ...] = ()
     when: When = ""
     facts: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from .figure import Drawing, Example, Figure, count_range, evaluations_of, group
 from .frame import styled
 from .methods import add_blocks, method_label, method_labels, missing_values, ordered_methods, rows_of_group
 from .palette import DASHED, GREY, LESS, Look
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import SMALL
 from .visuals import legend_line, legend_mark
@@ -120,8 +121,9 @@ FIGURES = (
     Figure(
         "hidden-bias",
         "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
-        _drawings,
         from_tables(hidden_bias),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A diamond is the untouched model, a dot the model after debiasing, with its value. The "

@@ -14,6 +14,7 @@ from .figure import Drawing, Example, Figure, cells_of, labels
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, page
 from .palette import DASHED, ZEBRA, Look, unit_looks
+from .questions import SCORES
 from .rows import from_tables, rows_of, units_of
 from .text import SMALL, fit_text, line_count, shorten, text_width, unit_label
 from .visuals import few_ticks, legend_line, no_mark
@@ -157,8 +158,9 @@ FIGURES = (
     Figure(
         "influence",
         "The words that move a metric's scores most: how each score changes when a word is left out.",
-        _drawings,
         from_tables(influence),
+        question=SCORES,
+        drawings=_drawings,
         reads=("influence", "intervals"),
         when="bootstrap and sensitivity",
         needs="inference with a bootstrap and sensitivity",

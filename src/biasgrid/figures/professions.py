@@ -17,6 +17,7 @@ from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import MARGIN, PAGE, styled
 from .layout import add_axes, page
 from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
+from .questions import WORDS
 from .text import LARGE, SMALL, text_width
 from .visuals import legend_area
 
@@ -169,8 +170,9 @@ FIGURES = (
     Figure(
         "professions",
         "The words furthest towards two ends of a direction, and the components of the pairs that define it.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
         reading="Top: the words furthest towards either end, with their projections; bold with a blue bar are "
         "those that the original paper prints, grey are others. Bottom: how much of the variance of "

@@ -13,6 +13,7 @@ from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, page
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .questions import WORDS
 from .rows import read_table
 from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width
 from .visuals import few_ticks, legend_area, legend_line
@@ -189,8 +190,9 @@ FIGURES = (
     Figure(
         "projections",
         "The words that a metric finds furthest towards two groups, over how all words are spread between them.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",

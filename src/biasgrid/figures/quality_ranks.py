@@ -12,6 +12,7 @@ from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
 from .frame import Frame, styled
 from .palette import Look, colour_map
+from .questions import RANKS
 from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
 from .text import DAGGER, SMALL, fit_text, metric_head, shorten, unit_label, wrap_text
 from .types.heat import NARROW, heat
@@ -158,8 +159,9 @@ FIGURES = (
     Figure(
         "quality-ranks",
         "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
-        _drawings,
         from_tables(quality_ranks),
+        question=RANKS,
+        drawings=_drawings,
         reads=("rankings", "quality"),
         facts=("labels",),
         reading="Left are ranks by bias (1 is least biased), right ranks on benchmarks (1 is best), both "

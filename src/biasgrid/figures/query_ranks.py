@@ -16,6 +16,7 @@ from .figure import Drawing, Example, Figure, labels, page_name, pages
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, add_box, page
 from .palette import GREY, MISSING_CELL, ZEBRA, Look, model_looks
+from .questions import AGREEMENT
 from .rank_intervals import INTERVAL
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
@@ -294,8 +295,9 @@ FIGURES = (
     Figure(
         "query-ranks",
         "Whether models of all kinds order the same queries alike: ranks with intervals, and their correlations.",
-        _drawings,
         from_tables(query_ranks),
+        question=AGREEMENT,
+        drawings=_drawings,
         reads=("query_ranks", "query_correlations", "query_agreement"),
         when="query_ranks",
         facts=("level",),

@@ -13,6 +13,7 @@ from ..verdicts.text import join_names, with_note
 from .figure import Example, Figure, Files, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
+from .questions import RANKS
 from .rows import OVERALL, read_table, rows_of, units_of
 from .text import DAGGER, metric_head, unit_label, wrap_text
 from .types.rows import height, rows, width
@@ -171,8 +172,9 @@ FIGURES = (
     Figure(
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
-        each_criterion("rank-intervals", overall=True),
         _draw,
+        question=RANKS,
+        drawings=each_criterion("rank-intervals", overall=True),
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
         facts=("labels", "level", "scaled"),

@@ -9,6 +9,7 @@ from ..numbers import plain
 from .figure import Example, Figure, Files
 from .frame import MARGIN, Frame, styled
 from .palette import GREY, Look, metric_areas
+from .questions import RANKS
 from .rows import FEWER, OVERALL, by_rank, criteria_of, read_table, rows_of, units_of
 from .text import DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, text_width, unit_label
 from .types.bars import End, bars, inches_of_one
@@ -208,8 +209,8 @@ FIGURES = (
     Figure(
         "rankings",
         "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
-        None,
         _draw,
+        question=RANKS,
         **READS,
         reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
         "bar is the least biased model. Models under the dotted line miss a rank; which, is said in words, "
@@ -223,8 +224,8 @@ FIGURES = (
     Figure(
         "rankings-by-criterion",
         "The models' ranks for each criterion.",
-        None,
         _draw_by_criterion,
+        question=RANKS,
         **READS,
         reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
         "model that is least biased in one criterion need not be in another.",

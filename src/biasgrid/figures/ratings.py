@@ -15,6 +15,7 @@ from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, label_marks, page
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
+from .questions import COMPANY
 from .rows import read_table
 from .visuals import legend_line
 
@@ -156,8 +157,9 @@ FIGURES = (
     Figure(
         "ratings",
         "Words by how people rated them and by their bias, with those named that lie furthest from the others.",
-        _drawings,
         _draw,
+        question=COMPANY,
+        drawings=_drawings,
         reads=("words", "ratings"),
         needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
         reading="A dot is a word: how people rated it (across, with the ends that the axis names), and its "

@@ -13,6 +13,7 @@ from .figure import Drawing, Example, Figure, group_by_size, labels, pages
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, page
 from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
+from .questions import SCORES
 from .rows import from_tables, rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 from .visuals import few_ticks, legend_line
@@ -215,8 +216,9 @@ FIGURES = (
     Figure(
         "seed-lists",
         "How a score spreads over lists of words for one concept.",
-        _drawings,
         from_tables(seed_lists),
+        question=SCORES,
+        drawings=_drawings,
         reads=("seed_lists", "scores"),
         needs="a criterion with seed_lists",
         reading="One panel per metric, one row per model, one mark per list. Marks on both sides of "

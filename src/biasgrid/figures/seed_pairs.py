@@ -13,6 +13,7 @@ from .figure import Drawing, Example, Figure, evaluations_of, labels, pages
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_axes, page
 from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, ZEBRA, Look
+from .questions import SCORES
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width, unit_label
 from .visuals import few_ticks, legend_line
@@ -138,8 +139,9 @@ FIGURES = (
     Figure(
         "seed-pairs",
         "How well each pair of a list stands for the direction that all of them make.",
-        _drawings,
         from_tables(seed_pairs),
+        question=SCORES,
+        drawings=_drawings,
         reads=("seed_pairs",),
         needs="an evaluation with seed_pairs",
         reading="A row is a pair, the best first. A filled dot is the cosine of its difference with the direction "

@@ -15,6 +15,7 @@ from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, la
 from .frame import MARGIN, PAGE, styled
 from .layout import add_axes, page
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .questions import WORDS
 from .rows import rows_of
 from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
 from .visuals import few_ticks, legend_area, legend_line
@@ -213,8 +214,9 @@ FIGURES = (
     Figure(
         "sentiment",
         "How negative each name is found to be: RNSB's distribution, model by model.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         needs="a criterion with RNSB",
         reading="A bar is a name's share of the negative sentiment that RNSB's classifier finds, the dashed "
         "line an equal share: orange names get more of it, blue ones less. Bars of one height would "

@@ -12,6 +12,7 @@ from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_panels
 from .palette import DASHED, ZEBRA, model_looks
+from .questions import COMPANY
 from .rows import from_tables, rows_of
 from .text import LONGEST_HEAD, LONGEST_ROW, SMALL, shorten, text_width
 from .visuals import legend_line
@@ -187,8 +188,9 @@ FIGURES = (
     Figure(
         "shuffled",
         "How much of a metric's value models of shuffled text give.",
-        _drawings,
         from_tables(shuffled_text),
+        question=COMPANY,
+        drawings=_drawings,
         reads=("shuffled",),
         needs="shuffled",
         reading="One panel per way of training, one row per metric, one mark per corpus. A mark says how far from "

@@ -14,6 +14,7 @@ from .frame import MARGIN, PAGE, styled
 from .layout import add_axes, add_panels, label_marks
 from .methods import method_label, method_labels, ordered_methods, removed_share, rows_of_group
 from .palette import DASHED, NO_FILL, Look, colour_map
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import DAGGER, NORMAL, SMALL, fit_text, line_count
 from .visuals import few_ticks, legend_area, legend_mark, no_mark
@@ -221,8 +222,9 @@ FIGURES = (
     Figure(
         "trade-off",
         "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
-        _drawings,
         from_tables(trade_off),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "

@@ -12,6 +12,7 @@ from .figure import Drawing, Example, Figure, distinct_sets, pages
 from .frame import MARGIN, PAGE, empty_page, styled
 from .layout import add_panels
 from .palette import DASHED, LESS, MORE, ZEBRA, Look
+from .questions import COMPANY
 from .rows import from_tables, rows_of
 from .text import SMALL, text_width
 from .visuals import few_ticks, legend_area, legend_line
@@ -199,8 +200,9 @@ FIGURES = (
     Figure(
         "trainings",
         "How a score differs between models that were trained with other parameters.",
-        _drawings,
         from_tables(trainings),
+        question=COMPANY,
+        drawings=_drawings,
         reads=("trainings", "scores"),
         needs="trainings",
         reading="One panel per metric, one row per model, which differs from the base in what is written on the "

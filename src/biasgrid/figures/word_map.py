@@ -15,6 +15,7 @@ from .frame import MARGIN, PAGE, styled
 from .layout import add_panels
 from .methods import method_label
 from .palette import LESS, MORE, Look
+from .questions import DEBIASING
 from .visuals import legend_mark
 
 if TYPE_CHECKING:
@@ -129,8 +130,9 @@ FIGURES = (
     Figure(
         "word-map",
         "Where the most biased words of a model lie before and after debiasing.",
-        _drawings,
         _draw,
+        question=DEBIASING,
+        drawings=_drawings,
         group="mitigation",
         reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
         "untouched model. Two clouds that stay apart after debiasing can still be told from each "
