@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
 from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
@@ -76,12 +75,6 @@ def frequency_shown(found):
         )
         for both in pairs
     ]
-
-
-def shares_shown(found):
-    """The shares that are within the axis; others are marked at its edge."""
-    shares = found["shuffled"]["share"]
-    return list(shares[shares.between(*SHARES_DRAWN)])
 
 
 def trade_off_shown(found):
@@ -281,7 +274,6 @@ def numbers_of(table, *columns):
 SHOWN = {
     "correlations": correlations_shown,
     "rank-intervals": ranks_shown,
-    "shuffled": shares_shown,
     "quality-ranks": quality_shown,
     "query-ranks": query_ranks_shown,
     "trade-off": trade_off_shown,
