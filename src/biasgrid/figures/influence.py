@@ -14,7 +14,7 @@ from .figure import Drawing, Example, Figure, cells_of
 from .frame import Frame, empty_page, styled
 from .palette import in_order, unit_looks
 from .rows import from_tables, rows_of, units_of
-from .text import SMALL, fit_text, shorten, unit_label
+from .text import SMALL, fit_text, shared_half, shorten, unit_label
 from .types.rows import height, rows
 from .visuals import few_ticks, legend_line, no_mark
 
@@ -67,16 +67,16 @@ def influence(
     looks = unit_looks(units_of(influence))
     looks = {unit: looks[unit] for unit in in_order(drawn["series"])}
     page = Frame(title)
-    shared, queries = _short_queries([query for query, *_ in words])
+    shared, queries = shared_half([query for query, *_ in words])
     names = {
         row: f"{shorten(row[2], 30)} ({shorten(sic(row[1]), 40)})\n"
         + fit_text(shorten(query, 60), NAME * page.width, SMALL)
         for row, query in zip(words, queries, strict=True)
     }
     page.note = (
-        f"The {len(words)} words that move a score farthest{shared}: how far it moves when the word is left out (of "
-        "pairs: with its partner), in standard errors of that score (bootstrap over words); to the right, it rises. "
-        "A move has no interval: it is exact for these words."
+        f"The {len(words)} words that move a score farthest{f', all of {shared}' * bool(shared)}: how far it moves "
+        "when the word is left out (of pairs: with its partner), in standard errors of that score (bootstrap over "
+        "words); to the right, it rises. A move has no interval: it is exact for these words."
     )
     scores = table.groupby(KEYS)["moved"].apply(lambda moved: np.isfinite(moved).all())
     if not scores.all():
@@ -110,14 +110,6 @@ def influence(
     if len(cut):
         legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
     return page.done(legend)
-
-
-def _short_queries(queries: list[str]) -> tuple[str, list[str]]:
-    """What all queries begin with, for a note; and the queries without it."""
-    halves = [sic(query).partition(" wrt ") for query in queries]
-    if len({first for first, *_ in halves}) > 1 or not halves[0][2]:
-        return "", [sic(query) for query in queries]
-    return f", all of {halves[0][0]}", [f"wrt {second}" for *_, second in halves]
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:

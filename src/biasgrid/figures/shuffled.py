@@ -63,7 +63,7 @@ def shuffled_text(
     if drawn["share"].isna().all():
         return empty_page(title, "no share is known.")
     corpora = list(dict.fromkeys(drawn["corpus"]))
-    looks = {}
+    looks: dict[tuple[str, bool], Look] = {}
     for corpus, look in model_looks(corpora).items():
         looks |= {(corpus, True): look, (corpus, False): look | OPEN | {"markeredgecolor": look["color"]}}
     drawn = drawn.sort_values("metric", key=lambda keys: keys.map(metrics.index), kind="stable")
