@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.numbers import coefficient, decimal, interval, typeset, typographic
+from biasgrid.numbers import coefficient, decimal, interval, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
 from validation.planted_bias.pictures import metrics_of
@@ -78,20 +78,22 @@ def frequency_shown(found):
 
 
 def trade_off_shown(found):
-    """Of each method: how much bias it removes, and how much quality it keeps."""
+    """Of each method: how much bias it removes, and how much quality it keeps, on average and at most."""
     table = found["mitigation"][found["mitigation"]["before"] > 0]
     table = table.assign(kept=table["after"] / table["before"])
     shown = []
     for _, part in table.groupby(["model", "debias"]):
-        removed = (1 - part.loc[part["group"] == "metric", "kept"]).clip(lower=-1).mean()
-        kept = part.loc[part["group"] == "similarity", "kept"].mean()
-        shown += [removed, kept] if np.isfinite([removed, kept]).all() else []
+        removed = (1 - part.loc[part["group"] == "metric", "kept"]).clip(lower=-1)
+        kept = part.loc[part["group"] == "similarity", "kept"]
+        is_drawn = removed.notna().any() and kept.notna().any()
+        shown += [removed.mean(), kept.mean(), removed.max(), kept.max()] if is_drawn else []
     return shown
 
 
 def hidden_shown(found):
     hidden = found["mitigation"][found["mitigation"]["group"] == "hidden"]
-    return [*hidden[["before", "after"]].to_numpy().ravel(), *map(correlation, hidden["after"].dropna())]
+    untouched = hidden.drop_duplicates(["model", "measure"])["before"]
+    return [*untouched, *hidden["after"]]
 
 
 def influence_shown(found):
@@ -108,9 +110,9 @@ def order_shown(found):
 
 
 def before_after_shown(found):
-    """How long bars are: what is left of a metric's bias."""
+    """What is left of a metric's bias."""
     table = found["mitigation"]
-    return list((table["after"] / table["before"])[table["after"] < table["before"]])
+    return [share(left) for left in table["after"] / table["before"]]
 
 
 def word_maps_shown(found):

@@ -9,10 +9,11 @@ import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
 from biasgrid.figures.frame import PAGE, empty_page, styled
-from biasgrid.figures.layout import add_panels, label_marks
+from biasgrid.figures.layout import add_panels
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, Look
 from biasgrid.figures.rows import read_table
 from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.figures.types.scatter import label_marks
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
@@ -162,9 +163,8 @@ def _draw_points(
     by_value = np.argsort(points[:, 1], kind="stable").tolist()
     extremes = list(dict.fromkeys([*by_value[:NAMED], *by_value[::-1][:NAMED]]))
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
-    marks = (places[order] - low) / (high - low) * size
     texts = [str(part["phenomenon"].iloc[i]) for i in extremes]
-    label_marks(axes, marks, texts, SIZE, room=size, reach=0.9)
+    label_marks(axes, points[order], texts, room=size, reach=0.9)
 
 
 def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
 from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
-from biasgrid.figures.layout import add_axes, free_places, page
+from biasgrid.figures.layout import add_axes, page
 from biasgrid.figures.palette import GREY, NO_FILL, series_mark
 from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.figures.types.scatter import free_places
 from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
 

@@ -12,10 +12,11 @@ from ..resources import find_file
 from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_axes, label_marks, page
+from .layout import add_axes, page
 from .palette import DASHED, GREY, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
 from .rows import read_table
+from .types.scatter import label_marks
 from .visuals import legend_line
 
 if TYPE_CHECKING:
@@ -111,9 +112,8 @@ def ratings(
     axes.set_ylabel(f"{measure}: ← {poles[1]}   |   {poles[0]} →")
     axes.spines["left"].set_visible(True)
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
-    marks = (points[order] - low) / (end - low) * size
     texts = [names[i] for i in extremes]
-    label_marks(axes, marks, texts, size)
+    label_marks(axes, points[order], texts)
     return figure
 
 
