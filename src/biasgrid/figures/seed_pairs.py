@@ -74,8 +74,8 @@ def seed_pairs(
     page = Frame(
         f"How well does each pair stand for the direction of all? {criterion}",
         f"{unit_label((model, debias), labels)}: {of_list}, {len(rows)} pairs. Cosine of a pair's difference with "
-        "the first principal component of pairs, and the share of variance that lies along that component. There are no "
-        "intervals: these are the pairs themselves, not a sample.",
+        "the first principal component of pairs, and the share of variance that lies along that component. There are "
+        "no intervals: these are the pairs themselves, not a sample.",
     )
     heads = {"cosine": "Cosine", "share": "Share of variance"}
     panels = page.panels(heads, height(names), labels=width(names))
