@@ -18,7 +18,7 @@ picture, the name to list, and how to read it. `biasgrid list figures` prints th
 included. This page is generated (`make pictures`).
 
 ```yaml
-figures: [rankings, correlations, scores, rank-intervals, order]
+figures: [rankings, correlations, scores, rank-intervals]
 ```
 
 A list replaces the default, so name all that you want. Some kinds need something in the study, as said below.

@@ -38,7 +38,9 @@ from matplotlib.text import Text
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+import biasgrid as bg
 from biasgrid import figures, tables
+from biasgrid.api import published
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
@@ -345,6 +347,7 @@ def declared() -> dict[str, Picture]:
         *(OfStudy(gallery.stem(name), name, example) for name, example in kinds.items() if example),
         *(OfStudy(stem, *shown) for stem, shown in OTHERS.items()),
         OfTable("concepts", CONCEPTS),
+        *(OfTable(stem, picture) for stem, picture in PAPER.items()),
     ]
     for file in sorted((ROOT / "validation").glob("*/pictures.py")):
         module = import_module(f"validation.{file.parent.name}.pictures")
@@ -361,6 +364,19 @@ CONCEPTS = experiments.Picture(
     lambda results: only(read("scores", results / "embedded" / "scores.csv"), ONE_QUERY),
     concepts.flow,
 )
+# the figures of WEFE's case study, from what was printed: stem -> the kind, and what it shows
+PAPER = {
+    stem: experiments.Picture(
+        "biasgrid.published",
+        "published",
+        lambda results, quantity=quantity: only(bg.published("case_study").frame, {"quantity": quantity}),
+        lambda table, kind=kind: published.draw(table, kind, {}),
+    )
+    for stem, kind, quantity in (
+        ("paper-rankings", "rankings-by-criterion", "rank"),
+        ("paper-correlations", "correlations", ["rank", "correlation"]),
+    )
+}
 PICTURES = declared()
 
 

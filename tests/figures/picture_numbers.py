@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.numbers import coefficient, decimal, interval, share, typeset, typographic
+from biasgrid.numbers import coefficient, interval, plain, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
 from validation.planted_bias.pictures import metrics_of
@@ -51,6 +51,16 @@ def correlations_shown(found):
     return [
         correlation(value) for value in table["correlation"][table["metric_a"] > table["metric_b"]].dropna()
     ]
+
+
+def printed_shown(quantity, write=float):
+    """The printed numbers of a quantity."""
+
+    def numbers(found):
+        table = found["published"]
+        return [write(value) for value in table.loc[table["quantity"] == quantity, "published"]]
+
+    return numbers
 
 
 def means_shown(found):
@@ -102,11 +112,6 @@ def influence_shown(found):
     errors = found["intervals"].query("kind == 'jackknife'")[[*keys, "standard_error"]].drop_duplicates()
     table = found["influence"].merge(errors, on=keys, how="left")
     return list((table["influence"] / table["standard_error"]).dropna())
-
-
-def order_shown(found):
-    table = found["order"]["share_of_resamples"]
-    return [f"{share * 100:.0f}" for share in table if 0.005 <= share < 0.995]
 
 
 def before_after_shown(found):
@@ -170,14 +175,11 @@ def ratings_shown(found):
     return [float(x) for word in value.index.intersection(rated.index) for x in (rated[word], value[word])]
 
 
-def weat_shown(found):
-    """Effect sizes, as they are printed and ours."""
-    table = found["comparison"][found["comparison"]["quantity"].str.endswith(": value")]
-    return [
-        typeset(value, form=decimal)
-        for value in table[["published", "ours"]].to_numpy().ravel()
-        if value == value
-    ]
+def comparison_shown(found):
+    """Printed numbers, and ours in three digits."""
+    table = found["comparison"]
+    printed = [typeset(value, form=plain) for value in table["published"]]
+    return [*printed, *(typeset(value) for value in table["ours"].dropna())]
 
 
 def concepts_shown(found):
@@ -300,13 +302,15 @@ SHOWN = {
     "planted-example": example_shown,
     "planted-claims": lambda found: [typeset(value) for value in found["claims"]["value"].dropna()],
     "planted-downstream": numbers_of("downstream", "value", "low", "high"),
+    "comparison": comparison_shown,
     "concepts": concepts_shown,
+    "paper-rankings": printed_shown("rank"),
+    "paper-correlations": printed_shown("correlation", correlation),
     "analogies": lambda found: [answer.replace("_", " ") for answer in found["analogies"]["answer"][:9]],
     "before-after": before_after_shown,
     "directions": lambda found: [f"{angle:.1f}°" for angle in found["directions"]["angle"]],
     "influence": influence_shown,
     "null": null_shown,
-    "order": order_shown,
     "pair-differences": differences_shown,
     "phenomena": means_shown,
     "phenomenon-correlations": frequency_shown,
@@ -315,7 +319,6 @@ SHOWN = {
     "ratings": ratings_shown,
     "score-distributions": distributions_shown,
     "sentiment": sentiments_shown,
-    "weat-table": weat_shown,
     "word-map": word_maps_shown,
     "word-set-map": set_map_shown,
 }

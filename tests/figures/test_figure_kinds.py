@@ -160,7 +160,10 @@ def test_a_label_draws_the_figures_anew_and_what_none_shows_does_not(root):
         ),
         (["word-map"], "unknown kind of figure 'word-map'; did you mean 'word-set-map'?"),
         (["null"], "unknown kind of figure 'null'"),
-        (["order"], "figures: 'order' needs inference with a bootstrap; leave it out"),
+        (
+            ["influence"],
+            "figures: 'influence' needs inference with a bootstrap and sensitivity; leave it out",
+        ),
     ],
 )
 def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
@@ -168,6 +171,18 @@ def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
         Study.of(grid_config() | {"figures": listed}, root=root)
     assert says in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_former_name_stands_for_the_kind_that_shows_the_same_once_and_is_said(root):
+    listed = ["rankings", "bars-by-query", "bars-by-model", "correlations"]
+    with pytest.warns(UserWarning, match="figure 'bars-by-model' is gone: 'scores' shows the same"):
+        study = Study.of(grid_config() | {"figures": listed}, root=root)
+    assert study.config.figures == ["rankings", "scores", "correlations"]
+    with pytest.warns(UserWarning, match="'bars-by-query' is gone"):
+        study = Study.of(grid_config() | {"figures": ["bars-by-query", "scores"]}, root=root)
+    assert study.config.figures == ["scores"]
+    assert set(figures.registry.FORMER.values()) <= set(figures.REGISTRY)
+    assert figures.REGISTRY.keys().isdisjoint(figures.registry.FORMER)
 
 
 def test_a_users_file_is_a_kind_of_figure(plugin, root, tmp_path, monkeypatch):

@@ -64,6 +64,8 @@ def heat(
             {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
         )
         of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
+        # inside of the panel: no matter of the layout, which would measure each
+        of_cell["in_layout"] = False
         axes.text(
             column + 0.5,
             row + 0.5,
