@@ -68,23 +68,14 @@ def means_shown(found):
 
 
 def frequency_shown(found):
-    """The correlations with frequency, and their intervals, as they are written."""
+    """The rank correlations with frequency, and their intervals, as they are written."""
     table = found["phenomenon_correlations"]
-    table = table[table["quantity"] == "frequency"]
-    pairs = zip(
-        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
-        strict=True,
+    table = table[(table["quantity"] == "frequency") & (table["method"] == "spearman")]
+    texts = (
+        typographic(f"{coefficient(row.correlation)} {interval(row.ci_low, row.ci_high, form=coefficient)}")
+        for row in table.itertuples()
     )
-    return [
-        " ".join(
-            typographic(
-                f"{sign} = {coefficient(row['correlation'])} "
-                f"{interval(row['ci_low'], row['ci_high'], form=coefficient)}"
-            )
-            for sign, row in zip("rρ", both, strict=True)
-        )
-        for both in pairs
-    ]
+    return [word for text in texts for word in text.split()]
 
 
 def trade_off_shown(found):
@@ -122,11 +113,6 @@ def before_after_shown(found):
 
 def word_maps_shown(found):
     return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
-
-
-def set_map_shown(found):
-    """Names of words; some have no room."""
-    return found["evaluations"][0]["set_map"]["words"][:5]
 
 
 def extremes_shown(found):
@@ -320,5 +306,4 @@ SHOWN = {
     "score-distributions": distributions_shown,
     "sentiment": sentiments_shown,
     "word-map": word_maps_shown,
-    "word-set-map": set_map_shown,
 }

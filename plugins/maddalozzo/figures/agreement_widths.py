@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 DOTTED: Look = {"linestyle": ":", "linewidth": 0.9}
-SIDES = {"agreement": "share of pairs with one bias in both versions", "kappa": "agreement beyond chance"}
+SIDES = {"agreement": "Share of pairs with one bias in both versions", "kappa": "Agreement beyond chance"}
 NOTE = (
     "Two versions of a pair agree if both have a bias to the same side, or both none; a difference of "
     "log-likelihoods up to the width is none. Dotted: versions in random order, by chance. Agreement beyond chance "
@@ -62,7 +62,7 @@ def agreement_widths(
         return empty_page(title, "no query has scores.")
     looks = {query: series_mark(i) for i, query in enumerate(sorted(rows["query"].unique()))}
     heads = {
-        (*unit, side): f"{labels.get(unit[0], unit[0])}, {labels.get(unit[1], unit[1])}\n{text}"
+        (*unit, side): f"{text}\n{labels.get(unit[0], unit[0])}, {labels.get(unit[1], unit[1])}"
         for unit in units
         for side, text in SIDES.items()
     }

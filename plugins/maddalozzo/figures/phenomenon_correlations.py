@@ -79,7 +79,7 @@ def phenomenon_correlations(
     rows = rows[rows["method"] == METHOD].set_index(["metric", "model", "debias", "of"])
     heads = {
         unit: f"{labels.get(unit[0], unit[0])}\n{_panel_name(unit, of_frequency, labels)}\n"
-        + ", ".join([*_coefficient(rows, unit), f"n = {len(part)}"])
+        + ", ".join([f"n = {len(part)}", *_coefficient(rows, unit)])
         for unit, part in parts.items()
     }
     axis = "mean occurrences of the words" if of_frequency else f"{what} in the corpus"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HEIGHT = 1.2  # inches
-BAR: Look = {"color": LESS_LIGHT, "edgecolor": "white", "linewidth": 0.6}
+BAR: Look = {"facecolor": LESS_LIGHT, "edgecolor": "white", "linewidth": 0.6}
 MEAN: Look = {"color": "black", "linewidth": 1.4}
 
 
