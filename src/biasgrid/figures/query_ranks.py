@@ -16,7 +16,18 @@ from .frame import MARGIN, Frame, empty_page, styled
 from .palette import GREY, Look, model_looks
 from .rank_intervals import INTERVAL
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, shared_half, text_width, unit_label
+from .text import (
+    BOLD,
+    LONGEST_ROW,
+    NORMAL,
+    SMALL,
+    fit_text,
+    line_count,
+    shared_half,
+    shorten,
+    text_width,
+    unit_label,
+)
 from .types.heat import heat
 from .types.rows import height, rows, width
 from .visuals import above_names, legend_line
@@ -87,7 +98,8 @@ def query_ranks(
     head_width = text_width(head, NORMAL) * BOLD + 0.1
     if head_width > inches + 0.2:
         head, head_width, names = "", 0.0, [*map(sic, order)]
-    of_queries = {query: fit_text(name, inches, SMALL) for query, name in zip(order, names, strict=True)}
+    names = [fit_text(shorten(name, LONGEST_ROW), inches, SMALL) for name in names]
+    of_queries = dict(zip(order, names, strict=True))
     of_columns = {
         key: f"{letter}  {fit_text(_name(key, labels), inches - 0.15, SMALL)}"
         for key, letter in zip(keys, letters, strict=True)
@@ -192,7 +204,7 @@ def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
 
 def _name(column: Column, labels: Mapping[str, str]) -> str:
     metric, model, debias = column
-    return f"{labels.get(metric, metric)}, {unit_label((model, debias), labels)}"
+    return shorten(f"{labels.get(metric, metric)}, {unit_label((model, debias), labels)}", LONGEST_ROW)
 
 
 def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) -> str:
