@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
-from biasgrid.numbers import coefficient, interval, plain, typeset, typographic
+from biasgrid.numbers import coefficient, interval, plain, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
 from validation.planted_bias.pictures import metrics_of
@@ -69,46 +68,33 @@ def means_shown(found):
 
 
 def frequency_shown(found):
-    """The correlations with frequency, and their intervals, as they are written."""
+    """The rank correlations with frequency, and their intervals, as they are written."""
     table = found["phenomenon_correlations"]
-    table = table[table["quantity"] == "frequency"]
-    pairs = zip(
-        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
-        strict=True,
+    table = table[(table["quantity"] == "frequency") & (table["method"] == "spearman")]
+    texts = (
+        typographic(f"{coefficient(row.correlation)} {interval(row.ci_low, row.ci_high, form=coefficient)}")
+        for row in table.itertuples()
     )
-    return [
-        " ".join(
-            typographic(
-                f"{sign} = {coefficient(row['correlation'])} "
-                f"{interval(row['ci_low'], row['ci_high'], form=coefficient)}"
-            )
-            for sign, row in zip("rρ", both, strict=True)
-        )
-        for both in pairs
-    ]
-
-
-def shares_shown(found):
-    """The shares that are within the axis; others are marked at its edge."""
-    shares = found["shuffled"]["share"]
-    return list(shares[shares.between(*SHARES_DRAWN)])
+    return [word for text in texts for word in text.split()]
 
 
 def trade_off_shown(found):
-    """Of each method: how much bias it removes, and how much quality it keeps."""
+    """Of each method: how much bias it removes, and how much quality it keeps, on average and at most."""
     table = found["mitigation"][found["mitigation"]["before"] > 0]
     table = table.assign(kept=table["after"] / table["before"])
     shown = []
     for _, part in table.groupby(["model", "debias"]):
-        removed = (1 - part.loc[part["group"] == "metric", "kept"]).clip(lower=-1).mean()
-        kept = part.loc[part["group"] == "similarity", "kept"].mean()
-        shown += [removed, kept] if np.isfinite([removed, kept]).all() else []
+        removed = (1 - part.loc[part["group"] == "metric", "kept"]).clip(lower=-1)
+        kept = part.loc[part["group"] == "similarity", "kept"]
+        is_drawn = removed.notna().any() and kept.notna().any()
+        shown += [removed.mean(), kept.mean(), removed.max(), kept.max()] if is_drawn else []
     return shown
 
 
 def hidden_shown(found):
     hidden = found["mitigation"][found["mitigation"]["group"] == "hidden"]
-    return [*hidden[["before", "after"]].to_numpy().ravel(), *map(correlation, hidden["after"].dropna())]
+    untouched = hidden.drop_duplicates(["model", "measure"])["before"]
+    return [*untouched, *hidden["after"]]
 
 
 def influence_shown(found):
@@ -120,18 +106,13 @@ def influence_shown(found):
 
 
 def before_after_shown(found):
-    """How long bars are: what is left of a metric's bias."""
+    """What is left of a metric's bias."""
     table = found["mitigation"]
-    return list((table["after"] / table["before"])[table["after"] < table["before"]])
+    return [share(left) for left in table["after"] / table["before"]]
 
 
 def word_maps_shown(found):
     return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
-
-
-def set_map_shown(found):
-    """Names of words; some have no room."""
-    return found["evaluations"][0]["set_map"]["words"][:5]
 
 
 def extremes_shown(found):
@@ -283,7 +264,6 @@ def numbers_of(table, *columns):
 SHOWN = {
     "correlations": correlations_shown,
     "rank-intervals": ranks_shown,
-    "shuffled": shares_shown,
     "quality-ranks": quality_shown,
     "query-ranks": query_ranks_shown,
     "trade-off": trade_off_shown,
@@ -326,5 +306,4 @@ SHOWN = {
     "score-distributions": distributions_shown,
     "sentiment": sentiments_shown,
     "word-map": word_maps_shown,
-    "word-set-map": set_map_shown,
 }

@@ -43,8 +43,8 @@ def rounded(number) -> float:
 
 
 def numbers_of(figure) -> Counter:
-    """Places of marks, ends of lines, lengths of bars, and what is written, whole and word by word; no axes and no
-    legends."""
+    """Places of marks, ends of lines, lengths of bars, and what is written, whole and word by word, heads of panels
+    too; no axes and no legends."""
     shown = Counter()
     for axes in figure.axes:
         for bar in axes.patches:
@@ -54,7 +54,7 @@ def numbers_of(figure) -> Counter:
         for marks in axes.collections:
             places = marks.get_segments() if isinstance(marks, LineCollection) else [marks.get_offsets()]
             shown.update(rounded(x) for part in places for x in np.ma.getdata(part).ravel())
-    for text in (*figure.texts, *(text for axes in figure.axes for text in axes.texts)):
+    for text in (*figure.texts, *(t for axes in figure.axes for t in (axes._left_title, *axes.texts))):
         whole = " ".join(text.get_text().split())
         shown.update({whole, *(re.sub(r"[()\N{DAGGER}]", "", part) for part in whole.split())})
     return shown

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..files import slug
-from ..numbers import decimal
-from .figure import Drawing, Example, Figure, cells_of, count_range, group_by_size, labels, pages
-from .frame import styled
-from .methods import add_blocks, method_label, missing_values, ordered_methods, rows_of_group
-from .palette import LESS_LIGHT, MORE_LIGHT, Look
+from ..numbers import decimal, share
+from .figure import Drawing, Example, Figure, cells_of, count_range, labels
+from .frame import MARGIN, Frame, styled
+from .methods import method_label, ordered_methods, reasons, rows_of_group
+from .palette import in_order
 from .questions import DEBIASING
 from .rows import from_tables
-from .text import BOLD, DAGGER, LONGEST_HEAD, SMALL, shorten, text_width
-from .visuals import legend_area, legend_mark, no_mark
+from .text import DAGGER, LONGEST_HEAD, LONGEST_ROW, SMALL, fit_text, shorten, wrap_text
+from .types.heat import heat
+from .types.rows import height, width
+from .visuals import legend_area, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,104 +27,99 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-METRICS = 7  # of a figure: what a page is wide enough for
-LONGEST = 1.25  # times the untouched value: where a bar is cut off
+CELL = 0.42, 0.75  # inches of a column at least, and at most
+DARKEST = 200.0  # per cent of the untouched value
 
 
 @styled
-def before_after(
-    table: pd.DataFrame,
-    labels: Mapping[str, str],
-    criterion: str,
-    models: Sequence[str] = (),
-    metrics: Sequence[str] = (),
-) -> figure.Figure:
-    """What every metric says before and after every method: one block per model, one column per metric, one row per
-    method.
+def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
+    """How much of every metric's bias is left under every method: a heat map per model, a row per method, a column
+    per metric.
 
-    A table with bars in its cells, which reads fastest where there are hundreds of numbers: a cell's number is the
-    value after, in the metric's own units (0 = unbiased; the untouched value is on top of the column); its bar is
-    this value divided by the untouched one, so that metrics and models of any scale compare. A bar that ends
-    before the cell's line is blue, less bias than untouched; a longer one is orange, and is cut off, with a pointed
-    end, at LONGEST times the untouched value. A method that lost queries is compared with the untouched model on
-    the others, and has a dagger. `models` and `metrics`: those of this figure, where there are others.
+    A cell is the value after debiasing in per cent of the untouched model's on the same queries: blue below 100, red
+    above, darkest at DARKEST. The untouched value itself, in the metric's own units (0 = unbiased), stands
+    on top of the column. A method that lost queries has a dagger.
     Raises BiasgridError where the table has no rows of group "metric" and the criterion.
     """
-    import pandas as pd
+    from matplotlib import colormaps
 
     rows = rows_of_group(table, "before_after", criterion, "metric")
-    rows = rows[rows["model"].isin(models or set(rows["model"]))]
-    rows = rows[rows["measure"].isin(metrics or set(rows["measure"]))]
     n = rows.loc[rows["after"].notna(), "n"]
     queries = f"n = {count_range(n)}" if len(n) else "n = 0"
+    page = Frame(
+        f"How much of the bias is left after debiasing? {criterion}",
+        f"In % of the untouched model's, on the same queries ({queries}). Bias: distance from the metric's neutral "
+        "value, mean over the queries; the untouched model's stands on top, in the metric's units. Methods go by the "
+        "share that they remove, over all models. The table has no intervals of these means.",
+    )
+    order = ordered_methods(table, criterion)
+    names = {"none": method_label(labels, "none")}
+    names |= {key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26) for key in order}
     metrics = sorted(rows["measure"].unique())
-    fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
-    untouched_values = fullest.groupby(["model", "measure"])["before"].first()
-    # two digits of the smallest untouched value that is not zero
-    smallest = untouched_values[untouched_values > 0].groupby("measure").min()
-    digits = (1 - np.floor(np.log10(smallest))).clip(2, 4).reindex(metrics, fill_value=2).astype(int)
-    cells = pd.MultiIndex.from_frame(rows[["model", "measure"]])
-    fewer = rows["after"].notna() & ~np.isclose(
-        rows["before"], untouched_values.reindex(cells), rtol=1e-9, atol=0
-    )
-    # nothing to nothing is no change
-    ratio = (rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 1.0)
-    text = [
-        "n/a" if np.isnan(after) else f"{decimal(after, digits[metric])}{DAGGER * is_on_fewer}"
-        for metric, after, is_on_fewer in zip(rows["measure"], rows["after"], fewer, strict=True)
-    ]
-    rows = rows.assign(ratio=ratio, text=text)
-    top = {cell: decimal(value, digits[cell[1]]) for cell, value in untouched_values.items()}
-    numbers = 0.08 + max(
-        [text_width(x, SMALL) for x in text] + [text_width(x, SMALL) * BOLD for x in top.values()]
-    )
-
+    room = page.width - 2 * MARGIN - width(names)
+    cell = float(np.clip(room / len(metrics), *CELL))
+    # more metrics than a row has room for go on below
+    parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))
+    models = [model for model, _ in in_order((model, "none") for model in rows["model"])]
+    heads = {(model, i): labels.get(model, model) for model in models for i in range(len(parts))}
+    matrices = {model: _cells(rows[rows["model"] == model], order) for model in models}
+    heights = {
+        (model, i): height({key: names[key] for key in matrices[model][0].index}) for model, i in heads
+    }
+    panels = page.panels(heads, heights, least=width(names) + len(parts[0]) * cell - 0.08)
+    for (model, i), axes in panels.items():
+        shares, texts = matrices[model]
+        shares, texts = shares.reindex(columns=parts[i]), texts.reindex(columns=parts[i], fill_value="n/a")
+        columns = [
+            fit_text(shorten(labels.get(key, key), LONGEST_HEAD), cell - 0.04, SMALL) for key in parts[i]
+        ]
+        bold = {(0, column): {"weight": "bold"} for column in range(len(columns))}
+        of_rows = [names[key] for key in shares.index]
+        heat(axes, shares.clip(upper=DARKEST), texts, ends=(0, DARKEST), names=(of_rows, columns), looks=bold)
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+    blue, red = (colormaps["RdBu_r"](place) for place in (0.2, 0.8))
     legend = [
-        ("untouched value", legend_mark(color="black", marker="|", markersize=8, markeredgewidth=0.9)),
+        ("less bias than untouched", legend_area(facecolor=blue)),
+        ("more bias than untouched", legend_area(facecolor=red)),
     ]
-    if (ratio <= 1).any():
-        legend.append(("less bias than untouched", legend_area(facecolor=LESS_LIGHT)))
-    if (ratio > 1).any():
-        legend.append(("more bias than untouched", legend_area(facecolor=MORE_LIGHT)))
-    if (ratio > LONGEST).any():
-        arrow_mark = legend_mark(color=MORE_LIGHT, marker=">", markersize=5)
-        legend.append((f"cut off: over {LONGEST:g} times the untouched value", arrow_mark))
-    if fewer.any():
-        legend.append((f"{DAGGER} before and after on fewer queries", no_mark()))
-    figure, panels, places = add_blocks(
-        f"{criterion}: bias before and after debiasing",
-        "Numbers: distance from the metric's neutral value, mean over the queries "
-        f"({queries}); 0 = unbiased. Bars: this value as a share of the untouched one. Methods go by the share of "
-        "bias that they remove, over all models.",
-        rows,
-        ordered_methods(table, criterion),
-        labels,
-        {metric: shorten(labels.get(metric, metric), LONGEST_HEAD) for metric in metrics},
-        legend + missing_values(rows["after"], rows["status"]),
-        first=method_label(labels, "none"),
-        need=numbers + 0.29,
-        most=numbers + 0.7,
-        gap=0.06,
+    if any(texts.map(lambda text: DAGGER in text).any(axis=None) for _, texts in matrices.values()):
+        legend.append((f"{DAGGER} both on fewer queries", no_mark()))
+    if rows["after"].isna().any():
+        legend.append((f"n/a: no value ({reasons(rows.loc[rows['after'].isna(), 'status'])})", no_mark()))
+    return page.done(legend)
+
+
+def _cells(rows: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What is left in per cent, and what is written, of one model: a row per method below the untouched model's."""
+    import pandas as pd
+
+    fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
+    untouched = fullest.groupby("measure")["before"].first()
+    # nothing to nothing is no change
+    left = (100 * rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 100.0)
+    fewer = ~np.isclose(rows["before"], rows["measure"].map(untouched), rtol=1e-9, atol=0)
+    texts = [_text(value, bool(is_fewer)) for value, is_fewer in zip(left, fewer, strict=True)]
+    top = untouched.map(lambda x: decimal(x, int(np.clip(1 - np.floor(np.log10(x)), 1, 4)) if x else 2))
+    shares, written = (
+        pd.concat(
+            [
+                of_untouched.to_frame("none").T,
+                rows.assign(cell=cells).pivot(index="debias", columns="measure", values="cell"),
+            ]
+        )
+        for of_untouched, cells in ((untouched * 0 + 100, left), (top, texts))
     )
-    for (model, metric), axes in panels.items():
-        # bars begin right of the numbers
-        width = axes.get_position().width * figure.get_figwidth()
-        axes.set_xlim(-LONGEST * numbers / (width - numbers), LONGEST)
-        axes.plot([1, 1], axes.get_ylim(), color="black", linewidth=0.9, zorder=3)
-        look: Look = {"va": "center", "ha": "right", "size": SMALL}
-        inset = -0.05 / (width - numbers) * LONGEST
-        axes.text(inset, places[model][None], top.get((model, metric), "n/a"), weight="bold", **look)
-        for row in rows[(rows["model"] == model) & (rows["measure"] == metric)].itertuples():
-            y = places[model][row.debias]
-            colour = LESS_LIGHT if row.ratio <= 1 else MORE_LIGHT
-            if not np.isnan(row.ratio):
-                axes.barh(y, min(row.ratio, LONGEST), height=0.13, color=colour, zorder=2)
-            if row.ratio > LONGEST:
-                axes.plot(LONGEST, y, marker=">", color=colour, markersize=5, clip_on=False, zorder=2)
-            axes.text(inset, y, row.text, **look)
-        axes.spines["bottom"].set_visible(False)
-        axes.set_xticks([])
-    return figure
+    index = ["none", *(key for key in order if key in shares.index)]
+    return shares.loc[index].astype(float), written.loc[index].fillna("n/a")
+
+
+def _text(left: float, is_fewer: bool) -> str:
+    """So many per cent of the untouched value."""
+    if np.isnan(left):
+        return "n/a"
+    much = "from 0" if np.isinf(left) else f"{left / 100:.0f} ×"
+    return (share(left / 100) if left < 1000 else much) + DAGGER * is_fewer
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -130,22 +128,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         methods = study.config.debias.get(criterion, {})
         criteria |= {cell.criterion: None for cell in study.grid.cells.values() if cell.debias in methods}
     for criterion in criteria:
-        cells = cells_of(study, [criterion])
-        spec = {"labels": labels(study, cells), "criterion": criterion}
-        debiased = [cell for cell in cells if cell.debias != "none"]
-        models = sorted({cell.model for cell in debiased})
-        states = {model: {cell.debias for cell in debiased if cell.model == model} for model in models}
-        heights = {model: 0.7 + 0.16 * len(of_model) for model, of_model in states.items()}
-        metrics = sorted({cell.metric for cell in debiased})
-        name = f"before-after-{slug(criterion)}"
-        groups = [
-            {"models": page_models, "metrics": columns}
-            for page_models in group_by_size(models, 8.1, heights.__getitem__)
-            for columns in group_by_size(metrics, METRICS, lambda _: 1)
-        ]
-        for drawing_name, (part,) in pages(name, groups, 1):
-            # a figure of all names no models and no metrics
-            yield Drawing(drawing_name, spec=spec | (part if len(groups) > 1 else {}))
+        spec = {"labels": labels(study, cells_of(study, [criterion])), "criterion": criterion}
+        yield Drawing(f"before-after-{slug(criterion)}", spec=spec)
 
 
 FIGURES = (
@@ -157,11 +141,10 @@ FIGURES = (
         drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
-        reading="A number is the mean distance of a metric's scores from neutral after debiasing; the "
-        "untouched model's is on top of the column, and 0 is no bias. A bar is that number as a share "
-        "of the untouched one, which the black line marks: blue ends before it (less bias), orange "
-        "goes beyond it (more). A dagger marks a method that lost queries and is compared on the "
-        "others.",
+        reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
+        "blue is less than untouched, red more, white the same. On top of each column is the untouched model's bias "
+        "in the metric's own units, where 0 is none: a large share of little bias may matter less than a small "
+        "share of much. A dagger marks a method that lost queries; both of its values are of the others.",
         example=Example(
             "debias",
             "before-after-gender",

@@ -9,12 +9,11 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from ..numbers import coefficient
-from .figure import Drawing, Example, Figure, Files, evaluations_of, labels, pages
-from .frame import MARGIN, PAGE, styled
-from .layout import add_panels
+from ..numbers import share
+from .figure import Drawing, Example, Figure, Files, evaluations_of, labels
+from .frame import Frame, styled
 from .methods import method_label
-from .palette import LESS, MORE, Look
+from .palette import LESS, MORE, NO_FILL, Look
 from .questions import DEBIASING
 from .visuals import legend_mark
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-PANELS = 16  # of a figure: what a page has room for
+HEIGHT = 1.5, 2.4  # inches of a map: of many, of few
 SIDES: list[Look] = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
 
 
@@ -39,6 +38,9 @@ def word_map(
     Raises BiasgridError where there is no map, maps of two models or two of a method, not two sides, or lists of
     different lengths.
     """
+    import pandas as pd
+    import seaborn
+
     if not maps:
         raise BiasgridError("word_map: nothing to draw, there are no maps")
     models = sorted({model for model, *_ in maps})
@@ -54,59 +56,53 @@ def word_map(
         if not len(points["words"]) == len(points["side"]) == len(points["xy"]):
             raise BiasgridError(f"word_map: {method!r} has words, side and xy of different lengths")
 
+    page = Frame(
+        f"Do the most biased words still fall into two sides? {criterion}",
+        f"{labels.get(models[0], models[0])}, t-SNE. Above each map: how many words a clustering still puts on "
+        "their former side; half is chance. The words are the most biased ones and no sample: no intervals.",
+    )
     heads = {
-        method: (
-            method_label(labels, method),
-            "no 2-means accuracy" if accuracy is None else f"2-means accuracy {coefficient(accuracy)}",
-        )
+        method: f"{method_label(labels, method)}: {share(accuracy)}"
         for _, method, _, accuracy in sorted(maps, key=lambda entry: entry[1] != "none")
     }
-    columns = min(len(heads), min((4, 3), key=lambda columns: -len(heads) % columns))
-    gap = 0.12
-    size = np.full(2, min(2.2, (PAGE[0] - 2 * MARGIN + gap) / columns - gap))
-    figure, panels, _ = add_panels(
-        f"{criterion}: the most biased words",
-        f"{labels.get(models[0], models[0])}, t-SNE. Two sides that stay apart can still be told from each other. "
-        "Accuracy: 0.5 = nothing left to recover, 1 = everything.",
-        heads,
-        columns,
-        size,
-        [
-            (str(labels.get(side, side)), legend_mark(markersize=4, **SIDES[i]))
-            for i, side in enumerate(sides)
-        ],
-        gap=gap,
-    )
+    panels = page.panels(heads, float(np.clip(page.width / len(heads), *HEIGHT)), least=1.5)
+    looks = dict(zip(sides, SIDES, strict=True))
     for _, method, points, _ in maps:
-        axes, xy, side = panels[method], np.asarray(points["xy"], dtype=float), np.asarray(points["side"])
+        words = pd.DataFrame(points["xy"], columns=["x", "y"], dtype=float).assign(side=points["side"])
         # in turns, so that neither side lies on the other
-        for turn in range(8):
-            for i, name in enumerate(sides):
-                side_xy = xy[side == name][turn::8]
-                axes.plot(*side_xy.T, linestyle="", markersize=2.4, markeredgewidth=0, alpha=0.75, **SIDES[i])
-        middle, reach = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0).max() * 0.54
-        axes.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach, reach], xticks=[], yticks=[])
-        axes.spines[:].set(visible=True, color="#BBBBBB")
-    return figure
+        words = words.loc[words.groupby("side").cumcount().sort_values(kind="stable").index]
+        axes = panels[method]
+        seaborn.scatterplot(
+            words,
+            x="x",
+            y="y",
+            hue="side",
+            style="side",
+            palette={side: look["color"] for side, look in looks.items()},
+            markers={side: look["marker"] for side, look in looks.items()},
+            s=7,
+            linewidth=0,
+            alpha=0.75,
+            legend=False,
+            ax=axes,
+        )
+        axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.spines[:].set(visible=True, color=NO_FILL)
+    return page.done(
+        [(str(labels.get(side, side)), legend_mark(markersize=4, **look)) for side, look in looks.items()]
+    )
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, entry in study.config.evaluation.items():
         if criterion in study.config.debias and entry.get("hidden") is not None:
             for model, evaluations in evaluations_of(study, criterion).items():
-                name = f"word-map-{slug(criterion)}-{model}"
-                for drawing_name, page_evaluations in pages(name, evaluations, PANELS):
-                    states = [evaluation.debias for evaluation in page_evaluations]
-                    spec = {
-                        "labels": labels(study, page_evaluations),
-                        "criterion": criterion,
-                        "states": states,
-                    }
-                    yield Drawing(
-                        drawing_name,
-                        {"evaluations": list(map(study.paths.evaluation_file, page_evaluations))},
-                        spec,
-                    )
+                yield Drawing(
+                    f"word-map-{slug(criterion)}-{model}",
+                    {"evaluations": list(map(study.paths.evaluation_file, evaluations))},
+                    {"labels": labels(study, evaluations), "criterion": criterion},
+                )
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -136,7 +132,7 @@ FIGURES = (
         group="mitigation",
         reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
         "untouched model. Two clouds that stay apart after debiasing can still be told from each "
-        "other. The accuracy above each panel says how well: .5 is chance. Distances mean something, "
+        "other. The share above each panel says how well; half is chance. Distances mean something, "
         "directions and axes do not.",
         example=Example(
             "debias",
