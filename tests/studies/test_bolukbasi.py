@@ -217,9 +217,9 @@ def test_figure(study, records):
         projections = records[0]["direct"]["projections"][end][:10]  # as many as the original prints
         assert [bar.get_width() for bar in axes.patches] == [x for _, x in projections]
         assert texts(axes) == [f"{x:.3f}" for _, x in projections]  # all from .1 to 1: three digits
-    heights = [bar.get_height() for bar in variance.patches]
-    assert heights[:10] == pytest.approx([100 * x for x in records[0]["direct"]["shares"]])
-    assert heights[10:] == pytest.approx([100 * x for x in records[0]["direct"]["random_shares"]])
+    lengths = [bar.get_width() for bar in variance.patches]
+    assert lengths[:10] == pytest.approx([100 * x for x in records[0]["direct"]["shares"]])
+    assert lengths[10:] == pytest.approx([100 * x for x in records[0]["direct"]["random_shares"]])
     with pytest.raises(BiasgridError, match="no projections"):
         professions({"shares": [], "random_shares": []}, [], "m", "Gender")
 

@@ -16,7 +16,7 @@ from .methods import method_label, ordered_methods, reasons, rows_of_group
 from .palette import in_order
 from .questions import DEBIASING
 from .rows import from_tables
-from .text import DAGGER, LONGEST_HEAD, LONGEST_ROW, SMALL, fit_text, shorten, wrap_text
+from .text import BOLD, DAGGER, LONGEST_HEAD, LONGEST_ROW, NORMAL, SMALL, fit_text, shorten, wrap_text
 from .types.heat import heat
 from .types.rows import height, width
 from .visuals import legend_area, no_mark
@@ -61,7 +61,11 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     # more metrics than a row has room for go on below
     parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))
     models = [model for model, _ in in_order((model, "none") for model in rows["model"])]
-    heads = {(model, i): labels.get(model, model) for model in models for i in range(len(parts))}
+    heads = {
+        (model, i): fit_text(labels.get(model, model), len(parts[i]) * cell / BOLD, NORMAL)
+        for model in models
+        for i in range(len(parts))
+    }
     matrices = {model: _cells(rows[rows["model"] == model], order) for model in models}
     heights = {
         (model, i): height({key: names[key] for key in matrices[model][0].index}) for model, i in heads

@@ -12,23 +12,23 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import slug
-from ..numbers import share, typeset
+from ..numbers import share
 from .figure import Drawing, Example, Figure, Files, evaluations_of
-from .frame import MARGIN, PAGE, styled
-from .layout import add_axes, page
-from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL
+from .frame import Frame, styled
+from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL, Look
+from .projections import EXACT, PANEL, ROW, word_bars
 from .questions import WORDS
-from .text import LARGE, SMALL, text_width
-from .visuals import legend_area
+from .text import LONGEST_HEAD, SMALL, shorten
+from .visuals import few_ticks, legend_area
 
 if TYPE_CHECKING:
     from matplotlib import figure
+    from matplotlib.axes import Axes
 
     from ..planned import Planned
 
 MOST = 12  # words of each end, where no other number was printed
-ROW = 0.175  # inches of a bar and its word
-NUMBER = 0.4  # inches of a projection's number
+RANDOM: Look = {"facecolor": "white", "edgecolor": "#666666", "linewidth": 0.7}
 
 
 @styled
@@ -64,76 +64,53 @@ def professions(
     # in the order of the study: a record's keys are sorted
     ends = [*expected_words] or [*direct["projections"]]
     most = max(map(len, expected_words.values()), default=0) or MOST
-    words_by_end = {
-        end: [(word, value) for word, value in words if value > 0][:most]
-        for end, words in direct["projections"].items()
-    }
+    words = {end: [(w, x) for w, x in direct["projections"][end] if x > 0][:most] for end in ends}
+    is_printed = {end: [word in expected_words.get(end, ()) for word, _ in words[end]] for end in ends}
     # without a word there is still room to say so
-    rows = max(1, *map(len, words_by_end.values()))
-    gap, head, foot = 0.35, 0.35, 0.5
-    shares = direct["shares"]
-    high, low = rows * ROW, 1.5
-    legend = [
-        *(
-            (text, legend_area(facecolor=colour))
-            for text, colour, printed in (
-                ("among the words that the original prints (bold)", LESS_LIGHT, True),
-                ("not among them", NO_FILL, False),
-            )
-            if any(
-                (word in expected_words.get(end, ())) == printed
-                for end in ends
-                for word, _ in words_by_end[end]
-            )
-        ),
-        ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
-        ("of as many random pairs (mean)", legend_area(facecolor="white", edgecolor="#666666")),
-    ]
-    figure, top = page(
-        f"{criterion}: the most extreme words",
-        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}"
-        f"{', words that have a side by definition left out' if excluded else ''}; below, what share of the variance "
-        "of the definitional pairs each principal component holds.",
-        legend,
-        PAGE[0],
-        head + high + head + low + foot,
+    rows = max(1, *map(len, words.values()))
+    left_out = ", words that have a side by definition left out" if excluded else ""
+    page = Frame(
+        f"Which words lie furthest from the middle? {criterion}",
+        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}{left_out}; beside them, the share of the "
+        f"variance of the definitional pairs each principal component holds. {EXACT}",
     )
-    panel_width = (figure.get_figwidth() - 2 * MARGIN - gap) / 2
-    longest = max((value for words in words_by_end.values() for _, value in words), default=1.0)
-    for i, end in enumerate(ends):
-        words = words_by_end[end]
-        names = [word.replace("_", " ") for word, _ in words]
-        room = max((text_width(name, SMALL) for name in names), default=0) * 1.2 + 0.1
-        left = MARGIN + i * (panel_width + gap)
-        axes = add_axes(figure, left + room, top + head, panel_width - room, high)
-        is_printed = [word in expected_words.get(end, ()) for word, _ in words]
-        values = np.array([value for _, value in words])
-        colours = [LESS_LIGHT if printed else NO_FILL for printed in is_printed]
-        axes.barh(range(len(words)), values, height=0.7, color=colours)
-        axes.set(xlim=(0, longest * (1 + NUMBER / (panel_width - room - NUMBER))), xticks=[])
-        axes.set_ylim(rows - 0.5, -0.5)
-        axes.set_yticks(range(len(words)), names)
-        for text, printed in zip(axes.get_yticklabels(), is_printed, strict=True):
+    heads = {end: f"towards {shorten(end, LONGEST_HEAD - 8)}" for end in ends} | {
+        "": "variance of the\ndefinitional pairs"
+    }
+    panels = page.panels(heads, max(1.5, rows * ROW), least=PANEL)
+    longest = max((value for of_end in words.values() for _, value in of_end), default=1.0)
+    for end in ends:
+        colours = [LESS_LIGHT if printed else NO_FILL for printed in is_printed[end]]
+        word_bars(panels[end], words[end], colours, rows, longest)
+        for text, printed in zip(panels[end].get_yticklabels(), is_printed[end], strict=True):
             text.set_fontweight("bold" if printed else "normal")
-        for y, value in enumerate(values):
-            axes.text(value + longest * 0.02, y, typeset(value), va="center", size=SMALL)
-        if not words:
-            axes.text(0, 0, "no word", va="center", size=SMALL)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["bottom"].set_visible(False)
-        axes.set_title(f"towards {end}", loc="left", weight="bold", size=LARGE - 1)
-    axes = add_axes(figure, MARGIN + 0.45, top + head + high + head, 2 * panel_width + gap - 0.45, low)
-    x = np.arange(len(direct["random_shares"]))
-    axes.bar(x[: len(shares)] - 0.2, np.array(shares) * 100, width=0.38, color=MORE_LIGHT)
-    random = np.array(direct["random_shares"]) * 100
-    axes.bar(x + 0.2, random, width=0.38, facecolor="white", edgecolor="#666666", linewidth=0.7)
-    for place, value in zip(x - 0.2, shares, strict=False):
-        axes.text(place, 100 * value + 1, share(value).removesuffix(" %"), ha="center", size=SMALL)
-    axes.spines["left"].set_visible(True)
-    axes.set_xticks(x, [str(i + 1) for i in x])
-    axes.set(xlabel="principal component", ylabel="% of the variance", ylim=(0, max([*shares, 0.1]) * 112))
-    axes.set_title("variance of the definitional pairs", loc="left", weight="bold", size=LARGE - 1)
-    return figure
+    _components(panels[""], direct["shares"], direct["random_shares"])
+    kinds = {printed for of_end in is_printed.values() for printed in of_end}
+    legend = [
+        ("among the words that the original prints (bold)", legend_area(facecolor=LESS_LIGHT)),
+        ("not among them", legend_area(facecolor=NO_FILL)),
+    ]
+    return page.done(
+        [
+            *(entry for entry, printed in zip(legend, (True, False), strict=True) if printed in kinds),
+            ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
+            ("of as many random pairs (mean)", legend_area(**RANDOM)),
+        ]
+    )
+
+
+def _components(axes: Axes, shares: Sequence[float], random_shares: Sequence[float]) -> None:
+    """The shares of the pairs' variance, those of random pairs below them."""
+    y = np.arange(len(random_shares))
+    axes.barh(y[: len(shares)] - 0.2, np.array(shares) * 100, height=0.38, color=MORE_LIGHT)
+    axes.barh(y + 0.2, np.array(random_shares) * 100, height=0.38, **RANDOM)
+    for place, (value, random) in enumerate(zip(shares, random_shares, strict=False)):
+        axes.text(100 * max(value, random) + 1, place, share(value), va="center", size=SMALL)
+    axes.set(ylim=(len(y) - 0.5, -0.5), xlim=(0, max([*shares, 0.1]) * 130))
+    axes.set_yticks(y, [str(i + 1) for i in y])
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlabel="share of the variance in %", ylabel="principal component")
+    few_ticks(axes.xaxis, 4)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -174,10 +151,10 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
-        reading="Top: the words furthest towards either end, with their projections; bold with a blue bar are "
-        "those that the original paper prints, grey are others. Bottom: how much of the variance of "
+        reading="Left: the words furthest towards either end, with their projections; bold with a blue bar are "
+        "those that the original paper prints, grey are others. Right: how much of the variance of "
         "the definitional pairs each principal component holds, beside random pairs (white). One high "
-        "bar on the left says that the pairs share one direction.",
+        "first bar says that the pairs share one direction.",
         example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,23 +10,24 @@ import numpy as np
 from ..numbers import typeset
 from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
-from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_axes, page
+from .frame import Frame, empty_page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .questions import WORDS
 from .rows import read_table
-from .text import BOLD, LARGE, SMALL, fit_text, line_count, text_width
-from .visuals import few_ticks, legend_area, legend_line
+from .text import LONGEST_HEAD, NORMAL, SMALL, fit_text, metric_head, shorten
+from .visuals import few_ticks, legend_line, neutral_line
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
+    from matplotlib.axes import Axes
 
     from ..planned import Planned
 
 MOST = 20  # words that are named of each side
-ROW = 0.16  # inches of a bar and its word
-NUMBER = 0.4  # inches of a bar's number
+ROW = 0.15  # inches of a bar and its word
+PANEL = 2.0  # inches that a panel is wide at least
+EXACT = "A word has one value in a model: there is no interval."
 
 
 @styled
@@ -38,7 +39,7 @@ def projections(
     most: int = MOST,
     measure: str = "bias of the word",
 ) -> figure.Figure:
-    """The words that lie furthest towards two poles, one bar each, over how all words are spread between them.
+    """The words that lie furthest towards two poles, one bar each, and how all words are spread between them.
 
     Without any value the figure says so.
 
@@ -60,71 +61,59 @@ def projections(
     if values.empty:
         return empty_page(title, f"no word has a value. {note}")
     # the left panel has the second pole, as negative values are on the left
-    values_by_pole = [(values[sign * values > 0] * sign).sort_values(ascending=False) for sign in (-1, 1)]
-    sides = list(zip(poles[::-1], values_by_pole, (LESS_LIGHT, MORE_LIGHT), strict=True))
-    rows = max(1, *(min(most, len(pole_values)) for pole_values in values_by_pole))
-    gap, high, low, foot = 0.3, rows * ROW, 1.1, 0.42
-    panel_width = (PAGE[0] - 2 * MARGIN - gap) / 2
-    heads = [
-        fit_text(f"towards {pole}: {len(pole_values)} of {len(values)} words", panel_width / BOLD, LARGE - 1)
-        for pole, pole_values, _ in sides
-    ]
-    head = 0.35 + 0.16 * (max(map(line_count, heads)) - 1)
-    legend = [
-        (f"nearer to {poles[1]}", legend_area(facecolor=LESS_LIGHT)),
-        (f"nearer to {poles[0]}", legend_area(facecolor=MORE_LIGHT)),
-        ("no bias", legend_line(color=DASHED["color"], linewidth=0.9, linestyle=DASHED["linestyle"])),
-        (
-            "mean of all words, and one standard deviation to either side",
-            legend_line(color="black", marker="|"),
-        ),
-    ]
-    figure, top = page(title, note, legend, PAGE[0], head + high + 0.35 + low + foot)
-    longest = (
-        max(pole_values.iloc[0] for pole_values in values_by_pole if len(pole_values))
-        if values.any()
-        else 1.0
+    by_pole = {
+        pole: (values[sign * values > 0] * sign).sort_values(ascending=False)
+        for pole, sign in ((1, -1), (0, 1))
+    }
+    heads = {
+        i: f"{metric_head(f'towards {poles[i]}')}:\n{len(of_pole)} of {len(values)} words"
+        for i, of_pole in by_pole.items()
+    }
+    rows = max(1, *(min(most, len(of_pole)) for of_pole in by_pole.values()))
+    page = Frame(title, f"{note} {EXACT}")
+    high = max(1.2, rows * ROW)
+    heights = dict.fromkeys(heads, high) | {"all": min(high, 1.6)}
+    panels = page.panels(heads | {"all": "all words"}, heights, least=PANEL)
+    longest = values.abs().max() or 1.0
+    for i, colour in ((1, LESS_LIGHT), (0, MORE_LIGHT)):
+        word_bars(panels[i], [*by_pole[i].iloc[:most].items()], [colour] * most, rows, longest)
+    _spread(panels["all"], values)
+    texts = [f"{measure}:", f"← {poles[1]}", f"{poles[0]} →"]
+    below = "\n".join(fit_text(text, PANEL - 0.3, NORMAL) for text in texts)
+    panels["all"].set(xlabel=below, ylabel="number of words")
+    return page.done(
+        [
+            ("no bias", legend_line(**DASHED)),
+            (
+                "mean of all words, and one standard deviation to either side",
+                legend_line(color="black", marker="|"),
+            ),
+        ]
     )
-    names = [
-        [str(word).replace("_", " ") for word in pole_values.index[:most]] for pole_values in values_by_pole
-    ]
-    # one scale for both sides, whatever room their words take
-    room = max((text_width(name, SMALL) for side in names for name in side), default=0) * BOLD + 0.1
-    for i, (_, pole_values, colour) in enumerate(sides):
-        top_values = pole_values.iloc[:most]
-        axes = add_axes(figure, MARGIN + i * (panel_width + gap) + room, top + head, panel_width - room, high)
-        axes.barh(range(len(top_values)), top_values, height=0.72, color=colour)
-        axes.set(xlim=(0, longest * (1 + NUMBER / (panel_width - room - NUMBER))), xticks=[])
-        axes.set_ylim(rows - 0.5, -0.5)
-        axes.set_yticks(range(len(top_values)), names[i])
-        for y, value in enumerate(top_values):
-            axes.text(value + longest * 0.02, y, typeset(value), va="center", size=SMALL)
-        if top_values.empty:
-            axes.text(0, 0, "no word", va="center", size=SMALL)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["bottom"].set_visible(False)
-        axes.text(
-            -room / (panel_width - room),
-            1 + 0.12 / high,
-            heads[i],
-            va="bottom" if line_count(heads[i]) > 1 else "baseline",
-            weight="bold",
-            size=LARGE - 1,
-            transform=axes.transAxes,
-        )
-    axes = add_axes(figure, MARGIN + 0.45, top + head + high + 0.35, 2 * panel_width + gap - 0.45, low)
-    _spread(axes, values)
-    axes.set(xlabel=f"{measure}: ← {poles[1]}   |   {poles[0]} →", ylabel="number of words")
-    return figure
 
 
-def _spread(axes, values: pd.Series) -> None:
+def word_bars(
+    axes: Axes, words: Sequence[tuple[str, float]], colours: Sequence[str], rows: int, longest: float
+) -> None:
+    """A bar per word with its value, the first on top, in a panel of so many rows that has room for the longest."""
+    names = [shorten(str(word).replace("_", " "), LONGEST_HEAD) for word, _ in words]
+    axes.barh(range(len(words)), [value for _, value in words], height=0.72, color=colours[: len(words)])
+    for y, (_, value) in enumerate(words):
+        axes.text(value + longest * 0.03, y, typeset(value), va="center", size=SMALL)
+    if not words:
+        axes.text(0, 0, "no word", va="center", size=SMALL)
+    axes.set(xlim=(0, longest * 1.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=range(len(names)))
+    axes.set_yticklabels(names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["bottom"].set_visible(False)
+
+
+def _spread(axes: Axes, values: pd.Series) -> None:
     """How many words have which value."""
     end = max(float(values.abs().max()), 1e-9)
     # an edge at 0: no bar has words of both sides
-    edges = np.linspace(-end, end, 41)
-    counts, _ = np.histogram(values, edges)
-    colours = [LESS_LIGHT] * 20 + [MORE_LIGHT] * 20
+    counts, edges = np.histogram(values, np.linspace(-end, end, 31))
+    colours = [LESS_LIGHT] * 15 + [MORE_LIGHT] * 15
     axes.bar(
         edges[:-1],
         counts,
@@ -134,13 +123,14 @@ def _spread(axes, values: pd.Series) -> None:
         edgecolor="white",
         linewidth=0.3,
     )
-    axes.axvline(0, **DASHED)
-    mean_y = counts.max() * 1.12
+    neutral_line(axes, 0)
+    height = counts.max() * 1.08
     mean, deviation = values.mean(), values.std(ddof=0)
-    axes.plot([mean - deviation, mean + deviation], [mean_y, mean_y], color="black", linewidth=0.9)
-    axes.plot(mean, mean_y, color="black", marker="|", markersize=7)
+    axes.plot([mean - deviation, mean + deviation], [height, height], color="black", linewidth=0.9)
+    axes.plot(mean, height, color="black", marker="|", markersize=7)
     end = max(end, abs(mean) + deviation)
-    axes.set(xlim=(-end * 1.02, end * 1.02), ylim=(0, counts.max() * 1.25))
+    axes.set(xlim=(-end * 1.02, end * 1.02), ylim=(0, counts.max() * 1.15))
+    few_ticks(axes.xaxis, 4)
     few_ticks(axes.yaxis, 4, None, integer=True)
     axes.spines["left"].set_visible(True)
 
@@ -156,7 +146,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         spec = {
             "place": place_of(study, cell),
             "poles": list(ends),
-            "title": f"{cell.criterion}: words between two groups, by {metric}",
+            "title": f"Which words lean to which group, by {metric}? {cell.criterion}",
             "note": f"{state_label(study, cell)}. Bars: the words furthest towards either group.",
             "measure": metric,
         }
@@ -198,7 +188,7 @@ FIGURES = (
         "which it is nearer to",
         reading="Bars are the words that lie furthest towards either group, blue towards the second target "
         "set and orange towards the first; how many words lean to which group stands above them. "
-        "Below is how all words are spread: positive values lean to the first target set, and a black "
+        "On the right is how all words are spread: positive values lean to the first target set, and a black "
         "tick (the mean) away from the dashed line says that words lean to one side on the whole.",
         example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),

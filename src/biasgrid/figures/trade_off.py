@@ -43,7 +43,7 @@ MARKS: dict[bool, Look] = {
     is_untouched: {"marker": "D" if is_untouched else "o", "s": 26, "edgecolor": "black", "linewidth": 0.8}
     for is_untouched in (True, False)
 }
-HEIGHT = 2.4  # inches of a panel
+HEIGHT, BESIDE = 2.4, 1.2  # inches of a panel, and of what stands beside panels
 
 
 @styled
@@ -80,7 +80,8 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         methods = ", ".join(method_label(labels, key) for key in part["debias"])
         page.note += f"\nNo value in {labels.get(model, model)}: {methods}."
     models = [model for model, _ in in_order((model, "none") for model in points["model"])]
-    panels = page.panels({model: labels.get(model, model) for model in models}, HEIGHT, least=2.8)
+    heads = {model: labels.get(model, model) for model in models}
+    panels = page.panels(heads, HEIGHT, labels=BESIDE, least=2.2)
     fills = colour_map("told apart", FILLS).with_extremes(bad=NO_FILL)
     limits = {"xlim": _limits(drawn["x"], 0.0), "ylim": _limits(drawn["y"], 0.95)}
     for model, axes in panels.items():
