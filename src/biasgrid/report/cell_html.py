@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -10,7 +11,7 @@ from jinja2 import Environment
 
 from ..caveats import lowest_p
 from ..inference import significance
-from ..numbers import count, interval, p_value, typeset, typographic
+from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
 from .marks import mark_of
@@ -18,6 +19,12 @@ from .marks import mark_of
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
+FORMS: dict[str, Callable[..., str]] = {
+    "plain": plain,
+    "p": p_number,
+    "p_value": p_value,
+    "coefficient": coefficient,
+}
 COMPARED = {
     "exact": "all {} permutations",
     "monte_carlo": "{} random permutations",
@@ -33,7 +40,8 @@ EXTREME = {
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
-    environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
+    environment.filters |= {"number": typeset, "count": count, "typographic": typographic}
+    environment.filters |= {name: partial(typeset, form=form) for name, form in FORMS.items()}
     environment.globals |= {"TESTS": significance.REGISTRY}
     environment.globals |= {"EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
     functions = (

@@ -15,7 +15,7 @@ from ...verdicts.summary import summary
 from .. import sentences
 from ..decisive_queries import decisive_queries
 from ..names import Names
-from .section import Section, Tables
+from .section import Material, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 DEBIASED = {"less": "less", "more": "more", "": "undecided"}
 
 
-def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def make(material: Material) -> dict[str, Any]:
     """The summary, and per criterion a row for each metric; "Overall" first."""
+    tables, spec, names = material.tables, material.spec, material.names
     if "rankings" not in tables or tables["rankings"].empty:
         return {"sentences": summary([], tables, spec["summary"]), "criteria": []}
-    all_answers = answers_of(tables, spec)
+    all_answers = answers_of(material)
     lengths = {
         (entry.criterion, entry.metric): entry
         for entry in incomparable(tables.get("scalars"), spec["scaled"])
@@ -61,8 +62,9 @@ def make(tables: Tables, spec: Mapping[str, Any], names: Names) -> dict[str, Any
     }
 
 
-def answers_of(tables: Tables, spec: Mapping[str, Any]) -> list[Answer]:
+def answers_of(material: Material) -> list[Answer]:
     """What each metric says of the models of a study with rankings."""
+    tables, spec = material.tables, material.spec
     draws = (spec["inference"].get("bootstrap") or {}).get("draws", 0)
     return answers(tables["rankings"], tables.get("pairs"), spec["metrics"], spec["level"], draws)
 
@@ -185,10 +187,5 @@ def _debiased_cell(answer: Answer, state: tuple[str, str], entry: Incomparable) 
     return {"text": DEBIASED[verdict.direction], "by_length": state in entry.states} if verdict else None
 
 
-SECTION = Section(
-    "verdict",
-    "The verdict",
-    ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison"),
-    make,
-    "verdict.html",
-)
+READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison")
+SECTIONS = (Section("verdict", "The verdict", READ, make, "verdict.html", place=10),)

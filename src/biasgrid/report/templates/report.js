@@ -2,8 +2,8 @@
 // Makes the page more useful: it filters and sorts the ranking, opens what a link leads to, filters published numbers.
 // Without it, all of the page is there. It shows and hides what the study's tables say, and computes nothing.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data")?.textContent ?? "{}"); // of a study that ranks models
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
   function make(tag, attributes = {}, ...children) {

@@ -1,0 +1,41 @@
+"""The word sets of the queries: words, source, licence, and the words that each model lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .section import Material, Section
+
+
+def make(material: Material) -> dict[str, Any]:
+    spec, lost_words = material.spec, material.tables.get("lost_words")
+    places = {(name, tuple(words)): place for place, (name, words) in enumerate(material.cells.sets)}
+    lost: dict[tuple[str, str, str], list[str]] = {}
+    for row in () if lost_words is None else lost_words.itertuples():
+        lost.setdefault((row.query_id, row.set, row.model), []).append(row.word)
+    sets: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
+    for criterion, of_criterion in spec["sets"].items():
+        for query_id, references in of_criterion.items():
+            query = material.queries[query_id]
+            for word_set, reference in zip(
+                (*query.target_sets, *query.attribute_sets), references, strict=True
+            ):
+                key = word_set.name, tuple(word_set.words)
+                row = sets.setdefault(
+                    key,
+                    {
+                        "set": word_set,
+                        "reference": reference,
+                        "place": places.get(key),
+                        "criteria": {},
+                        "lost": {},
+                    },
+                )
+                row["criteria"][criterion] = None
+                for model in spec["models"]:
+                    if words := lost.get((query_id, word_set.name, model)):
+                        row["lost"].setdefault(model, words)
+    return {"sets": list(sets.values()), "models": spec["models"], "collections": spec["collections"]}
+
+
+SECTIONS = (Section("words", "Word sets and lost words", ("lost_words",), make, "lost_words.html", place=91),)
