@@ -258,7 +258,7 @@ def test_the_address_brings_back_what_is_shown(page, browser):
     browser.go(there)
     assert list(browser.cells().items()) == cells
     # a part of the page, not a state
-    browser.one("nav a[href='#ranking']").click()
+    browser.go("#ranking")
     assert list(browser.cells().items()) == cells
 
 
@@ -306,7 +306,8 @@ def test_a_search_shows_the_queries_whose_name_has_it(page, browser):
     assert 0 < len(expected) < len(everything)
     assert browser.run(shown) == expected
     status = browser.one("#find [role=status]").text
-    assert status == f"{len(set(expected))} of {len(set(everything))} shown, here and in “Every score”."
+    counts = f"{len(set(expected))} of {len(set(everything))} queries"
+    assert status == f"{counts}: others are hidden in all tables."
     # a link to what is hidden shows all
     hidden = browser.run("return document.querySelector('#scores .question[hidden] details dl').id")
     browser.go(f"#{hidden}")
@@ -314,7 +315,53 @@ def test_a_search_shows_the_queries_whose_name_has_it(page, browser):
     assert browser.run(shown) == everything
     assert box.get_attribute("value") == ""
     box.send_keys("no such query")
-    assert browser.run(shown) == []
+    assert browser.one("#find [role=status]").text == "No query, model or word has it."
+    assert browser.run(shown) == everything
+
+
+def test_a_search_shows_the_queries_and_sets_that_have_a_word_and_the_models(page, browser):
+    browser.open(page)
+    browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    box, status = browser.one("#find input"), browser.one("#find [role=status]")
+
+    def seen(selector, of):
+        script = """return [...new Set([...document.querySelectorAll(arguments[0])]
+          .filter((element) => element.checkVisibility()).map((element) => eval(arguments[1])))]"""
+        return browser.run(script, selector, of)
+
+    queries = seen(".heat [data-query]", "element.dataset.query")
+    box.send_keys("g3")
+    assert seen(".heat [data-query]", "element.dataset.query") == [name for name in queries if "G" in name]
+    assert seen("#words tr[data-set]", "element.cells[0].textContent") == ["G"]
+    assert "1 of 8 word sets" in status.text
+    # a model: its rows, wherever there are rows of models, and no query less
+    box.clear()
+    box.send_keys("model TWO")
+    assert set(seen("tr[data-model]", "element.dataset.model")) == {"two"}
+    assert seen(".heat [data-query]", "element.dataset.query") == queries
+    assert all("Model two" in text for text in seen(".cell summary", "element.textContent"))
+    assert status.text == "1 of 4 models: others are hidden in all tables."
+
+
+def test_the_grid_shows_one_criterion_at_a_time(study, page, browser):
+    browser.open(page, folded=True)
+    criteria = [OVERALL, *ranking(study[1])["ranked"]]
+    shown = """return [...document.querySelectorAll(".panel")].filter((panel) => panel.checkVisibility())
+      .map((panel) => panel.querySelector("h3").textContent)"""
+    assert [label.text for label in browser.all("#criterion-switch label")] == criteria
+    assert browser.run(shown) == criteria[:1]
+    browser.all("#criterion-switch label")[2].click()
+    assert browser.run(shown) == [criteria[2]]
+    table = browser.run("return document.querySelector('.panel.on .tiles').checkVisibility()")
+    assert table
+    # by keyboard
+    from selenium.webdriver import Keys
+
+    browser.press(Keys.ARROW_RIGHT)
+    assert browser.run(shown) == [criteria[3]]
+    # a link to a criterion shows it
+    browser.go("#grid/first")
+    assert browser.run(shown) == ["First"]
 
 
 def test_a_link_to_a_score_shows_what_the_metric_asks(page, browser):
@@ -368,19 +415,19 @@ def test_a_printed_page_is_small(page, browser):
 
 
 def check_first(browser, page):
-    """The sentences and the first table are seen at once, and printed on the first page."""
+    """The sentences and the first of the grid's models are seen at once; all of both is printed on the first page."""
     browser.look()
-    browser.open(page)
-    sentences, table = browser.run(
-        """const verdict = document.getElementById("verdict");
-        return [[...verdict.querySelectorAll(".says")].at(-1), verdict.querySelector("table")]
+    browser.open(page, folded=True)
+    sentences, row = browser.run(
+        """const sentences = [...document.querySelectorAll("#verdict .says")];
+        return [sentences.at(-1), document.querySelector(".tiles tr[data-model]")]
           .map((element) => element.getBoundingClientRect())"""
     )
-    assert sentences["bottom"] < table["top"] < 600
+    assert sentences["bottom"] < row["top"] < row["bottom"] < 800
     browser.run(
         """document.head.append(Object.assign(document.createElement("style"), {textContent:
-          `main > :not(#verdict), #verdict > .covers, #verdict > details:not(:first-of-type)
-          {display: none !important}`}))"""
+          `main > :not(#verdict, #grid), #grid > details:not(:first-of-type), #grid .panel ~ *,
+          .panel > :not(summary, .scroll, .forest) {display: none !important}`}))"""
     )
     assert browser.printed().count(b"/Type /Page\n") == 1
 

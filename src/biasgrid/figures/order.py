@@ -11,6 +11,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import plain, share
+from ..statistics.ranks import most_resampled
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.text import join_names
 from .figure import Drawing, Example, Figure, cells_of, labels, pages
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 # the column's model, as good as equal, the row's; greyscale keeps the two apart
 SHADES = ["#E58A4F", "white", "#BBD9F5"]
-RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
 
 
 @styled
@@ -130,18 +130,6 @@ def for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
     names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
     by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
     return f" for these queries{by}" if names else ""
-
-
-def most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of order.csv or rank_intervals.csv over resamples of words and queries, else of words or of queries,
-    for each metric; and which it is."""
-    choice = {
-        metric: next((name for name in RESAMPLED if name in set(part)), "words")
-        for metric, part in table.groupby("metric")["resampled"]
-    }
-    names = set(choice.values())
-    text = RESAMPLED[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
-    return table[table["resampled"] == table["metric"].map(choice)], text
 
 
 def pair_shares(order: pd.DataFrame) -> dict[tuple[Unit, Unit], float]:

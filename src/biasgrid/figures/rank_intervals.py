@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..files import slug
 from ..labels import LENGTH_MARK
 from ..numbers import plain
+from ..statistics.ranks import most_resampled
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import RankedState
 from .figure import Drawing, Example, Figure, Files, cells_of, labels, pages
@@ -28,7 +29,7 @@ from .layout import (
     page,
     styled,
 )
-from .order import answers_on, for_these, most_resampled
+from .order import answers_on, for_these
 from .palette import GREY, ZEBRA, Look, model_looks, series_mark
 from .rows import OVERALL, Unit, read_table, rows_of, units_of
 from .text import DAGGER, LONGEST_HEAD, SMALL, line_count, shorten, text_width, unit_label, wrap_text

@@ -85,7 +85,7 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "without": spec.get("without", []),
         "states": _states(material) + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
-        "asked": _question(scores, spec, names),
+        "asked": _question(scores, spec),
         "sections": [(section, _text(section, environment, material)) for section in entries],
         "version": __version__,
         # styles and the script are part of the package: not escaped
@@ -184,13 +184,10 @@ def _states(material: Material) -> list[str]:
     ]
 
 
-def _question(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
+def _question(scores: Any, spec: Mapping[str, Any]) -> str:
     """What the study asked, in a line."""
     criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
-    metrics = ", ".join(names.label(key) for key in spec["metrics"])
-    missing = int(scores["value"].isna().sum())
     return (
         f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
-        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')} ({metrics}): "
-        f"{pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
+        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
     )

@@ -56,5 +56,13 @@ def shade(pair: Any) -> int:
 
 
 SECTIONS = (
-    Section("agreement", "Do the metrics agree?", ("rankings", "scalars"), make, "agreement.html", place=60),
+    Section(
+        "agreement",
+        "Do the metrics agree?",
+        ("rankings", "scalars"),
+        make,
+        "agreement.html",
+        place=60,
+        lead="correlations of the ranks that they give",
+    ),
 )

@@ -42,4 +42,14 @@ def _citation(spec: Mapping[str, Any], config: str) -> str:
     )
 
 
-SECTIONS = (Section("cite", "How to cite, versions, config", (), make, "cite.html", place=99),)
+SECTIONS = (
+    Section(
+        "cite",
+        "How to cite, versions, config",
+        (),
+        make,
+        "cite.html",
+        place=99,
+        lead="and the tables and the config of this study",
+    ),
+)

@@ -80,4 +80,14 @@ def _quality(tables: Any, model: str, debias: str) -> list[tuple[str, float, flo
 
 
 READ = ("scores", "rankings", "pairs", "scalars", "mitigation", "quality")
-SECTIONS = (Section("debias", "Before and after debiasing", READ, make, "debias.html", place=70),)
+SECTIONS = (
+    Section(
+        "debias",
+        "Before and after debiasing",
+        READ,
+        make,
+        "debias.html",
+        place=70,
+        lead="bias, what can be recovered, and quality",
+    ),
+)

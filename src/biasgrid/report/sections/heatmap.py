@@ -31,7 +31,8 @@ def make(material: Material) -> dict[str, Any]:
         "opposed": set(signed.loc[signed["is_opposed"], PLACE].itertuples(index=False, name=None)),
         "poles": {(q.criterion, q.query, q.metric): q.poles for q in material.cells.questions},
         "anchor": anchor,
-        "marks": legend(),
+        # the grid has it, where there is one
+        "marks": [] if spec["summary"]["criteria"] else legend(),
         "alpha": plain(1 - spec["level"]),
     }
 
@@ -73,4 +74,14 @@ def _full_shade(distances: np.ndarray) -> float:
     return float(distances[distances <= high + 1.5 * (high - low)].max()) or float(distances.max()) or 1.0
 
 
-SECTIONS = (Section("heatmap", "Queries by models", ("scores",), make, "heatmap.html", place=40),)
+SECTIONS = (
+    Section(
+        "heatmap",
+        "Queries by models",
+        ("scores",),
+        make,
+        "heatmap.html",
+        place=40,
+        lead="each value, its distance from no bias, and what it is evidence for",
+    ),
+)

@@ -38,4 +38,14 @@ def make(material: Material) -> dict[str, Any]:
     return {"sets": list(sets.values()), "models": spec["models"], "collections": spec["collections"]}
 
 
-SECTIONS = (Section("words", "Word sets and lost words", ("lost_words",), make, "lost_words.html", place=91),)
+SECTIONS = (
+    Section(
+        "words",
+        "Word sets and lost words",
+        ("lost_words",),
+        make,
+        "lost_words.html",
+        place=91,
+        lead="the words that each model lacks, by name",
+    ),
+)

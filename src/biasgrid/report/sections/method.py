@@ -26,4 +26,14 @@ def _lines(entries: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(key.replace("_", " "), json.dumps(value, ensure_ascii=False)) for key, value in entries.items()]
 
 
-SECTIONS = (Section("method", "Metrics and parameters", (), make, "method.html", place=92),)
+SECTIONS = (
+    Section(
+        "method",
+        "Metrics and parameters",
+        (),
+        make,
+        "method.html",
+        place=92,
+        lead="how words were looked up, metrics parametrised, scores aggregated",
+    ),
+)

@@ -84,4 +84,14 @@ def _file_of(source: Mapping[str, Any]) -> str:
     ]
 
 
-SECTIONS = (Section("models", "Models", ("scores", "lost_words", "quality"), make, "models.html", place=90),)
+SECTIONS = (
+    Section(
+        "models",
+        "Models",
+        ("scores", "lost_words", "quality"),
+        make,
+        "models.html",
+        place=90,
+        lead="sources, licences, checksums, coverage",
+    ),
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ...comparison.verdict import MEANINGS
-from ...verdicts.summary import reproduced
 from ...verdicts.text import join_names
 from .section import Material, Section
 
@@ -28,10 +27,19 @@ def make(material: Material) -> dict[str, Any]:
     ]
     return {
         "table": table,
-        "sentence": reproduced(table),
         "missing": " or of ".join(missing),
         "verdicts": [(name, counts[name], meaning) for name, meaning in MEANINGS.items() if name in counts],
     }
 
 
-SECTIONS = (Section("published", "Published numbers", ("comparison",), make, "published.html", place=80),)
+SECTIONS = (
+    Section(
+        "published",
+        "Published numbers",
+        ("comparison",),
+        make,
+        "published.html",
+        place=80,
+        lead="each printed number beside this study's",
+    ),
+)

@@ -10,7 +10,6 @@ from ...debias import UNTOUCHED
 from ...tables.rankings import fewer_scores
 from ...verdicts.comparability import metrics_by_length
 from .section import Material, Section
-from .verdict import answers_of
 
 DOWNLOADED = ["rank", "rank_low", "rank_high", "value", "p_adjusted", "cells", "cells_nan"]
 KEYS = ["criterion", "metric", "model", "debias"]
@@ -19,8 +18,8 @@ KEYS = ["criterion", "metric", "model", "debias"]
 def make(material: Material) -> dict[str, Any]:
     tables, spec, names = material.tables, material.spec, material.names
     if "rankings" not in tables or tables["rankings"].empty:
-        return {"criteria": [], "facts": [], "data": None}
-    answers = answers_of(material)
+        return {"criteria": []}
+    answers = material.answers
     p_values = {
         (answer.criterion, answer.metric, state.model, state.debias): state.p_first
         for answer in answers
@@ -54,7 +53,6 @@ def make(material: Material) -> dict[str, Any]:
             for answer in answers
             for state in answer.models[: answer.has_test]
         },
-        "facts": [{"key": key, **spec["facts"][key]} for key in spec["metrics"]],
         "data": {
             "study": spec["study"],
             "criteria": material.criteria_of(rankings),
@@ -86,4 +84,14 @@ def bar(row: Any, states: int) -> tuple[float, float, float] | None:
     )
 
 
-SECTIONS = (Section("ranking", "Ranking", ("rankings", "pairs", "scalars"), make, "ranking.html", place=30),)
+SECTIONS = (
+    Section(
+        "ranking",
+        "Ranking",
+        ("rankings", "pairs", "scalars"),
+        make,
+        "ranking.html",
+        place=30,
+        lead="rank, interval, value and p of each model by metric, per criterion",
+    ),
+)

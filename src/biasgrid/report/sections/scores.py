@@ -18,4 +18,14 @@ def make(material: Material) -> dict[str, Any]:
     }
 
 
-SECTIONS = (Section("scores", "Every score", (), make, "scores.html", place=50),)
+SECTIONS = (
+    Section(
+        "scores",
+        "Every score",
+        (),
+        make,
+        "scores.html",
+        place=50,
+        lead="words found and lost, words that matter, tests, and the command to run it again",
+    ),
+)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...statistics.aggregation import OVERALL
+from ...verdicts.least_biased import Answer, answers
 from ..names import Names
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ class Material:
     config: Mapping[str, Any]
     config_text: str
 
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """What each metric says of the models; nothing of a study without rankings."""
+        if "rankings" not in self.tables or self.tables["rankings"].empty:
+            return []
+        draws = (self.spec["inference"].get("bootstrap") or {}).get("draws", 0)
+        return answers(
+            self.tables["rankings"], self.tables.get("pairs"), self.spec["metrics"], self.spec["level"], draws
+        )
+
     def states_of(self, table: pd.DataFrame) -> list[State]:
         """The models of a table and their debiased states, in the order of the study."""
         states = set(table[["model", "debias"]].itertuples(index=False, name=None))
@@ -91,6 +103,8 @@ class Section:
         The file beside it.
     place
         Where it stands on the page: sections are in the order of this number.
+    lead
+        What is in it, beside its heading, which alone is seen until it is opened; a section without is open.
     """
 
     name: str
@@ -99,3 +113,4 @@ class Section:
     make: Callable[[Material], dict[str, Any]]
     template: str
     place: int = 55
+    lead: str = ""
