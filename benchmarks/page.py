@@ -49,8 +49,10 @@ def main() -> None:
             sys.exit(1)
         scores = len(tables.read(folder / "scores.csv"))
         size = (folder / "report.html").stat().st_size
+        cpu = usage.ru_utime + usage.ru_stime
         print(
-            f"{scores:,} scores: {size / 1e6:.1f} MB, {seconds:.1f} s, {usage.ru_maxrss / 1024:.0f} MB of memory"
+            f"{scores:,} scores: {size / 1e6:.1f} MB, {seconds:.1f} s ({cpu:.1f} s of CPU), "
+            f"{usage.ru_maxrss / 1024:.0f} MB of memory"
         )
 
 

@@ -14,6 +14,7 @@ from conftest import ROOT
 from biasgrid import tables
 from biasgrid.numbers import typeset
 from biasgrid.plan.study import Study
+from biasgrid.report import cells
 from biasgrid.report.step import TEMPLATES
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.tables.scales import ranking
@@ -339,7 +340,7 @@ def test_a_search_shows_the_queries_and_sets_that_have_a_word_and_the_models(pag
     box.send_keys("model TWO")
     assert set(seen("tr[data-model]", "element.dataset.model")) == {"two"}
     assert seen(".heat [data-query]", "element.dataset.query") == queries
-    assert all("Model two" in text for text in seen(".cell summary", "element.textContent"))
+    assert all("Model two" in text for text in seen(".question > details summary", "element.textContent"))
     assert status.text == "1 of 4 models: others are hidden in all tables."
 
 
@@ -373,6 +374,31 @@ def test_a_link_to_a_score_shows_what_the_metric_asks(page, browser):
         return [cell.closest(".question").querySelector("h4"), cell].map((e) => e.getBoundingClientRect().top)"""
     )
     assert -5 <= tops[0] < tops[1] < 700
+
+
+def test_a_score_that_is_opened_has_the_command_that_computes_it_again(study, page, browser):
+    browser.open(page)
+    records = cells.read(in_folder(study), cells.spec(study[1])).records
+    for record in (records[0], records[-1]):
+        browser.go(f"#{record.anchor}")
+        browser.run("return new Promise((done) => setTimeout(done, 100))")
+        codes = browser.run(
+            "return [...document.getElementById(arguments[0]).querySelectorAll('code')].map((c) => c.textContent)",
+            record.anchor,
+        )
+        assert codes == [record.command]
+
+
+def in_folder(study):
+    """The files of a study's scores, wherever the test runs."""
+    folder, made = study
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        files = cells.inputs(made)
+    return {
+        role: [folder / file for file in paths] if isinstance(paths, list) else folder / paths
+        for role, paths in files.items()
+    }
 
 
 def test_published_numbers_by_verdict(study, page, browser):

@@ -179,7 +179,7 @@ def shades(text, metric):
     rows = {
         html.unescape(query): [
             (float(value.split()[0].replace("−", "-")), int(shade))
-            for shade, value in re.findall(r'<td class="s(-?\d)"><a[^>]*>([^<]*)</a>', cells)
+            for shade, value in re.findall(r'<td class=s(-?\d)><a[^>]*>([^<]*)</a>', cells)
         ]
         for query, cells in re.findall(r'<tr data-query="([^"]*)">(.*?)</tr>', part, re.DOTALL)
     }

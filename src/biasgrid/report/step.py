@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +19,7 @@ from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
-from ..labels import sic
+from ..labels import MISSPELLED, sic
 from ..printable import without_hidden
 from ..query import Query
 from ..records import read_model
@@ -58,6 +60,23 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
+    with without_collection():
+        return _render(inputs, spec)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for circular garbage, which takes longer than all else while thousands of files are decoded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     names = Names(spec["labels"], spec["models"])
     material = Material(
         {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]},
@@ -111,6 +130,8 @@ def _text(section: Section, environment: Environment, material: Material) -> Mar
 
 def mark_misspellings(html: str) -> str:
     """A page with [sic] behind misspellings in what people read: not in addresses, scripts and the config."""
+    if not any(word in html for word in MISSPELLED):
+        return html
     parts = re.split(r"(<(script|style|pre)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
     # of three parts each, the text between tags, what divides it, and a tag's name
     return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numbers import plain
 from ...verdicts.direction import directions
-from ..cells import anchor
+from ..cells import anchor, anchor_of
 from ..marks import explained_by_frequency, legend
 from .section import Material, Section
 
@@ -31,6 +31,7 @@ def make(material: Material) -> dict[str, Any]:
         "opposed": set(signed.loc[signed["is_opposed"], PLACE].itertuples(index=False, name=None)),
         "poles": {(q.criterion, q.query, q.metric): q.poles for q in material.cells.questions},
         "anchor": anchor,
+        "anchor_of": anchor_of,
         # the grid has it, where there is one
         "marks": [] if spec["summary"]["criteria"] else legend(),
         "alpha": plain(1 - spec["level"]),

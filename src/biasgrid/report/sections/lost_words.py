@@ -8,11 +8,8 @@ from .section import Material, Section
 
 
 def make(material: Material) -> dict[str, Any]:
-    spec, lost_words = material.spec, material.tables.get("lost_words")
+    spec, lost_words = material.spec, material.cells.lost_words
     places = {(name, tuple(words)): place for place, (name, words) in enumerate(material.cells.sets)}
-    lost: dict[tuple[str, str, str], list[str]] = {}
-    for row in () if lost_words is None else lost_words.itertuples():
-        lost.setdefault((row.query_id, row.set, row.model), []).append(row.word)
     sets: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
         for query_id, references in of_criterion.items():
@@ -21,20 +18,10 @@ def make(material: Material) -> dict[str, Any]:
                 (*query.target_sets, *query.attribute_sets), references, strict=True
             ):
                 key = word_set.name, tuple(word_set.words)
-                row = sets.setdefault(
-                    key,
-                    {
-                        "set": word_set,
-                        "reference": reference,
-                        "place": places.get(key),
-                        "criteria": {},
-                        "lost": {},
-                    },
-                )
-                row["criteria"][criterion] = None
-                for model in spec["models"]:
-                    if words := lost.get((query_id, word_set.name, model)):
-                        row["lost"].setdefault(model, words)
+                place = places.get(key, -1)
+                row = {"set": word_set, "reference": reference, "place": place, "criteria": {}}
+                row["lost"] = {model: lost_words.get((model, place)) for model in spec["models"]}
+                sets.setdefault(key, row)["criteria"][criterion] = None
     return {"sets": list(sets.values()), "models": spec["models"], "collections": spec["collections"]}
 
 
@@ -42,7 +29,7 @@ SECTIONS = (
     Section(
         "words",
         "Word sets and lost words",
-        ("lost_words",),
+        (),
         make,
         "lost_words.html",
         place=91,

@@ -41,16 +41,15 @@ def make(material: Material) -> dict[str, Any]:
 
 def _coverage(material: Material, model: str) -> str:
     """How many words of the queries that it is measured on a model has."""
-    scores, lost_words = material.tables["scores"], material.tables.get("lost_words")
-    if "query_id" not in scores or lost_words is None:
-        return ""
+    scores, lost_words = material.tables["scores"], material.cells.lost_words
     query_words = {
         word
         for query in scores.loc[scores["model"] == model, "query_id"].unique()
         for word_set in (*material.queries[query].target_sets, *material.queries[query].attribute_sets)
         for word in word_set.words
     }
-    n_words = len(query_words - set(lost_words.loc[lost_words["model"] == model, "word"]))
+    lost = {word for (of_model, _), words in lost_words.items() if of_model == model for word in words}
+    n_words = len(query_words - lost)
     return f"{n_words:,} of {len(query_words):,} words ({share(n_words / max(len(query_words), 1))})"
 
 
@@ -88,7 +87,7 @@ SECTIONS = (
     Section(
         "models",
         "Models",
-        ("scores", "lost_words", "quality"),
+        ("scores", "quality"),
         make,
         "models.html",
         place=90,

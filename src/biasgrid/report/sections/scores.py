@@ -14,7 +14,7 @@ def make(material: Material) -> dict[str, Any]:
     return {
         "of_questions": {metric: questions for metric, questions in by_metric.items() if questions},
         "cells": material.cells,
-        "labels": material.names.labels,
+        "labels": material.names.labels | {key: material.names.short(key) for key in material.spec["models"]},
     }
 
 

@@ -212,7 +212,7 @@
     const words = new Map(all(".words p").map((list) => [list.id.split("/")[1], list.textContent.toLowerCase()]));
     const lower = (text) => text.toLowerCase();
     const labels = new Map(all("[data-model]").map((row) => [row, lower(row.querySelector("th, summary").firstChild.textContent)]));
-    for (const cell of all(".cell")) labels.set(cell, lower(cell.querySelector("summary").lastChild.textContent));
+    for (const cell of all(".question > details")) labels.set(cell, lower(cell.querySelector("summary").lastChild.textContent));
     const setsOf = new Map(all(".question").map(({ dataset }) => [dataset.query, (dataset.sets ?? "").split(" ")]));
     const kinds = {
       queries: [all("[data-query]"), ({ dataset }, has) => has(lower(dataset.query)) || (setsOf.get(dataset.query) ?? []).some((place) => has(words.get(place) ?? "")), ({ dataset }) => dataset.query],
@@ -268,6 +268,18 @@
     });
     place.append("Show only numbers that are: ", ...buttons, status);
     place.hidden = false;
+  }
+
+  // ---- of a score that is opened, the command that computes it again
+
+  function commands() {
+    const add = ({ target }) => {
+      if (!target.matches(".question > details") || !target.open) return;
+      const command = target.closest(".question").querySelector(".again").textContent.replace("MODEL/DEBIAS", byId("states").dataset.states.split(" ")[target.dataset.s]);
+      if (!target.querySelector(":scope > dl > dd > code"))
+        target.querySelector("dl").append(make("dt", {}, "Run it again"), make("dd", {}, make("code", {}, command)));
+    };
+    document.addEventListener("toggle", add, true);
   }
 
   // ---- links into <details>: open it, and go there; Back goes to the link again
@@ -371,6 +383,7 @@
   const showAll = find();
   verdicts();
   links(restore);
+  commands();
   tooltips();
   print();
 })();
