@@ -368,11 +368,18 @@
 
   function print() {
     let opened = [];
+    const links = new Map(); // to single scores, which are not printed: they make half of the file
     addEventListener("beforeprint", () => {
+      for (const link of all(".heat a, #words td a")) {
+        links.set(link, link.getAttribute("href"));
+        link.removeAttribute("href");
+      }
       opened = all("details:not([open])").filter((element) => !element.closest("#scores, [hidden], form"));
       for (const element of opened) element.open = true;
     });
     addEventListener("afterprint", () => {
+      for (const [link, href] of links) link.setAttribute("href", href);
+      links.clear();
       for (const element of opened) element.open = false;
       opened = [];
     });
