@@ -111,6 +111,11 @@ def check_page_grid(study, verdicts):
                 cell = re.search(rf'data-metric="{metric}‡?">(.*?)</td>', cells)[1]
                 if rank := re.match(r'<b class="rank">([\d.]+)</b>(?:<i>(\w+)</i>)?', cell):
                     states[re.match(r"Model (\w+)", head)[1]] = float(rank[1]), rank[2] or ""
+                    is_first = rf'class="tile (\w+)[^"]*" data-metric="{metric}‡?"><b class="rank">1<'
+                    assert all(
+                        kind == verdict.replace("not decided", "first")
+                        for kind in re.findall(is_first, cells)
+                    )
             found[html.unescape(criterion), metric] = states, verdict == "decided"
     assert len(found) == len(verdicts)
     for (criterion, metric), (order, decided, least) in verdicts.items():

@@ -554,7 +554,9 @@ def check_accessible(browser, file, width, scheme):
     assert found == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+)
 def test_axe_finds_nothing(page, browser, width, scheme):
     if not AXE.exists():
         pytest.skip("no axe-core: make report-test")

@@ -173,13 +173,35 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     assert (scores["status"] != "ok").any()
 
 
+def test_the_grid_marks_what_aggregates_are_evidence_for(page_study):
+    text = text_of(page_study)
+    aggregates = tables.read(page_study.paths.table_file("aggregates")).query("aggregation == 'abs_avg'")
+    evidence = aggregates.set_index(["criterion", "model", "debias", "metric"])["evidence"]
+    signs = {"all": "●", "permutation": "◐", "groups": "◑", "none": "○", "out_of_reach": "·", "untested": ""}
+    panel, row = (
+        r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>',
+        r'<tr data-model="(\w+)">(.*?)</tr>',
+    )
+    verdicts = set()
+    for criterion, part in re.findall(panel, text, re.DOTALL):
+        for model, cells in re.findall(row, part, re.DOTALL):
+            state = model, "hard" if "Hard debias" in cells else "none"
+            for metric, cell in re.findall(r'data-metric="(WEAT|RND|MAC)‡?">(.*?)</td>', cells):
+                if (place := (criterion, *state, metric.lower())) in evidence:
+                    sign = re.search(r'aria-hidden="true">(.)</span><span class="hidden"> (.*?)</span>', cell)
+                    assert (sign[1] if sign else "") == signs[evidence[place]]
+                    assert sign is None or sign[2] == html.escape(MEANINGS[evidence[place]])
+                    verdicts.add(evidence[place])
+    assert len(verdicts) > 1
+
+
 def shades(text, metric):
     """Of a metric's table: query -> the values and shades of its cells; and the distance with the full shade."""
     (part,) = re.findall(rf'<details[^>]* id="heatmap/{metric}">.*?</details>', text, re.DOTALL)
     rows = {
         html.unescape(query): [
             (float(value.split()[0].replace("−", "-")), int(shade))
-            for shade, value in re.findall(r'<td class=s(-?\d)><a[^>]*>([^<]*)</a>', cells)
+            for shade, value in re.findall(r"<td class=s(-?\d)><a[^>]*>([^<]*)</a>", cells)
         ]
         for query, cells in re.findall(r'<tr data-query="([^"]*)">(.*?)</tr>', part, re.DOTALL)
     }
