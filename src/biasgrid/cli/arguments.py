@@ -163,9 +163,9 @@ def read_study(path: Path, measures: bool = True):
 def check_output(output: Path, inputs: list[Path]) -> None:
     """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
     places = [output.resolve(), *output.resolve().parents]
-    there = {_file(place) for place in places} - {None}
+    there = {None, *map(_file, places)}
     for path in inputs:
-        # thousands are not resolved, which takes seconds
+        # most of thousands are not resolved, which takes seconds
         if _file(path) in there and path.resolve() in places:
             raise BiasgridError(f"{output}: would be written over {path}; give a different output")
 
