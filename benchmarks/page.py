@@ -106,13 +106,18 @@ def _copy(path: Path, place: Path, model: str, copy: str) -> None:
 
 def _make_tables(study: Planned) -> None:
     """The tables that the page shows, in the order in which they need each other."""
-    for name in ("scores", "scalars", "aggregates", "rankings", "rank_samples", "rank_intervals", "pairs"):
-        if name == "rank_samples":
-            if study.config.inference.bootstrap:
-                rank_samples_step(study).run()
-        elif name in study.tables:
-            table_step(study, name).run()
-    for name in ("quality", "mitigation", "lost_words"):
+    if study.config.inference.bootstrap:
+        rank_samples_step(study).run()
+    for name in (
+        "scores",
+        "scalars",
+        "aggregates",
+        "rankings",
+        "rank_intervals",
+        "pairs",
+        "quality",
+        "mitigation",
+    ):
         if name in study.tables:
             table_step(study, name).run()
 
