@@ -121,6 +121,16 @@ def fetch(source, folder, *, progress, limits):
 
 SOURCES = (Source("copied", "a file that is copied", {"from": Key("the file")}, fetch),)
 """,
+    "section": """
+from biasgrid.report.sections import Section
+
+
+def make(material):
+    return {"sizes": material.tables["sizes"]}
+
+
+SECTIONS = (Section("sizes", "Words <used>", ("sizes",), make, "section.html"),)
+""",
     "kind": '''
 import json
 
@@ -207,6 +217,8 @@ QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},
 }
+TEMPLATE = """{% for row in sizes.itertuples() %}<p>{{ row.model | label }}: {{ row.words | count }}</p>
+{% endfor %}"""
 CONFIG = {
     "study": "small",
     "plugins": ["toys"],
@@ -242,6 +254,7 @@ def with_toys(tmp_path_factory):
     folder.mkdir()
     for name, text in TOYS.items():
         (folder / f"{name}.py").write_text(text)
+    (folder / "section.html").write_text(TEMPLATE)
     lines = (made.folder / "one.txt").read_text().splitlines()[1:]
     (made.folder / "one.bars").write_text(
         "\n".join(["bars", *(line.replace(" ", "|") for line in lines)]) + "\n"
@@ -327,6 +340,18 @@ def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_t
         Study.of(CONFIG | {"inference": {"moved": {"draws": 3}}})
     with pytest.raises(BiasgridError, match="inference: unknown key 'mooved'; did you mean 'moved'"):
         Study.of(CONFIG | {"inference": {"mooved": {}}})
+
+
+def test_a_section_of_a_plugin_is_on_the_page_that_the_run_makes_and_on_no_other(with_toys, tmp_path):
+    page = (with_toys.folder / "results" / "small" / "report.html").read_text()
+    section = page[page.index('<section id="sizes"') :].partition("</section>")[0]
+    assert "Words &lt;used&gt;</h2>" in section
+    assert "<p>One: 12</p>" in section
+    assert '<a href="#sizes">Words &lt;used&gt;</a>' in page
+    # to look at results runs no code of theirs
+    done = biasgrid("report", with_toys.folder / "results" / "small", "--output", tmp_path / "again.html")
+    assert done.returncode == 0
+    assert 'id="sizes"' not in (tmp_path / "again.html").read_text()
 
 
 def test_a_test_of_a_plugin_that_is_not_loaded_is_read(with_toys):

@@ -12,6 +12,7 @@ from in_process import make_cells, make_inputs, make_tables
 from biasgrid import Query, figures, tables
 from biasgrid.plan.steps import figure_step, fit_step
 from biasgrid.plan.study import Study
+from biasgrid.report.report_step import report_step
 
 PAGES = ROOT / "docs" / "how-to"
 LACKING = "a3"
@@ -27,10 +28,11 @@ def study(tmp_path, monkeypatch):
     """A small study with all plugins of the pages, with the keys that the pages show."""
     monkeypatch.chdir(tmp_path)
     Path("plugins").mkdir()
-    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure"):
+    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure", "add-a-section"):
         text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
         for name, code in zip(re.findall(r"`plugins/(\w+\.py)`", text), blocks(page, "python"), strict=True):
             (Path("plugins") / name).write_text(code)
+    Path("plugins/largest.html").write_text(blocks("add-a-section", "html")[0])
     words = [f"{letter}{i}" for letter in "abcd" for i in range(6)]
     write_text_model(Path("one.txt"), [word for word in words if word != LACKING])
     sets = {letter.upper(): [word for word in words if word[0] == letter] for letter in "abcd"}
@@ -52,7 +54,7 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     make_inputs(study)
     fit_step(study, "one", "pair").run()
     make_cells(study)
-    make_tables(study, "scores", "lost_shares")
+    make_tables(study)
     scores = tables.read(study.paths.table_file("scores"))
     assert set(scores["metric"]) == {"weat", "spread"}
     assert set(scores["debias"]) == {"none", "pair"}
@@ -69,6 +71,12 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     figure_step(study, study.figures["lost-bars"]).run()
     assert (study.results / "figures" / "lost-bars.png").is_file()
     assert figures.REGISTRY["lost-bars"].reading
+    report_step(study).run()
+    section = (
+        study.paths.report_file.read_text().partition('<section id="largest"')[2].partition("</section>")[0]
+    )
+    assert section.count("<li>") == 4
+    assert re.search(r"<li>WEAT, A and B wrt C and D: [−\d.]+ \(One\)</li>", section)
 
 
 def test_queries_of_the_pages():

@@ -68,10 +68,12 @@ class Browser:
             "Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()]
         )
 
-    def open(self, page: Path, address: str = "") -> None:
-        """Load the page anew."""
+    def open(self, page: Path, address: str = "", folded: bool = False) -> None:
+        """Load the page anew, and unfold its sections."""
         self.driver.get("about:blank")
         self.driver.get(page.as_uri() + address)
+        if not folded:
+            self.run("for (const section of document.querySelectorAll('.fold')) section.open = true")
 
     def go(self, address: str) -> None:
         """To another part or state of the page, as a link does."""

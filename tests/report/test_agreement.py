@@ -94,34 +94,69 @@ def check_least_biased(study, verdicts):
         assert found[place].model == order[0]
 
 
-def check_page_table(study, verdicts):
-    """Verdicts, order and letters of the page's tables."""
+def check_page_grid(study, verdicts):
+    """Ranks, letters and verdicts of the page's grid."""
     found = {}
     for criterion, part in re.findall(
-        r'<details class="criterion".*?<h3>(.*?)</h3>(.*?)</details>', page_of(study), re.DOTALL
+        r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>', page_of(study), re.DOTALL
     ):
-        rows = re.findall(
-            r'<tr><th scope="row">([^<]*?)‡?</th>\s*<td class="order">(.*?)</td>\s*<td>(.*?)</td>',
-            part,
-            re.DOTALL,
+        decided, *rows = re.findall(
+            r'<tr(?: data-model="\w+")?><th scope="row">(.*?)</th>(.*?)</tr>', part, re.DOTALL
         )
-        for label, order, verdict in rows:
-            states = re.findall(
-                r'<span class="tie">(?:<strong>)?Model (\w+)(?:</strong>)?†?(?: <b>(\w+)</b>)?', order
-            )
-            found[html.unescape(criterion), label] = states, ">decided<" in verdict
+        for metric, verdict in re.findall(
+            r'data-metric="([^"‡]*)‡?"><span class="verdict \w+">([^<]*)', decided[1]
+        ):
+            states = {}
+            for head, cells in rows:
+                cell = re.search(rf'data-metric="{metric}‡?">(.*?)</td>', cells)[1]
+                if rank := re.match(r'<b class="rank">([\d.]+)</b>(?:<i>(\w+)</i>)?', cell):
+                    states[re.match(r"Model (\w+)", head)[1]] = float(rank[1]), rank[2] or ""
+                    is_first = rf'class="tile (\w+)[^"]*" data-metric="{metric}‡?"><b class="rank">1<'
+                    assert all(
+                        kind == verdict.replace("not decided", "first")
+                        for kind in re.findall(is_first, cells)
+                    )
+            found[html.unescape(criterion), metric] = states, verdict == "decided"
     assert len(found) == len(verdicts)
     for (criterion, metric), (order, decided, least) in verdicts.items():
         states, is_decided = found[criterion, LABELS[metric]]
-        # twins have one rank, in any order
-        assert sorted(model for model, _ in states) == sorted(order)
+        # twins have one rank
+        assert sorted(states) == sorted(order)
+        assert [states[model][0] for model in order] == sorted(rank for rank, _ in states.values())
         assert is_decided == bool(least), (criterion, metric)
-        for a, letters_a in states:
-            for b, letters_b in states:
+        for a, (_, letters_a) in states.items():
+            for b, (_, letters_b) in states.items():
                 differs = bool({(a, b), (b, a)} & decided)
                 # what was compared with no other has no letter
                 shares_letter = bool(set(letters_a) & set(letters_b)) or "" in (letters_a, letters_b)
                 assert (a == b) or shares_letter != differs, (criterion, metric)
+
+
+def check_page_forest(study, verdicts):
+    """The ranks that the page's forest says and draws."""
+    forest = page_of(study).partition('<figure class="forest">')[2].partition("</figure>")[0]
+    intervals = pd.read_csv(study.paths.table_file("rank_intervals")).query("criterion == 'Overall'")
+    pictures = re.findall(
+        r"<svg.*?<title[^>]*>([^:]*):.*?<desc[^>]*>(.*?)</desc>(.*?)</svg>", forest, re.DOTALL
+    )
+    assert {label for label, *_ in pictures} == {LABELS[m] for c, m in verdicts if c == "Overall"}
+    for label, said, drawn in pictures:
+        metric = next(key for key, name in LABELS.items() if name == label)
+        order = verdicts["Overall", metric][0]
+        rows = {
+            name: tuple(map(float, numbers))
+            for name, *numbers in re.findall(r"Model (\w+): ([\d.]+) \(([\d.]+) to ([\d.]+)\)", said)
+        }
+        assert sorted(rows) == sorted(order)
+        assert [rows[model][0] for model in order] == sorted(rank for rank, *_ in rows.values())
+        of_metric = intervals[intervals["metric"] == metric]
+        kind = next(kind for kind in ("both", "words", "queries") if kind in set(of_metric["resampled"]))
+        for row in of_metric[of_metric["resampled"] == kind].itertuples():
+            assert rows[row.model] == (row.rank, row.low, row.high)
+        marks = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawn)]
+        ranks = [rank for rank, *_ in rows.values()]
+        last = max(high for *_, high in rows.values())
+        assert marks == pytest.approx([155 + 92 * (rank - 1) / (last - 1) for rank in ranks], abs=0.06)
 
 
 def check_letters_of_the_figure(study, verdicts):
@@ -155,7 +190,8 @@ CHECKS = [
     check_terminal,
     check_page_sentences,
     check_least_biased,
-    check_page_table,
+    check_page_grid,
+    check_page_forest,
     check_letters_of_the_figure,
 ]
 
@@ -182,8 +218,8 @@ def by_another_rule(*arguments, **options):
         (check_summary, "biasgrid.tables.answers.answers", by_another_rule),
         (check_terminal, "biasgrid.tables.answers.answers", by_another_rule),
         (check_least_biased, "biasgrid.tables.answers.answers", by_another_rule),
-        (check_page_sentences, "biasgrid.report.sections.verdict.answers", by_another_rule),
-        (check_page_table, "biasgrid.report.sections.verdict.answers", by_another_rule),
+        (check_page_sentences, "biasgrid.report.sections.section.answers", by_another_rule),
+        (check_page_grid, "biasgrid.report.sections.section.answers", by_another_rule),
         (check_letters_of_the_figure, "biasgrid.figures.rank_intervals.answers", by_another_rule),
         # lengths of vectors left out
         (check_summary, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),

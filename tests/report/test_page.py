@@ -13,7 +13,9 @@ import small_page
 from biasgrid import open_study, tables
 from biasgrid.numbers import typeset
 from biasgrid.report.report_step import report_step
-from biasgrid.report.step import SECTIONS, mark_misspellings
+from biasgrid.report.sections import REGISTRY
+from biasgrid.report.step import mark_misspellings
+from biasgrid.verdicts.evidence import MEANINGS
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 OPTIONAL = {"dt", "dd", "p", "li"}  # whose ends HTML leaves out
@@ -88,7 +90,7 @@ def test_the_page_is_whole_and_loads_nothing(page):
     assert page.sources == ["data:,"]
     assert [link for link in page.links if not link.startswith("#")] == []
     assert len(page.ids) == len(set(page.ids))
-    assert {id for id, _ in SECTIONS} <= set(page.ids)
+    assert REGISTRY.keys() <= set(page.ids)
 
 
 def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study):
@@ -101,11 +103,31 @@ def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study
         ("Model &lt;one&gt;", "Model &lt;two&gt;", "Model &lt;three&gt;")
     )
     assert f"{states}; A corpus; A table of scores" in head
-    assert "6 queries (First 3, Second 1, Text 1, Sentences 1) by 7 metrics (" in head
-    # then the verdict, all criteria but the first folded
-    verdict = text[text.index('<section id="verdict"') : text.index("</section>")]
-    assert re.findall(r'<details class="criterion" id="[^"]*"( open)?', verdict) == [" open", "", ""]
-    assert text.index("</header>") < text.index('<section id="verdict"') < text.index("<nav")
+    scores = len(tables.read(page_study.paths.table_file("scores")))
+    assert f"6 queries (First 3, Second 1, Text 1, Sentences 1) by 7 metrics: {scores} scores" in head
+    # then the verdict, and the grid with all criteria but the first folded
+    grid = text[text.index('<section id="grid"') :].partition("</section>")[0]
+    assert re.findall(r'<details class="panel" id="[^"]*"( open)?', grid) == [" open", "", ""]
+    order = ["</header>", '<section id="verdict"', "Content warning", '<section id="grid"', 'id="find"']
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+def test_what_is_below_the_grid_is_folded_and_says_what_is_in_it(page_study):
+    text = html.unescape(text_of(page_study))
+    for section in REGISTRY.values():
+        part = text[text.index(f'<section id="{section.name}"') :].partition("</section>")[0]
+        assert ('<details class="fold">' in part) == (section.name not in ("verdict", "grid"))
+        assert (f"</h2> <small>{section.lead}</small></summary>" in part) == bool(section.lead)
+
+
+def test_each_fact_is_said_once(page_study):
+    text = text_of(page_study)
+    verdicts = dict(re.findall(r'<p class="says"><b>(\w+)</b> (.*?)</p>', text))
+    missing = re.search(r"\d+ of \d+ scores are missing", verdicts["Missing"])[0]
+    print_sentence = verdicts["Print"].partition(";")[0].rstrip(".")
+    meaning = MEANINGS["permutation"]
+    for said in (missing, print_sentence, f"<b>◐</b> {meaning}", "share a letter", "Content warning"):
+        assert text.count(said) == 1, said
 
 
 def test_each_link_leads_somewhere(page):
@@ -151,13 +173,35 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     assert (scores["status"] != "ok").any()
 
 
+def test_the_grid_marks_what_aggregates_are_evidence_for(page_study):
+    text = text_of(page_study)
+    aggregates = tables.read(page_study.paths.table_file("aggregates")).query("aggregation == 'abs_avg'")
+    evidence = aggregates.set_index(["criterion", "model", "debias", "metric"])["evidence"]
+    signs = {"all": "●", "permutation": "◐", "groups": "◑", "none": "○", "out_of_reach": "·", "untested": ""}
+    panel, row = (
+        r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>',
+        r'<tr data-model="(\w+)">(.*?)</tr>',
+    )
+    verdicts = set()
+    for criterion, part in re.findall(panel, text, re.DOTALL):
+        for model, cells in re.findall(row, part, re.DOTALL):
+            state = model, "hard" if "Hard debias" in cells else "none"
+            for metric, cell in re.findall(r'data-metric="(WEAT|RND|MAC)‡?">(.*?)</td>', cells):
+                if (place := (criterion, *state, metric.lower())) in evidence:
+                    sign = re.search(r'aria-hidden="true">(.)</span><span class="hidden"> (.*?)</span>', cell)
+                    assert (sign[1] if sign else "") == signs[evidence[place]]
+                    assert sign is None or sign[2] == html.escape(MEANINGS[evidence[place]])
+                    verdicts.add(evidence[place])
+    assert len(verdicts) > 1
+
+
 def shades(text, metric):
     """Of a metric's table: query -> the values and shades of its cells; and the distance with the full shade."""
     (part,) = re.findall(rf'<details[^>]* id="heatmap/{metric}">.*?</details>', text, re.DOTALL)
     rows = {
         html.unescape(query): [
             (float(value.split()[0].replace("−", "-")), int(shade))
-            for shade, value in re.findall(r'<td class="s(-?\d)"><a[^>]*>([^<]*)</a>', cells)
+            for shade, value in re.findall(r"<td class=s(-?\d)><a[^>]*>([^<]*)</a>", cells)
         ]
         for query, cells in re.findall(r'<tr data-query="([^"]*)">(.*?)</tr>', part, re.DOTALL)
     }
@@ -231,14 +275,14 @@ def test_published_numbers_have_their_verdict(page):
     assert row[7] == "A <b>paper</b>: table 1"
 
 
-def test_published_numbers_begin_with_the_studys_sentence_and_a_folded_table(page_study):
+def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
     text = text_of(page_study)
+    assert "<b>Print</b> 0 of 1 published number is reproduced (1 differs)" in text
     section = text[text.index('<section id="published"') :]
     section = section[: section.index("</section>")]
-    (sentence,) = re.findall(r"<p>(.*?)</p>", section, flags=re.DOTALL)[:1]
-    assert sentence.startswith("0 of 1 published number is reproduced (1 differs). The sources that")
+    assert "The sources that the study names have no numbers of MAC" in section
     # folded, and the table is in it
-    assert section.index("<details>") < section.index('<table id="comparison"')
+    assert section.index('<details class="fold">') < section.index('<table id="comparison"')
 
 
 def test_misspellings_of_print_are_marked_where_people_read_them():

@@ -17,7 +17,7 @@ from biasgrid.report.sentences import (
     of_coverage,
     of_frequency,
     of_incomparable,
-    of_lost,
+    of_lost_queries,
     of_single,
 )
 from biasgrid.verdicts.agreement import agreement
@@ -27,13 +27,17 @@ LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma
 NAMES = Names(LABELS, "abc")
 
 
-def test_models_that_lost_queries_are_named():
+def test_a_model_that_lost_queries_says_how_many_it_has():
     answer = only({"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01}, queries={"c": 3})
     assert answer.least_biased == "a"
-    assert of_lost([answer], NAMES) == (
-        "Models that lost queries, as too many words are lost: Gamma (not ranked: 3 of 7 queries)."
+    (lost,) = answer.not_ranked
+    assert of_lost_queries([lost]) == "not ranked: 3 of 7 queries"
+    assert of_lost_queries(answer.models) == ""
+    some = only({"a": 0.1, "b": 0.5}, queries={"a": 6}).models[0]
+    assert of_lost_queries([some]) == "6 of 7 queries"
+    assert of_lost_queries([some, only({"a": 0.1, "b": 0.5}, queries={"a": 5}).models[0], lost]) == (
+        "5 to 6 of 7 queries; not ranked: 3 of 7 queries"
     )
-    assert of_lost([only({"a": 0.1, "b": 0.5})], NAMES) == ""
 
 
 def test_a_rival_without_comparison_and_a_p_near_the_limit_are_said():

@@ -162,9 +162,21 @@ def read_study(path: Path, measures: bool = True):
 
 def check_output(output: Path, inputs: list[Path]) -> None:
     """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
+    places = [output.resolve(), *output.resolve().parents]
+    there = {None, *map(_file, places)}
     for path in inputs:
-        if path.resolve() in (output.resolve(), *output.resolve().parents):
+        # most of thousands are not resolved, which takes seconds
+        if _file(path) in there and path.resolve() in places:
             raise BiasgridError(f"{output}: would be written over {path}; give a different output")
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to; None where there is none."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
 
 
 def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:

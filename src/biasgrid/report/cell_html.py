@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment
 
 from ..caveats import lowest_p
 from ..inference import significance
-from ..numbers import count, interval, p_value, typeset, typographic
+from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .cells import Cells, Record
 from .marks import mark_of
 
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
+MANY, SHOWN_OF_MANY, LOST_OF_MANY = 4000, 4, 3  # of a page of more scores, fewer, so that it opens at once
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
+FORMS: dict[str, Callable[..., str]] = {
+    "plain": plain,
+    "p": p_number,
+    "p_value": p_value,
+    "coefficient": coefficient,
+}
 COMPARED = {
     "exact": "all {} permutations",
     "monte_carlo": "{} random permutations",
@@ -33,9 +42,10 @@ EXTREME = {
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
-    environment.filters |= {"number": typeset, "count": count, "p_value": p_value, "typographic": typographic}
+    environment.filters |= {"number": typeset, "count": count, "typographic": typographic}
+    environment.filters |= {name: partial(typeset, form=form) for name, form in FORMS.items()}
     environment.globals |= {"TESTS": significance.REGISTRY}
-    environment.globals |= {"EXTREME": EXTREME, "LOST": LOST, "MEANINGS": MEANINGS}
+    environment.globals |= {"EXTREME": EXTREME, "MEANINGS": MEANINGS}
     functions = (
         associations,
         influences,
@@ -45,24 +55,32 @@ def install(environment: Environment) -> None:
         mark_of,
         interval,
         lowest_p,
+        lost_shown,
     )
     for function in functions:
         environment.globals[function.__name__] = function
 
 
+def lost_shown(cells: Cells) -> int:
+    """How many lost words are named."""
+    return LOST if len(cells.records) <= MANY else LOST_OF_MANY
+
+
 def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str], int, list[str]]]:
     """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
     out, and those with the lowest."""
+    shown = SHOWN if len(cells.records) <= MANY else SHOWN_OF_MANY
     for place, values in record.associations.items():
         name, words = cells.sets[place]
-        numbers = {word: (_sort_value(value), value) for word, value in zip(words, values, strict=True)}
-        word_scores = [(score, word, value) for word, (score, value) in numbers.items() if score is not None]
-        word_scores.sort(key=lambda entry: -entry[0])
-        is_short = len(word_scores) <= SHOWN + 1
+        numbers = values.reshape(len(words), -1)
+        # of two numbers, the difference; of more, the mean
+        order = numbers[:, 0] - numbers[:, 1] if numbers.shape[1] == 2 else numbers.mean(axis=1)
+        rows = np.argsort(-order, kind="stable")[: np.count_nonzero(~np.isnan(order))]
+        is_short = len(rows) <= shown + 1
         # only the words that are shown are formatted, as there may be thousands
-        parts = (word_scores, []) if is_short else (word_scores[: SHOWN // 2], word_scores[-SHOWN // 2 :])
-        high, low = ([_entry(word, _text(value)) for _, word, value in part] for part in parts)
-        yield name, high, 0 if is_short else len(word_scores) - SHOWN, low
+        parts = (rows, rows[:0]) if is_short else (rows[: shown // 2], rows[-shown // 2 :])
+        high, low = ([_entry(words[i], _text(numbers[i])) for i in part] for part in parts)
+        yield name, high, 0 if is_short else len(rows) - shown, low
 
 
 def _entry(word: str, text: str) -> str:
@@ -70,36 +88,31 @@ def _entry(word: str, text: str) -> str:
     return f"{word}\N{NO-BREAK SPACE}{text}"
 
 
-def _sort_value(value: Any) -> float | None:
-    """The number that words are ordered by: of two the difference, of more the mean."""
-    if not isinstance(value, list):
-        return value
-    if None in value:
-        return None
-    return value[0] - value[1] if len(value) == 2 else sum(value) / len(value)
-
-
-def _text(value: Any) -> str:
-    return "/".join(typeset(v, 2) for v in value) if isinstance(value, list) else typeset(value, 2)
+def _text(numbers: np.ndarray) -> str:
+    return "/".join(typeset(number, 2) for number in numbers.tolist())
 
 
 def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
     """The words without which a score changes most, by set; how many others there are, and by how much it changes at
     most without one of them."""
-    changes_by_size = [
-        (abs(change), order, place, word, change)
-        for order, (place, changes) in enumerate(record.influence.items())
-        for word, change in zip(cells.sets[place][1], changes, strict=True)
-        if change is not None
-    ]
-    changes_by_size.sort(key=lambda entry: -entry[0])
-    largest = sorted(changes_by_size[:INFLUENTIAL], key=lambda entry: entry[1])
+    places = np.repeat([*record.influence], [len(values) for values in record.influence.values()])
+    words = [word for place in record.influence for word in cells.sets[place][1]]
+    changes = np.concatenate([*record.influence.values()])
+    sizes = np.abs(changes)
+    rows = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~np.isnan(sizes))]
+    largest, rest = rows[:INFLUENTIAL], rows[INFLUENTIAL:]
     by_set = [
-        (cells.sets[place][0], [_entry(word, typeset(change, 2)) for *_, word, change in of_set])
-        for place, of_set in groupby(largest, key=lambda entry: entry[2])
+        (name, texts)
+        for place in record.influence
+        for name, texts in [
+            (
+                cells.sets[place][0],
+                [_entry(words[i], typeset(changes[i], 2)) for i in largest if places[i] == place],
+            )
+        ]
+        if texts
     ]
-    rest = changes_by_size[INFLUENTIAL:]
-    return by_set, len(rest), rest[0][0] if rest else 0.0
+    return by_set, len(rest), float(sizes[rest[0]]) if len(rest) else 0.0
 
 
 def describe_comparison(test: Mapping[str, Any]) -> str:

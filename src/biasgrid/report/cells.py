@@ -12,11 +12,14 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import groupby, zip_longest
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import metrics
 from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
@@ -105,8 +108,6 @@ class Record:
     ----------
     number
         Its row in scores.csv, from 0.
-    anchor
-        What a link to it ends in.
     question
         The number of its question in `Cells.questions`.
     value
@@ -114,10 +115,11 @@ class Record:
     targets, attributes
         Of each set what the model has of it: numbers in `Cells.found`.
     associations
-        What the metric says of words: the number of a set in `Cells.sets` -> a number, or a list of several, of each
-        of its words (None: lost).
+        What the metric says of words: the number of a set in `Cells.sets` -> of each of its words a number, (words,),
+        or several, (words, numbers); NaN of a lost word.
     influence
-        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair).
+        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair),
+        (words,); NaN where that is not known.
     tests
         Test -> what it says: see `cell_tests.tests_of`.
     evidence
@@ -133,7 +135,6 @@ class Record:
     """
 
     number: int
-    anchor: str
     question: int
     model: str
     debias: str
@@ -142,8 +143,8 @@ class Record:
     reason: str
     targets: list[int]
     attributes: list[int]
-    associations: dict[int, list[Any]]
-    influence: dict[int, list[float | None]]
+    associations: dict[int, np.ndarray]
+    influence: dict[int, np.ndarray]
     tests: dict[str, dict[str, Any]]
     evidence: str
     interval: dict[str, Any] | None
@@ -151,6 +152,16 @@ class Record:
     published: list[dict[str, Any]]
     published_of_criterion: list[dict[str, Any]]
     command: str
+
+    @property
+    def anchor(self) -> str:
+        """What a link to it ends in."""
+        return anchor_of(self.number)
+
+    @property
+    def state(self) -> str:
+        """Its model and debias method, as commands name them."""
+        return f"{self.model}/{self.debias}"
 
 
 @dataclass(frozen=True)
@@ -164,14 +175,24 @@ class Cells:
     records: list[Record]
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """The states of models that have scores, each with its number."""
+        return {state: number for number, state in enumerate(dict.fromkeys(r.state for r in self.records))}
+
+    @cached_property
+    def lost_words(self) -> dict[tuple[str, int], list[str]]:
+        """Model and number of a set -> the words that one of its scores lacks, in alphabetical order."""
+        lost: dict[tuple[str, int], set[str]] = {}
+        for model, place in {(r.model, n) for r in self.records for n in r.targets + r.attributes}:
+            if words := self.found[place].lost:
+                lost.setdefault((model, self.found[place].set), set()).update(words)
+        return {key: sorted(words) for key, words in lost.items()}
+
     def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
         """The scores by question, in order."""
         for question, records in groupby(self.records, key=lambda record: record.question):
             yield self.questions[question], list(records)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def inputs(study: Study) -> dict[str, Any]:
@@ -191,10 +212,14 @@ def spec(study: Study) -> dict[str, Any]:
     }
 
 
-def anchor(criterion: str, query: str, metric: str, *state: str) -> str:
-    """What a link to a score ends in (#...), by the keys of its row in scores.csv; no other score has it. Without the
-    last two, model and debias method, it is a link to all scores of the metric and query."""
-    return "/".join(["cell", _slug(criterion), _slug(query), metric, *state])
+def anchor(criterion: str, query: str, metric: str) -> str:
+    """What a link to all scores of a metric and query ends in (#...); no others have it."""
+    return "/".join(["cell", _slug(criterion), _slug(query), metric])
+
+
+def anchor_of(number: int) -> str:
+    """What a link to a score ends in, by its row in scores.csv: short, as a page has thousands."""
+    return f"c{number}"
 
 
 def _slug(name: str) -> str:
@@ -283,7 +308,6 @@ def _record(
     published = row.criterion, row.metric, unit(*state)
     return Record(
         row.Index,
-        anchor(*place, *state),
         study.numbers.setdefault(place, len(study.numbers)),
         *state,
         value=result["value"],
@@ -353,7 +377,11 @@ class _Words:
     def place_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
         """The number of what a model has of a set."""
         entries_of_words, lost_words = result["found"][s.name], result["lost"][s.name]
-        entries = [[word, ", ".join(keys)] for word, keys in entries_of_words.items() if keys != [word]]
+        entries = [
+            [word, ", ".join(keys)]
+            for word, keys in entries_of_words.items()
+            if keys[0] != word or len(keys) != 1
+        ]
         key = self.set_of(s), json.dumps([entries, lost_words])
         if key not in self._found_numbers:
             self._found_numbers[key] = len(self.found_sets)
@@ -404,7 +432,7 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
 
 def _associations(
     query: Query, detail: str, result: Mapping[str, Any], words: _Words
-) -> dict[int, list[Any]]:
+) -> dict[int, np.ndarray]:
     sets, values = (*query.target_sets, *query.attribute_sets), {}
     names = {s.name for s in sets}
     for s in sets:
@@ -414,19 +442,19 @@ def _associations(
         of_words = [
             by_entry.get(entries_of_words[word][0]) if word in entries_of_words else None for word in s.words
         ]
-        values[words.set_of(s)] = [_numbers(v, names) if isinstance(v, dict) else v for v in of_words]
+        first = next((value for value in of_words if value is not None), nan)
+        if isinstance(first, dict):
+            # a number for each set that they are of, else the first, as of a mean and its deviation
+            width = len(first) if len(first) > 1 and names.issuperset(first) else 1
+            of_words = [[nan] * width if v is None else [*v.values()][:width] for v in of_words]
+        numbers = np.array(of_words, dtype=float)  # None is NaN
+        values[words.set_of(s)] = numbers[:, 0] if numbers.ndim > 1 and numbers.shape[1] == 1 else numbers
     return values
-
-
-def _numbers(value: dict[str, float], sets: set[str]) -> Any:
-    """The numbers of a word: one for each set that they are of, else the first, as of a mean and its deviation."""
-    numbers = list(value.values())
-    return numbers if len(numbers) > 1 and sets.issuperset(value) else numbers[0]
 
 
 def _influence(
     metric: Metric, query: Query, inference: Mapping[str, Any], words: _Words
-) -> dict[int, list[float | None]]:
+) -> dict[int, np.ndarray]:
     changes = {}
     for s in (*query.target_sets, *query.attribute_sets):
         if (by_word := inference.get("influence", {}).get(s.name)) is None:
@@ -439,7 +467,7 @@ def _influence(
                 by_word.get(pair) if n is None else n
                 for n, pair in zip_longest(of_words, pairs, fillvalue=None)
             ]
-        changes[words.set_of(s)] = of_words
+        changes[words.set_of(s)] = np.array(of_words, dtype=float)  # None is NaN
     return changes
 
 

@@ -16,7 +16,7 @@ from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..plan.step import Step
 from ..plan.steps import table_step
-from .report_step import SHOWN, report_step
+from .report_step import report_step, shown
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _ExistingStudy(FinishedStudy):
     @cached_property
     def tables(self) -> dict[str, Mapping[str, Any]]:
         """The tables that it has, or that can be made."""
-        for name in SHOWN:
+        for name in shown():
             if name in self.plain.tables:
                 self.paths.table_file(name)
         return {name: files for name, files in self.plain.tables.items() if name not in self.paths.missing}

@@ -19,19 +19,9 @@ from ..tables.inputs import FACTS, facts_of, files_of
 from ..tables.scales import scaled_metrics
 from ..validation import to_record
 from . import cells
+from .sections import REGISTRY
 from .step import template_files
 
-# the tables that the page shows
-SHOWN: tuple[str, ...] = (
-    "scores",
-    "rankings",
-    "rank_intervals",
-    "pairs",
-    "quality",
-    "mitigation",
-    "comparison",
-)
-SHOWN += ("lost_words", "inference", "scalars", "aggregates")
 CONFIG = "study.json"
 
 
@@ -40,12 +30,18 @@ def report_step(study: Study) -> Step:
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,
-        "tables": [study.paths.table_file(name) for name in SHOWN if name in study.tables],
+        "tables": [study.paths.table_file(name) for name in shown() if name in study.tables],
         "models": [study.paths.model_file(model) for model in study.models],
         **(_ranks(study) if "rankings" in study.tables else {}),
     }
     function, present = "biasgrid.report.step:write", when_run(study, report_step)
-    return Step("report", inputs, study.paths.report_file, spec_of(study), function, present=present)
+    modules = tuple(map(REGISTRY.module, REGISTRY))
+    return Step("report", inputs, study.paths.report_file, spec_of(study), function, modules, present=present)
+
+
+def shown() -> list[str]:
+    """The tables that the page shows, scores first."""
+    return list(dict.fromkeys(["scores", *(name for section in REGISTRY.values() for name in section.reads)]))
 
 
 def _ranks(study: Study) -> dict[str, Any]:
@@ -87,6 +83,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "facts": {key: _facts(study, key) for key in keys},
+        "sections": list(REGISTRY),
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now
         "cells": {**cells.spec(study), "study": f"{study.config.results}/{study.name}/{CONFIG}"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..inference import significance
@@ -46,28 +46,6 @@ def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
         return "No model has a value."
     model = join_names(map(names.label, sorted(models)))
     return f"No metric has more than one model ({model}): there is nothing to compare."
-
-
-def of_decisive_queries(
-    queries: Mapping[str, Sequence[tuple[str, str]]], ids: Mapping[str, str], names: Names
-) -> str:
-    """Queries without which another model would come first, by metric; empty where there is none.
-
-    Parameters
-    ----------
-    queries
-        Metric -> such (sub-)queries by name, each with the model that would come first.
-    ids
-        (Sub-)query by name -> the key of its query, as `biasgrid report --without` takes it.
-    """
-    statements = [
-        f"{', '.join(dict.fromkeys(ids.get(name, name) for name, _ in decisive))} ({names.label(metric)})"
-        for metric, decisive in queries.items()
-        if decisive
-    ]
-    if not statements:
-        return "No single query decides which model comes first." if queries else ""
-    return f"Without one of these queries another model comes first: {'; '.join(statements)}."
 
 
 def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> str:
@@ -120,25 +98,19 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     )
 
 
-def of_lost(of_criterion: Sequence[Answer], names: Names) -> str:
-    """Which models are not ranked, or lost queries, by how many metrics; empty where none did."""
-    counts: dict[tuple[str, bool], list[RankedState]] = {}
-    for answer in of_criterion:
-        for state in (*answer.models, *answer.not_ranked):
-            if state.has_lost_queries or state.reason:
-                counts.setdefault((state.model, bool(state.reason)), []).append(state)
+def of_lost_queries(states: Iterable[RankedState]) -> str:
+    """How many queries a model has, by its states under all metrics, where it lost some or is not ranked; else
+    empty."""
+    by_kind: dict[bool, list[RankedState]] = {}
+    for state in states:
+        if state.has_lost_queries or state.reason:
+            by_kind.setdefault(bool(state.reason), []).append(state)
     statements = []
-    for (model, is_out), states in counts.items():
-        least, most = min(s.queries for s in states), max(s.queries for s in states)
-        queries = (
-            f"{least} of {states[0].queries_of}"
-            if least == most
-            else f"{least} to {most} of {states[0].queries_of}"
-        )
-        statements.append(f"{names.state(model)} ({'not ranked: ' if is_out else ''}{queries} queries)")
-    if not statements:
-        return ""
-    return f"Models that lost queries, as too many words are lost: {join_names(statements)}."
+    for is_out, of_kind in by_kind.items():
+        least, most = min(s.queries for s in of_kind), max(s.queries for s in of_kind)
+        counts = f"{least} of" if least == most else f"{least} to {most} of"
+        statements.append(f"{'not ranked: ' * is_out}{counts} {of_kind[0].queries_of} queries")
+    return "; ".join(statements)
 
 
 def of_coverage(

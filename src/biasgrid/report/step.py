@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
+import gc
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,34 +19,20 @@ from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..files import write_text
 from ..in_memory import parts_of
-from ..labels import sic
-from ..numbers import plain
+from ..labels import MISSPELLED, sic
 from ..printable import without_hidden
 from ..query import Query
 from ..records import read_model
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
-from ..words import WordOptions
-from . import background, cell_html, cells, marks, page
+from . import cell_html, cells
 from .names import Names
-from .sections import FOLDER, Section, verdict
+from .sections import REGISTRY, Material, Section
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
-SECTIONS = (
-    (verdict.SECTION.id, verdict.SECTION.title),
-    ("ranking", "Ranking"),
-    ("heatmap", "Queries by models"),
-    ("scores", "Every score"),
-    ("agreement", "Do the metrics agree?"),
-    ("debias", "Before and after debiasing"),
-    ("published", "Published numbers"),
-    ("models", "Models, word sets, lost words, parameters"),
-    ("reading", "How to read this"),
-    ("cite", "How to cite, versions, config"),
-)
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
     *("November", "December"),
@@ -59,7 +47,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
     ----------
     inputs
         As `cells.read` takes them; "study": its study.json; "tables": files of the tables that the page shows
-        (`report_step.SHOWN`) and the study has; "models": records of models.
+        that its sections read and the study has; "models": records of models.
     spec
         As `report_step.spec_of` gives it.
     output
@@ -72,108 +60,107 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
+    with without_collection():
+        return _render(inputs, spec)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for circular garbage, which takes longer than all else while thousands of files are decoded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     names = Names(spec["labels"], spec["models"])
-    tables_by_name = {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]}
-    scores = tables_by_name["scores"]
-    queries = {_stem(file): Query.read(file) for file in inputs["queries"]}
-    records = {_stem(file): read_model(file) for file in inputs["models"]}
-    text, config = Path(inputs["study"]).read_text(encoding="utf-8"), read(inputs["study"], "a study")
-    study_cells = cells.read(inputs, spec["cells"])
-    environment = templates()
-    data = page.script_data(tables_by_name, spec, names)
+    material = Material(
+        {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]},
+        spec,
+        names,
+        inputs,
+        {_stem(file): Query.read(file) for file in inputs["queries"]},
+        {_stem(file): read_model(file) for file in inputs["models"]},
+        cells.read(inputs, spec["cells"]),
+        read(inputs["study"], "a study"),
+        Path(inputs["study"]).read_text(encoding="utf-8"),
+    )
+    entries = in_order(spec["sections"])
+    environment = templates(entries)
+    environment.filters |= {
+        "label": names.label,
+        "short": names.short,
+        "state": lambda state: names.state(*state),
+    }
+    scores = material.tables["scores"]
     context = {
         "study": spec["study"],
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
-        "states": _states(scores, spec, names)
-        + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
+        "states": _states(material) + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
-        "asked": _question(scores, spec, names),
-        "sections": SECTIONS,
-        "names": names,
-        "alpha": plain(1 - spec["level"]),
-        "marks": marks.legend(),
-        "facts": [{"key": key, "label": names.label(key), **spec["facts"][key]} for key in spec["metrics"]],
-        "threshold": config.get("words", {}).get(
-            "lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold
-        ),
-        "verdict": _section(verdict.SECTION, environment, tables_by_name, spec, names),
-        "rankings": page.ranking_section(tables_by_name, spec, names),
-        "heatmaps": page.heatmap_section(tables_by_name, spec, names, study_cells.questions),
-        "correlations": page.correlation_section(inputs, tables_by_name, spec, names),
-        "debiased": background.debias_section(tables_by_name, spec, names),
-        "comparison": background.comparison_section(tables_by_name, spec, names),
-        "models": background.models_section(tables_by_name, records, queries, spec, names),
-        "sets": background.word_sets_section(tables_by_name, queries, study_cells, spec, names),
-        "parameters": background.parameters_section(config, spec, names),
-        "reasons": background.reasons(scores),
-        "scores_missing": int(scores["value"].isna().sum()),
-        "scores_total": len(scores),
-        "of_questions": _by_metric(study_cells, spec["metrics"]),
-        "cells": study_cells,
-        "citation": _citation(spec, text),
-        "versions": _versions(study_cells.versions),
-        "mixed": any(len(by_version) > 1 for by_version in study_cells.versions.values()),
+        "asked": _question(scores, spec),
+        "sections": [(section, _text(section, environment, material)) for section in entries],
         "version": __version__,
-        "files": spec["files"],
-        "config": text,
         # styles and the script are part of the package: not escaped
         "css": Markup(
             "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))
         ),
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
-        "data": _json(data),
     }
     return without_hidden(mark_misspellings(environment.get_template("page.html").render(context)))
 
 
+def in_order(names: Iterable[str]) -> list[Section]:
+    """The sections of these names, in the order of the page."""
+    return sorted((REGISTRY[name] for name in names), key=lambda section: section.place)
+
+
+def _text(section: Section, environment: Environment, material: Material) -> Markup:
+    """What stands below a section's heading."""
+    read_tables = {name: table for name, table in material.tables.items() if name in section.reads}
+    context = section.make(replace(material, tables=read_tables))
+    return Markup(environment.get_template(f"{section.name}/{section.template}").render(context))
+
+
 def mark_misspellings(html: str) -> str:
     """A page with [sic] behind misspellings in what people read: not in addresses, scripts and the config."""
+    if not any(word in html for word in MISSPELLED):
+        return html
     parts = re.split(r"(<(script|style|pre)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
     # of three parts each, the text between tags, what divides it, and a tag's name
     return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)
 
 
-def templates() -> Environment:
-    """The templates, whose output is escaped, as words of queries are user input."""
-    from jinja2 import Environment, FileSystemLoader
+def templates(entries: Iterable[Section] = ()) -> Environment:
+    """The templates, also those of sections, whose output is escaped, as words of queries are user input."""
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
+    folders = {section.name: FileSystemLoader(template_file(section).parent) for section in entries}
     environment = Environment(
-        loader=FileSystemLoader([TEMPLATES, FOLDER]),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
+        loader=ChoiceLoader([FileSystemLoader(TEMPLATES), PrefixLoader(folders)]),
+        autoescape=lambda name: name is None or not name.endswith(".css"),
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"slug": slug, "first_words": first_words}
+    environment.filters |= {"slug": slug, "first_words": first_words, "json": _json}
     cell_html.install(environment)
     return environment
 
 
+def template_file(section: Section) -> Path:
+    """A section's template."""
+    return REGISTRY.file(section.name).with_name(section.template)
+
+
 def template_files() -> list[Path]:
     """The templates, styles and scripts of the page."""
-    return [*sorted(TEMPLATES.iterdir()), *sorted(FOLDER.glob("*.html"))]
-
-
-def _section(
-    section: Section,
-    environment: Environment,
-    tables_by_name: Mapping[str, Any],
-    spec: Mapping[str, Any],
-    names: Names,
-) -> Markup:
-    """A section as HTML."""
-    of_section = {name: table for name, table in tables_by_name.items() if name in section.reads}
-    context = section.make(of_section, spec, names)
-    return Markup(environment.get_template(section.template).render(section=section, **context))
-
-
-def _by_metric(study_cells: cells.Cells, metrics: Iterable[str]) -> dict[str, list[Any]]:
-    """Questions and their records, by metric in the order of the study."""
-    by_metric: dict[str, list[Any]] = {metric: [] for metric in metrics}
-    for question, records in study_cells.of_questions():
-        by_metric[question.metric].append((question, records))
-    return {metric: questions for metric, questions in by_metric.items() if questions}
+    return [*sorted(TEMPLATES.iterdir()), *map(template_file, in_order(REGISTRY))]
 
 
 def slug(text: str) -> str:
@@ -207,10 +194,10 @@ def _date(files: Iterable[Any]) -> str:
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
-def _states(scores: Any, spec: Mapping[str, Any], names: Names) -> list[str]:
+def _states(material: Material) -> list[str]:
     """The models with their debias methods."""
-    methods: dict[str, list[str]] = {}
-    for model, debias in page.states_of(scores, spec):
+    names, methods = material.names, dict[str, list[str]]()
+    for model, debias in material.states_of(material.tables["scores"]):
         methods.setdefault(model, []).extend([names.label(debias)] * (debias != UNTOUCHED))
     return [
         names.label(model) + (f", also under {join_names(of_model)}" if of_model else "")
@@ -218,32 +205,10 @@ def _states(scores: Any, spec: Mapping[str, Any], names: Names) -> list[str]:
     ]
 
 
-def _question(scores: Any, spec: Mapping[str, Any], names: Names) -> str:
+def _question(scores: Any, spec: Mapping[str, Any]) -> str:
     """What the study asked, in a line."""
     criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
-    metrics = ", ".join(names.label(key) for key in spec["metrics"])
-    missing = int(scores["value"].isna().sum())
     return (
         f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
-        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')} ({metrics}): "
-        f"{pluralize(len(scores), 'score')}, {missing or 'none'} of them without a value."
-    )
-
-
-def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
-    """Libraries, each with the version that computed the cells and their inference, or with all and how many each."""
-    texts = []
-    for library, by_version in counts.items():
-        known = {number or "not recorded": n for number, n in sorted(by_version.items())}
-        counted = [f"{number} ({pluralize(n, 'result')})" for number, n in known.items()]
-        texts.append((library, join_names(counted) if len(known) > 1 else next(iter(known))))
-    return texts
-
-
-def _citation(spec: Mapping[str, Any], config: str) -> str:
-    return (
-        f"biasgrid {__version__}: social bias in word embeddings, measured reproducibly.\n"
-        f"Study {spec['study']}, SHA-256 of its config {hashlib.sha256(config.encode()).hexdigest()}.\n"
-        "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI, "
-        "2020."
+        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
     )

@@ -12,14 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .aggregation import Aggregation
 from .pairs import Parts
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # what is drawn again: words; queries of each criterion; both
 RESAMPLED = ("words", "queries", "both")
+# what is shown, the first where there are several
+RESAMPLED_TEXTS = {"both": "words and queries", "words": "words", "queries": "queries"}
 
 
 def aggregates_of_resamples(
@@ -193,3 +199,15 @@ def _round(values: np.ndarray) -> np.ndarray:
     # of 0, and of what is as good as 0
     scale = 10.0 ** np.clip(np.nan_to_num(digits), -250, 250)
     return np.round(values * scale) / scale
+
+
+def most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of order.csv or rank_intervals.csv over resamples of words and queries, else of words or of queries,
+    for each metric; and which it is."""
+    choice = {
+        metric: next((name for name in RESAMPLED_TEXTS if name in set(part)), "words")
+        for metric, part in table.groupby("metric")["resampled"]
+    }
+    names = set(choice.values())
+    text = RESAMPLED_TEXTS[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
+    return table[table["resampled"] == table["metric"].map(choice)], text

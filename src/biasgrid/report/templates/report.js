@@ -2,8 +2,8 @@
 // Makes the page more useful: it filters and sorts the ranking, opens what a link leads to, filters published numbers.
 // Without it, all of the page is there. It shows and hides what the study's tables say, and computes nothing.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data")?.textContent ?? "{}"); // of a study that ranks models
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
   function make(tag, attributes = {}, ...children) {
@@ -11,6 +11,28 @@
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     element.append(...children);
     return element;
+  }
+
+  // ---- the grid: one criterion at a time
+
+  function criteria() {
+    const panels = all("#grid > .panel");
+    const form = byId("criterion-switch");
+    const show = (panel) => {
+      for (const other of panels) other.classList.toggle("on", other === panel);
+      panel.open = true;
+      byId(`show-${panel.id}`).checked = true;
+    };
+    if (panels.length < 2) return () => {};
+    for (const panel of panels) {
+      const box = make("input", { type: "radio", name: "criterion", id: `show-${panel.id}`, value: panel.id });
+      form.firstElementChild.append(make("label", {}, box, panel.querySelector("h3").textContent));
+    }
+    form.addEventListener("change", ({ target }) => show(byId(target.value)));
+    form.hidden = false;
+    byId("grid").classList.add("switched");
+    show(panels[0]);
+    return show;
   }
 
   // ---- the ranking: criteria, metrics, models and debias methods are chosen, each a set of keys
@@ -57,7 +79,6 @@
     for (const header of all("thead th", place)) {
       const key = header.dataset.metric ?? "model";
       const button = make("button", { type: "button", class: "sort", "data-sort": key }, ...header.childNodes);
-      if (byId(`about-${key}`)) button.setAttribute("aria-describedby", `about-${key}`);
       button.addEventListener("click", () => {
         sort = sort?.key !== key ? { key, descending: false } : sort.descending ? null : { key, descending: true };
         changed();
@@ -92,6 +113,7 @@
       const key = state.get("sort");
       sort = key === "model" || options.metric.some(([metric]) => metric === key) ? { key, descending: state.get("order") === "descending" } : null;
       if (KINDS.some((kind) => state.has(kind))) panel.open = true;
+      form.closest(".fold").open = true;
       show();
       byId("ranking").scrollIntoView({ behavior: "instant" });
       return true;
@@ -181,18 +203,38 @@
     return restore;
   }
 
-  // ---- queries by a part of their name: rows of the tables, and their single scores
+  // ---- queries, models and word sets that have a text: all others are hidden
 
   function find() {
     const form = byId("find");
+    if (!form) return () => {};
     const box = form.querySelector("input");
-    const queries = all("[data-query]");
+    const words = new Map(all(".words p").map((list) => [list.id.split("/")[1], list.textContent.toLowerCase()]));
+    const lower = (text) => text.toLowerCase();
+    const labels = new Map(all("[data-model]").map((row) => [row, lower(row.querySelector("th, summary").firstChild.textContent)]));
+    for (const cell of all(".question > details")) labels.set(cell, lower(cell.querySelector("summary").lastChild.textContent));
+    const setsOf = new Map(all(".question").map(({ dataset }) => [dataset.query, (dataset.sets ?? "").split(" ")]));
+    const kinds = {
+      queries: [all("[data-query]"), ({ dataset }, has) => has(lower(dataset.query)) || (setsOf.get(dataset.query) ?? []).some((place) => has(words.get(place) ?? "")), ({ dataset }) => dataset.query],
+      models: [[...labels.keys()], (row, has) => has(labels.get(row)), ({ dataset }) => dataset.model],
+      "word sets": [all("tr[data-set], .words"), (row, has) => has(lower(row.textContent)) || has(words.get(row.dataset.set) ?? ""), (row) => lower(row.querySelector("th, summary").firstChild.textContent).trim()],
+    };
+    const parts = Object.entries(kinds);
+    const count = (names) => new Set(names.filter(Boolean)).size;
     const show = () => {
-      const text = box.value.trim().toLowerCase();
-      for (const query of queries) query.hidden = !query.dataset.query.toLowerCase().includes(text);
+      const text = lower(box.value.trim());
+      const has = (other) => other.includes(text);
+      const status = [];
+      for (const [kind, [rows, matches, name]] of parts) {
+        const found = text ? rows.filter((row) => matches(row, has)) : rows;
+        // what has it nowhere is left as it is
+        const kept = new Set(found.length ? found : rows);
+        for (const row of rows) row.hidden = !kept.has(row);
+        if (text && found.length) status.push(`${count(found.map(name))} of ${count(rows.map(name))} ${kind}`);
+      }
       for (const group of all(".heat tbody")) group.hidden = !group.querySelector("[data-query]:not([hidden])");
-      const count = (list) => new Set(list.map((query) => query.dataset.query)).size;
-      form.querySelector("[role=status]").textContent = text && `${count(queries.filter((query) => !query.hidden))} of ${count(queries)} shown, here and in “Every score”.`;
+      form.querySelector("[role=status]").textContent = text && (status.length ? `${status.join(", ")}: others are hidden in all tables.` : "No query, model or word has it.");
+      if (status.length) for (const fold of all("#heatmap > .fold, #words > .fold")) fold.open = true;
     };
     form.addEventListener("input", show);
     form.addEventListener("submit", (event) => event.preventDefault());
@@ -221,12 +263,23 @@
         const pressed = new Set(buttons.filter((other) => other.matches("[aria-pressed=true]")).map((other) => other.dataset.verdict));
         for (const line of lines) line.hidden = pressed.size > 0 && !pressed.has(line.dataset.verdict);
         status.textContent = `${lines.filter((line) => !line.hidden).length} of ${lines.length} shown.`;
-        table.closest("details").open = true;
       });
       return button;
     });
-    place.append("show only: ", ...buttons, status);
+    place.append("Show only numbers that are: ", ...buttons, status);
     place.hidden = false;
+  }
+
+  // ---- of a score that is opened, the command that computes it again
+
+  function commands() {
+    const add = ({ target }) => {
+      if (!target.matches(".question > details") || !target.open) return;
+      const command = target.closest(".question").querySelector(".again").textContent.replace("MODEL/DEBIAS", byId("states").dataset.states.split(" ")[target.dataset.s]);
+      if (!target.querySelector(":scope > dl > dd > code"))
+        target.querySelector("dl").append(make("dt", {}, "Run it again"), make("dd", {}, make("code", {}, command)));
+    };
+    document.addEventListener("toggle", add, true);
   }
 
   // ---- links into <details>: open it, and go there; Back goes to the link again
@@ -243,9 +296,11 @@
         // not encoded
       }
       const target = byId(id) ?? byId(location.hash.slice(1));
+      if (target?.matches("section")) for (const fold of all(":scope > .fold", target)) fold.open = true;
       const closest = target?.closest("details");
       if (!closest) return;
       if (target.closest("[hidden]")) showAll();
+      if (closest.matches(".panel")) showCriterion(closest);
       for (let element = closest; element; element = element.parentElement.closest("details")) element.open = true;
       // with what the metric asks, where both can be seen
       const question = target.closest(".question");
@@ -313,20 +368,29 @@
 
   function print() {
     let opened = [];
+    const links = new Map(); // to single scores, which are not printed: they make half of the file
     addEventListener("beforeprint", () => {
+      for (const link of all(".heat a, #words td a")) {
+        links.set(link, link.getAttribute("href"));
+        link.removeAttribute("href");
+      }
       opened = all("details:not([open])").filter((element) => !element.closest("#scores, [hidden], form"));
       for (const element of opened) element.open = true;
     });
     addEventListener("afterprint", () => {
+      for (const [link, href] of links) link.setAttribute("href", href);
+      links.clear();
       for (const element of opened) element.open = false;
       opened = [];
     });
   }
 
+  const showCriterion = criteria();
   const restore = data.rankings && byId("ranking-filters") ? ranking() : null;
   const showAll = find();
   verdicts();
   links(restore);
+  commands();
   tooltips();
   print();
 })();

@@ -1,0 +1,68 @@
+"""Do the metrics agree? Correlations of the ranks that they give the models without debiasing."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from ...debias import UNTOUCHED
+from ...tables import correlations
+from ...verdicts.comparability import metrics_by_length
+from .section import Material, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 4  # correlations over fewer models are not shown
+
+
+def make(material: Material) -> dict[str, Any]:
+    tables, spec = material.tables, material.spec
+    if "rankings" not in tables or tables["rankings"].empty:
+        return {"criteria": []}
+    table = correlations.make(material.inputs, spec["correlations"], debiased=False)
+    parts = [
+        (name, material.metrics_of(part := table[table["criterion"] == name], "metric_a"), part)
+        for name in material.criteria_of(table)
+    ]
+    return {
+        "criteria": [
+            {
+                "name": name,
+                "metrics": metrics,
+                "pairs": {(row.metric_a, row.metric_b): row for row in part.itertuples()},
+                "n": _models_of_both(tables["rankings"].query("criterion == @name"), metrics),
+            }
+            for name, metrics, part in parts
+            if len(metrics) > 1
+        ],
+        "by_length": metrics_by_length(tables.get("scalars"), spec["scaled"]),
+        "shade": shade,
+        "FEW": FEW,
+    }
+
+
+def _models_of_both(rankings: pd.DataFrame, metrics: list[str]) -> dict[tuple[str, str], int]:
+    """How many models without debiasing each two metrics rank."""
+    ranked = rankings[rankings["rank"].notna() & (rankings["debias"] == UNTOUCHED)]
+    models = {metric: set(ranked.loc[ranked["metric"] == metric, "model"]) for metric in metrics}
+    return {(a, b): len(models[a] & models[b]) for i, a in enumerate(metrics) for b in metrics[:i]}
+
+
+def shade(pair: Any) -> int:
+    """-4 to 4: pale where the interval is wide."""
+    width = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
+    return round(pair.correlation * 4 * max(0.25, 1 - width / 2))
+
+
+SECTIONS = (
+    Section(
+        "agreement",
+        "Do the metrics agree?",
+        ("rankings", "scalars"),
+        make,
+        "agreement.html",
+        place=60,
+        lead="correlations of the ranks that they give",
+    ),
+)

@@ -1,0 +1,55 @@
+"""How to cite the study, the versions that computed it, its tables, and its config."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from ... import __version__
+from ...verdicts.text import join_names, pluralize
+from .section import Material, Section
+
+
+def make(material: Material) -> dict[str, Any]:
+    versions = material.cells.versions
+    return {
+        "citation": _citation(material.spec, material.config_text),
+        "versions": _versions(versions),
+        "mixed": any(len(by_version) > 1 for by_version in versions.values()),
+        "study": material.spec["study"],
+        "files": material.spec["files"],
+        "config": material.config_text,
+    }
+
+
+def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    """Libraries, each with the version that computed the cells and their inference, or with all and how many each."""
+    texts = []
+    for library, by_version in counts.items():
+        known = {number or "not recorded": n for number, n in sorted(by_version.items())}
+        counted = [f"{number} ({pluralize(n, 'result')})" for number, n in known.items()]
+        texts.append((library, join_names(counted) if len(known) > 1 else next(iter(known))))
+    return texts
+
+
+def _citation(spec: Mapping[str, Any], config: str) -> str:
+    return (
+        f"biasgrid {__version__}: social bias in word embeddings, measured reproducibly.\n"
+        f"Study {spec['study']}, SHA-256 of its config {hashlib.sha256(config.encode()).hexdigest()}.\n"
+        "P. Badilla, F. Bravo-Marquez and J. Pérez. WEFE: The Word Embeddings Fairness Evaluation Framework. IJCAI, "
+        "2020."
+    )
+
+
+SECTIONS = (
+    Section(
+        "cite",
+        "How to cite, versions, config",
+        (),
+        make,
+        "cite.html",
+        place=99,
+        lead="and the tables and the config of this study",
+    ),
+)

@@ -1,0 +1,211 @@
+"""One grid under the verdict: models by metrics, with ranks, ties, and marks of evidence, of one criterion at a time;
+and the intervals of the ranks over all criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from ...debias import UNTOUCHED
+from ...numbers import plain, typeset
+from ...statistics.ranks import most_resampled
+from ...verdicts.agreement import agreement
+from ...verdicts.comparability import Incomparable, incomparable
+from ...verdicts.direction import directions
+from ...verdicts.evidence import MEANINGS, UNTESTED
+from ...verdicts.least_biased import Answer, RankedState
+from .. import sentences
+from ..cells import anchor
+from ..decisive_queries import decisive_queries
+from ..marks import legend, mark_of
+from ..names import Names
+from .section import Material, Section, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEBIASED = {"less": "less", "more": "more", "": "undecided"}
+PLACE = ["criterion", "metric", "model", "debias"]
+
+
+def make(material: Material) -> dict[str, Any]:
+    tables, spec, names = material.tables, material.spec, material.names
+    if "rankings" not in tables or tables["rankings"].empty:
+        return {"panels": []}
+    criteria = material.criteria_of(tables["rankings"])
+    by_criterion = {name: [a for a in material.answers if a.criterion == name] for name in criteria}
+    lengths = {
+        (entry.criterion, entry.metric): entry
+        for entry in incomparable(tables.get("scalars"), spec["scaled"])
+    }
+    evidence = _evidence(tables.get("aggregates"), spec["ranking"]["aggregation"])
+    decisive = decisive_queries(tables["scores"], **spec["ranking"])
+    signed = directions(tables["scores"], spec["summary"]["sides"])
+    panels = [
+        {
+            "name": name,
+            "single": sentences.of_single(of_criterion, names),
+            "queries": max((answer.queries for answer in of_criterion), default=0),
+            "queries_of": max((answer.queries_of for answer in of_criterion), default=0),
+            "drivers": _drivers(
+                {a.metric: decisive[name, a.metric] for a in of_criterion if (name, a.metric) in decisive},
+                tables["scores"],
+                names,
+            ),
+            "directions": sentences.of_directions(
+                signed if name == criteria[0] else signed[signed["criterion"] == name],
+                [answer.metric for answer in of_criterion],
+                names,
+            ),
+            **_tiles(of_criterion, lengths, evidence, material),
+        }
+        for name, of_criterion in by_criterion.items()
+    ]
+    return {
+        "panels": panels,
+        "at": at,
+        "forests": _forests(tables.get("rank_intervals"), panels[0], material),
+        "level": plain(100 * spec["level"]),
+        "marks": [mark for mark in legend() if mark[0] != "no mark"],
+        "covers": [
+            *_coverage(by_criterion, spec),
+            *filter(None, [sentences.of_frequency(tables["scores"], 1 - spec["level"])]),
+        ],
+    }
+
+
+def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[str, ...], str]:
+    """What each aggregate that models are ranked by is evidence for."""
+    if aggregates is None:
+        return {}
+    ranked = aggregates[aggregates["aggregation"] == aggregation]
+    return dict(zip(ranked[PLACE].itertuples(index=False, name=None), ranked["evidence"], strict=True))
+
+
+def _tiles(
+    of_criterion: Sequence[Answer],
+    lengths: Mapping[tuple[str, str], Incomparable],
+    evidence: Mapping[tuple[str, ...], str],
+    material: Material,
+) -> dict[str, Any]:
+    """A criterion's metrics and models, and of each metric and model the tile."""
+    by_length: list[Answer] = []
+    compared: list[Answer] = []
+    tiles: dict[tuple[str, State], dict[str, Any]] = {}
+    models: dict[str, list[RankedState]] = {}
+    for answer in of_criterion:
+        entry = lengths.get((answer.criterion, answer.metric))
+        # what does not compare is set apart
+        (by_length if entry and entry.models else compared).append(answer)
+        for state in (*answer.models, *answer.not_ranked):
+            models.setdefault(state.model, []).append(state)
+            tiles[answer.metric, (state.model, UNTOUCHED)] = {
+                "rank": typeset(state.rank, form=plain),
+                "letters": state.letters,
+                "kind": ("decided" if answer.is_decided else "first") if state in answer.first else "",
+                "text": "no value" if isnan(state.rank) and not state.queries else "not ranked",
+            }
+        for debiased in answer.debiased:
+            key = debiased.model, debiased.debias
+            tiles[answer.metric, key] = {
+                "text": DEBIASED[debiased.direction] + "‡" * (entry is not None and key in entry.states),
+                "kind": debiased.direction,
+            }
+    for (metric, key), tile in tiles.items():
+        verdict = evidence.get((of_criterion[0].criterion, metric, *key), UNTESTED)
+        tile |= {"mark": mark_of(verdict), "meaning": MEANINGS[verdict]}
+    order = [
+        (model, debias)
+        for model in material.spec["models"]
+        for debias in (UNTOUCHED, *material.spec["debias"])
+    ]
+    states = [state for state in order if any((answer.metric, state) in tiles for answer in of_criterion)]
+    names = material.names
+    # what does not compare is not added up
+    note = sentences.of_agreement(agreement(compared), names, len(compared)) if len(models) > 1 else ""
+    return {
+        "groups": [group for group in (compared, by_length) if group],
+        "by_length": {answer.metric for answer in by_length},
+        "columns": [(answer, *_verdict(answer, names)) for answer in (*compared, *by_length)],
+        "states": [state for state in states if state[1] == UNTOUCHED],
+        "debiased": [state for state in states if state[1] != UNTOUCHED],
+        "lost": {model: sentences.of_lost_queries(of_model) for model, of_model in models.items()},
+        "tiles": tiles,
+        "agreement": note,
+    }
+
+
+def _verdict(answer: Answer, names: Names) -> tuple[str, str, str]:
+    """The kind of a verdict, which its colour is of, the verdict, and notes on it."""
+    notes = [
+        "for these queries" * (answer.is_decided and answer.is_of_these_queries),
+        sentences.of_borderline(answer),
+        sentences.of_incomparable(answer, names) * answer.is_decided,
+    ]
+    return *_kind(answer), "; ".join(filter(None, notes))
+
+
+def _kind(answer: Answer) -> tuple[str, str]:
+    if not answer.models_with_value:
+        return "unknown", "no value"
+    if not answer.models:
+        return "unknown", sentences.REASONS[answer.reason]
+    if len(answer.models_with_value) > 1 and len(answer.first) == len(answer.models_with_value):
+        return "no", "all the same"
+    if not answer.has_test:
+        return "unknown", "not tested"
+    return ("yes", "decided") if answer.is_decided else ("no", "not decided")
+
+
+def _drivers(
+    decisive: Mapping[str, Iterable[tuple[str, str]]], scores: pd.DataFrame, names: Names
+) -> list[dict[str, Any]] | None:
+    """The queries without which another model comes first: by which metric, and which model; None where no metric
+    can tell."""
+    if not decisive:
+        return None
+    rows = scores.drop_duplicates("query").set_index("query")
+    drivers: dict[str, dict[str, Any]] = {}
+    for metric, queries in decisive.items():
+        for query, model in queries:
+            row = rows.loc[query]
+            driver = drivers.setdefault(
+                query,
+                {"id": row["query_id"], "anchor": anchor(row["criterion"], query, metric), "first": []},
+            )
+            driver["first"].append(f"{names.state(model)} by {names.label(metric)}")
+    return [{"query": query, **driver} for query, driver in drivers.items()]
+
+
+def _coverage(by_criterion: Mapping[str, Sequence[Answer]], spec: Mapping[str, Any]) -> list[str]:
+    first, of_first = next(iter(by_criterion.items()))
+    models = {model for answer in of_first for model in answer.models_with_value}
+    verdicts = sum(answer.has_test for answers in by_criterion.values() for answer in answers)
+    of_these = [name for name, answers in by_criterion.items() if any(a.is_of_these_queries for a in answers)]
+    return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], verdicts, of_these)
+
+
+def _forests(
+    intervals: pd.DataFrame | None, panel: Mapping[str, Any], material: Material
+) -> dict[str, Any] | None:
+    """Of each metric of a panel the ranks of the models with their intervals, as figures draw them."""
+    if intervals is None or (part := intervals[intervals["criterion"] == panel["name"]]).empty:
+        return None
+    table, resampled = most_resampled(part)
+    metrics = []
+    for answer, *_ in panel["columns"]:
+        rows = {row.model: row for row in table[table["metric"] == answer.metric].itertuples()}
+        ranked = [rows[m] for m, _ in panel["states"] if m in rows and not isnan(rows[m].rank)]
+        if len(ranked) > 1:
+            metrics.append((answer.metric, ranked))
+    return {"resampled": resampled, "metrics": metrics} if metrics else None
+
+
+def at(rank: float, last: float) -> float:
+    """Where a rank lies on the axis of a forest, which ends at the last rank."""
+    return round(155 + 92 * (rank - 1) / max(last - 1, 1), 1)
+
+
+READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "rank_intervals")
+SECTIONS = (Section("grid", "Models by metrics", READ, make, "grid.html", place=20),)
