@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..labels import LENGTH_MARK
 from ..numbers import plain
+from ..statistics.ranks import most_resampled
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState, answers
 from ..verdicts.text import join_names, with_note
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
 
 
@@ -51,7 +51,7 @@ def rank_intervals(
     title = f"How sure are the models' ranks? {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
-    table, resampled = _most_resampled(table)
+    table, resampled = most_resampled(table)
     # the rows have the names: no letter for a debias method
     models = model_looks(intervals["model"])
     metrics = sorted(table["metric"].unique())
@@ -145,18 +145,6 @@ def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
     names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
     by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
     return f" for these queries{by}" if names else ""
-
-
-def _most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows over resamples of words and queries, else of words or of queries,
-    for each metric; and which it is."""
-    choice = {
-        metric: next((name for name in RESAMPLED if name in set(part)), "words")
-        for metric, part in table.groupby("metric")["resampled"]
-    }
-    names = set(choice.values())
-    text = RESAMPLED[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
-    return table[table["resampled"] == table["metric"].map(choice)], text
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
