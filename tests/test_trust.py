@@ -37,7 +37,7 @@ def draw(inputs, spec):
     return Page()
 
 
-FIGURES = (Figure("sizes", "How many words.", drawings, draw, reads=("sizes",)),)
+FIGURES = (Figure("sizes", "How many words.", draw, drawings=drawings, reads=("sizes",)),)
 """
 # all doors through which results are read, in a process that has not run the study; it prints what it read
 LOOK = """

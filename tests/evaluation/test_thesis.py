@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,6 @@ from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
-from biasgrid.figures.frame import PAGE
 from biasgrid.measure import measure
 from biasgrid.metrics import metric
 from biasgrid.plan.study import Study
@@ -294,22 +294,15 @@ def test_the_figure_of_answers_has_them_all(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
     entries = Study.of(CONFIG, root=ROOT).evaluation_specs["Gender"].questions
     shown = [(name, asked.pairs, asked.words) for name, asked in entries.items() if asked.words]
-    # twenty words a set are two figures: one would be taller than a page
-    drawn = [
-        d for name, d in Study.of(CONFIG, root=ROOT).figures.items() if name.startswith("analogies-gender")
-    ]
-    assert [[name for name, *_ in drawing.spec["questions"]] for drawing in drawn] == [
-        [name] for name, *_ in shown
-    ]
+    figure = draw_analogies(table, summary, {MODEL: "a label"}, "Gender", MODEL, shown)
+    assert_readable(figure)
+    said = unwrapped(figure)
     for name, pairs, words in shown:
-        figure = draw_analogies(table, summary, {MODEL: "a label"}, "Gender", MODEL, [(name, pairs, words)])
-        assert_readable(figure)
-        assert (figure.get_size_inches() <= np.add(PAGE, 1e-9)).all()
-        said = unwrapped(figure)
         assert {name, *words} <= set(said)
         part = table[(table["questions"] == name) & (table["rank"] == 1)]
         part = part[part["pair"].isin([":".join(pairs[0]), ""])]
-        assert {answer.replace("_", " ") for answer in part["answer"]} <= set(said)
+        answers = Counter(answer.replace("_", " ") for answer in part["answer"])
+        assert dict(answers - Counter(said)) == {}
     with pytest.raises(BiasgridError, match="no rows of criterion 'Other'"):
         draw_analogies(table, summary, {}, "Other", MODEL, shown)
 

@@ -121,7 +121,9 @@ def extremes_shown(found):
 
 
 def sentiments_shown(found):
-    return [coefficient(r["scalars"]["accuracy"]) for cell in found["cells"] for r in cell["results"]]
+    """The shares of names; each is a set of one word here."""
+    details = [r["detail"]["negative_sentiment_distribution"] for c in found["cells"] for r in c["results"]]
+    return [x for of_cell in details for words in of_cell.values() for x in words.values()]
 
 
 def differences_shown(found):

@@ -55,7 +55,7 @@ def _draw(inputs, spec):
     return figure
 
 
-FIGURES = (Figure({kind!r}, "How many scores there are.", _drawings, _draw),)
+FIGURES = (Figure({kind!r}, "How many scores there are.", _draw, drawings=_drawings),)
 """
 
 

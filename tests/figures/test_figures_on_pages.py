@@ -2,13 +2,10 @@
 
 import itertools
 
-import pytest
-from conftest import grid_config
 from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgrid.figures.figure import count_range, group_by_size
-from biasgrid.plan.study import Study
 
 
 @given(st.lists(st.floats(0.1, 5), max_size=30), st.floats(5, 9))
@@ -24,25 +21,6 @@ def test_every_item_is_on_one_page_in_order_and_no_page_has_too_many(sizes, room
 
 def test_an_item_that_is_larger_than_a_page_has_one_of_its_own():
     assert group_by_size([1, 9, 1], 5, float) == [[1], [9], [1]]
-
-
-@pytest.mark.parametrize(
-    ("models", "names"), [(2, ["sentiment-first"]), (8, ["sentiment-first", "sentiment-first-2"])]
-)
-def test_a_study_of_many_models_has_figures_of_some_of_them_each(models, names, tmp_path):
-    config = grid_config() | {"figures": ["sentiment"]}
-    config["models"] = {
-        f"m{i}": {"label": f"Model {i}", "source": {"type": "file", "path": "one.txt"}} for i in range(models)
-    }
-    config["criteria"]["First"]["queries"].pop("q2")
-    config["criteria"].pop("Second")
-    (tmp_path / "one.txt").touch()
-    drawn = {name: d for name, d in Study.of(config, root=tmp_path).figures.items() if "-first" in name}
-    assert list(drawn) == names
-    # each cell is in one figure
-    cells = [cell for drawing in drawn.values() for cell in drawing.spec["cells"]]
-    assert len(cells) == len(set(cells)) == models
-    assert all(len(drawing.inputs["cells"]) == len(drawing.spec["cells"]) for drawing in drawn.values())
 
 
 def test_a_count_is_one_number_or_its_ends():

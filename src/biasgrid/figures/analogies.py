@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, evaluations_of, group_by_size, pages
-from .frame import MARGIN, PAGE, styled
-from .layout import add_axes, add_box, page
-from .palette import LESS_LIGHT, MORE_LIGHT, Look
 from .questions import WORDS
+from .figure import Drawing, Example, Figure, evaluations_of
+from .frame import MARGIN, Frame, styled
+from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
 from .rows import from_tables, rows_of
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
-from .visuals import legend_area, no_mark
+from .types.heat import heat
+from .types.rows import LINE, width
+from .visuals import above_names, is_leftmost, legend_area
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +32,10 @@ METHODS = {  # in their order
     "difference_matching": "Difference matching",
 }
 MOST = 20  # words of a table
-ROW = 0.165
-GUTTER = 0.09  # inches between columns
-SHADES = {"c": MORE_LIGHT, "a": LESS_LIGHT, "b": LESS_LIGHT}
+LONGEST = 1.2  # inches of a word that is not broken
+# whose word an answer is -> the place of its shade
+KINDS = {"": 0, "a": 1, "b": 1, "c": 2}
+SHADES = ("#FFFFFF", LESS_LIGHT, MORE_LIGHT)
 
 
 @styled
@@ -46,8 +47,8 @@ def analogies(
     model: str,
     questions: Sequence[tuple[str, Sequence[Sequence[str]], Sequence[str]]],
 ) -> figure.Figure:
-    """The best answer to each word's question by every method that was asked, of the untouched model: one table per
-    set of questions. Methods that ask one pair at a time are shown for the first pair.
+    """The best answer to each word's question by every method that was asked, of the untouched model: a line of
+    panels per set of questions. Methods that ask one pair at a time are shown for the first pair.
 
     Parameters
     ----------
@@ -69,159 +70,75 @@ def analogies(
 
     of_model = rows_of(rows_of(answers, "analogies", criterion), "analogies", model, column="model")
     of_model = of_model[(of_model["debias"] == "none") & (of_model["rank"] == 1)]
-    summary = summary[
+    is_own = summary["measure"].str.startswith("own_") & (summary["excluded"] == "no")
+    is_asked = (
         (summary["criterion"] == criterion) & (summary["model"] == model) & (summary["debias"] == "none")
-    ]
-    blocks = {}
+    )
+    own_shares = summary[is_asked & is_own].groupby(["questions", "method"])["value"].sum()
+    methods = [method for method in METHODS if method in set(of_model["method"])]
+    parts, words_of, heads = {}, {}, {}
     for name, pairs, words in questions:
-        best_answers = of_model[of_model["questions"] == name]
-        first = next((":".join(p) for p in pairs if (best_answers["pair"] == ":".join(p)).any()), "")
-        best_answers = best_answers[best_answers["pair"].isin([first, ""])].set_index(
-            ["word", "method", "excluded"]
-        )
-        row_words = [word for word in words if word in best_answers.index.get_level_values(0)][:MOST]
-        blocks[name] = first, f"{len(pairs)} pair{'s' * (len(pairs) > 1)}", row_words, best_answers
-    methods = {
-        method
-        for *_, row_words, best_answers in blocks.values()
-        for _, method, _ in best_answers.loc[row_words].index
-    }
-    columns = [(method, excluded) for method in METHODS if method in methods for excluded in ("no", "yes")]
-    texts = {
-        column: [
-            best_answers.loc[(word, *column), "answer"].replace("_", " ")
-            for _, _, row_words, best_answers in blocks.values()
-            for word in row_words
-            if (word, *column) in best_answers.index
-        ]
-        for column in columns
-    }
-    pairs_of = [(first, pairs) for first, pairs, *_ in blocks.values()]
-    # the first column has the words; long answers take several lines
-    row_names = [shorten(word, LONGEST_HEAD) for *_, row_words, _ in blocks.values() for word in row_words]
-    first_column = max(text_width(name, SMALL) for name in row_names) * BOLD + 0.1
-    room = PAGE[0] - 2 * MARGIN - first_column
-    widths = _widths({column: [*texts[column], "own:100%"] for column in columns}, room)
-    lines = {
-        column: {
-            text: fit_text(shorten(text), widths[column] - GUTTER + 0.005, SMALL) for text in texts[column]
-        }
-        for column in columns
-    }
-    heads = {
-        (method, pair): fit_text(
-            f"{METHODS[method]} ({pair[method not in PER_PAIR]})",
-            (widths[method, "no"] + widths[method, "yes"] - GUTTER) / BOLD,
-            SMALL,
-        )
-        for method in dict(columns)
-        for pair in pairs_of
-    }
-    content_width = first_column + sum(widths.values()) + 2 * MARGIN
-    head_height = max(map(line_count, heads.values())) * 0.12
-    head = 0.22 + head_height + 2 * ROW
-
-    def heights(row_words: Sequence[str], best_answers: pd.DataFrame) -> list[float]:
-        counts = [
-            max(
-                line_count(lines[column][best_answers.loc[(word, *column), "answer"].replace("_", " ")])
-                for column in columns
-                if (word, *column) in best_answers.index
-            )
-            for word in row_words
-        ]
-        return [ROW + (n - 1) * 0.115 for n in counts]
-
-    own_kinds = {
-        kind for *_, row_words, best_answers in blocks.values() for kind in best_answers.loc[row_words, "own"]
-    }
-    content_height = sum(
-        head + sum(heights(row_words, best_answers)) + 0.2
-        for _, _, row_words, best_answers in blocks.values()
-    )
-    figure, top = page(
-        f"{criterion}: answers to analogies",
+        best = of_model[of_model["questions"] == name]
+        first = next((":".join(pair) for pair in pairs if (best["pair"] == ":".join(pair)).any()), "")
+        best = best[best["pair"].isin([first, ""])]
+        words_of[name] = [word for word in words if word in set(best["word"])][:MOST]
+        # a set without an answer has no panels
+        for method in methods if words_of[name] else ():
+            parts[name, method] = best[best["word"].isin(words_of[name]) & (best["method"] == method)]
+            of = first if method in PER_PAIR else f"{len(pairs)} pair{'s' * (len(pairs) > 1)}"
+            heads[name, method] = f"{METHODS[method]} ({of})"
+            if (name, method) in own_shares.index:
+                heads[name, method] += f"\nown words: {share(own_shares[name, method])}"
+    page = Frame(
+        f"What does the model answer to analogies? {criterion}",
         f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
-        "question's own words as possible answers and without them. Below each column's name: how often the best "
-        "answer is one of the question's own words, over all words and pairs.",
-        [
-            (text, legend_area(facecolor=SHADES[kinds[0]]))
-            for text, kinds in {"the word itself": "c", "a word of the pairs": "ab"}.items()
-            if own_kinds & set(kinds)
-        ]
-        or [("no answer is one of the question's own words", no_mark())],
-        content_width,
-        content_height,
+        "question's own words as possible answers and without them. Own words: how often the first of these is "
+        "one, over all words and pairs. These are all that were asked: there are no intervals.",
     )
-    for name, (first, pairs, row_words, best_answers) in blocks.items():
-        row_heights = heights(row_words, best_answers)
-        ends = head + np.cumsum(row_heights)
-        height = head + sum(row_heights)
-        axes = add_axes(figure, MARGIN, top, content_width - 2 * MARGIN, height)
-        axes.set(xlim=(0, content_width - 2 * MARGIN), ylim=(height, 0), xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
-        axes.text(0, 0.1, name, weight="bold", size=NORMAL, va="center")
-        line: Look = {"va": "center", "size": SMALL}
-        x = first_column
-        for method, excluded in columns:
-            y = 0.22 + head_height + ROW / 2
-            if excluded == "no":
-                head_text = heads[method, (first, pairs)]
-                axes.text(
-                    x, y - ROW / 2, head_text, weight="bold", **line | {"va": "bottom", "linespacing": 1.1}
-                )
-            axes.text(x, y, "with own" if excluded == "no" else "without", color="#333333", **line)
-            part = summary[
-                (summary["questions"] == name)
-                & (summary["method"] == method)
-                & (summary["excluded"] == excluded)
-            ]
-            own_share = part.loc[part["measure"].str.startswith("own_"), "value"].sum()
-            if excluded == "no" and len(part):
-                axes.text(x, y + ROW, f"own: {share(own_share)}", color="#333333", **line)
-            for i, word in enumerate(row_words):
-                centre = ends[i] - row_heights[i] / 2
-                if (word, method, excluded) in best_answers.index:
-                    row = best_answers.loc[(word, method, excluded)]
-                    if row["own"]:
-                        corner, width = (
-                            (x - 0.05, centre - row_heights[i] / 2),
-                            widths[method, excluded] - 0.01,
-                        )
-                        shade = {"color": SHADES[row["own"]], "linewidth": 0}
-                        add_box(axes, corner, width, row_heights[i], **shade)
-                    axes.text(
-                        x,
-                        centre,
-                        lines[method, excluded][row["answer"].replace("_", " ")],
-                        linespacing=1.1,
-                        **line,
-                    )
-                else:
-                    axes.text(x, centre, "n/a", color="#666666", **line)
-            x += widths[method, excluded]
-        for i, word in enumerate(row_words):
-            axes.text(0, ends[i] - row_heights[i] / 2, shorten(word, LONGEST_HEAD), weight="bold", **line)
-        top += height + 0.2
-    return figure
-
-
-def _widths(texts: Mapping[tuple[str, str], Sequence[str]], room: float) -> dict[tuple[str, str], float]:
-    """Widths of columns in inches: as their texts need, where there is room; or as their longest words do, and a part
-    of what is left."""
-    whole = {
-        key: max(text_width(text, SMALL) for text in column_texts) + GUTTER
-        for key, column_texts in texts.items()
+    names = {word: shorten(word, LONGEST_HEAD) for words in words_of.values() for word in words}
+    wide = max(width(names), 0.8)
+    room = page.width - 2 * MARGIN - wide
+    answered = {
+        word for part in parts.values() for answer in part["answer"] for word in re.split("[_ ]", answer)
     }
-    words = {
-        key: max(text_width(word, SMALL) for text in column_texts for word in text.split()) + GUTTER
-        for key, column_texts in texts.items()
+    longest = min(max((text_width(word, SMALL) for word in answered), default=0.0), LONGEST)
+    columns = max(1, min(len(methods), int(room / (2 * longest + 0.12))))
+    inches = (room / columns - 0.12) / 2
+    texts = {
+        key: part.assign(
+            answer=[fit_text(shorten(a.replace("_", " ")), inches, SMALL) for a in part["answer"]]
+        )
+        .pivot(index="word", columns="excluded", values="answer")
+        .reindex(index=words_of[key[0]], columns=["no", "yes"])
+        for key, part in parts.items()
     }
-    extra_width, spare_width = sum(whole.values()) - sum(words.values()), room - sum(words.values())
-    if spare_width < 0:
-        return {key: room * width / sum(words.values()) for key, width in words.items()}
-    share = min(1.0, spare_width / extra_width) if extra_width else 0.0
-    return {key: words[key] + share * (whole[key] - words[key]) for key in texts}
+    lines = {key: cells.fillna("").map(line_count).max(axis=None) for key, cells in texts.items()}
+    heights = {key: len(cells) * (max(1, lines[key]) * LINE + 0.05) for key, cells in texts.items()}
+    panels = page.panels(heads, heights, labels=wide, least=room / columns - 0.081, line=len(methods))
+    shades = colour_map("own", [*SHADES])
+    for (name, method), axes in panels.items():
+        cells = texts[name, method]
+        kinds = parts[name, method].assign(own=parts[name, method]["own"].fillna("").map(KINDS))
+        matrix = kinds.pivot(index="word", columns="excluded", values="own").reindex_like(cells)
+        heat(
+            axes,
+            matrix,
+            cells.fillna("n/a"),
+            ends=(0, 2),
+            shades=shades,
+            names=([names[word] for word in cells.index], ["with own", "without"]),
+        )
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        if not is_leftmost(axes):
+            axes.set_yticks([])
+        elif method == methods[0]:
+            above_names(axes, fit_text(name, wide / BOLD, NORMAL), wide)
+    drawn = {kind for part in parts.values() for kind in part["own"].fillna("").map(KINDS)}
+    legend = {1: "the answer is a word of the pairs", 2: "the answer is the word itself"}
+    return page.done(
+        [(text, legend_area(facecolor=SHADES[kind])) for kind, text in legend.items() if kind in drawn]
+    )
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -236,12 +153,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         ]
         for model in evaluations_of(study, criterion) if questions else ():
             spec = {"labels": {model: study.labels[model]}, "criterion": criterion, "model": model}
-            name = f"analogies-{slug(criterion)}-{model}"
-            groups = group_by_size(
-                questions, 8.0, lambda question_set: 1.0 + 0.27 * min(len(question_set[2]), MOST)
-            )
-            for drawing_name, (page_questions,) in pages(name, groups, 1):
-                yield Drawing(drawing_name, spec=spec | {"questions": page_questions})
+            yield Drawing(f"analogies-{slug(criterion)}-{model}", spec=spec | {"questions": questions})
 
 
 def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,9 +168,7 @@ FIGURES = (
     Figure(
         "analogies",
         "What a model answers to analogy questions, with and without the question's own words as answers.",
-        from_tables(analogies),
-        question=WORDS,
-        drawings=_drawings,
+        from_tables(analogies), question=WORDS, drawings=_drawings,
         reads=("analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
         reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '

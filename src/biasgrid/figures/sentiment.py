@@ -1,4 +1,4 @@
-"""Figure of how negative each name is found: RNSB's distribution (Sweeney & Najafian, ACL 2019)."""
+"""Figure of RNSB's distribution: each name's share of what a classifier takes for negative (Sweeney 2019)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from ..files import slug
 from ..numbers import coefficient, typeset
 from ..results import KEYS, results
-from .figure import Drawing, Example, Figure, Files, cells_of, group_by_size, labels, pages
-from .frame import MARGIN, PAGE, styled
-from .layout import add_axes, page
-from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .questions import WORDS
+from .figure import Drawing, Example, Figure, Files, cells_of, labels
+from .frame import Frame, styled
+from .palette import DASHED, in_order, series_mark
 from .rows import rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
-from .visuals import few_ticks, legend_area, legend_line
+from .text import BOLD, LONGEST_ROW, NORMAL, fit_text, shorten, unit_label, wrap_text
+from .types.rows import height, rows, width
+from .visuals import above_names, few_ticks, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-MOST_MODELS, MOST_QUERIES = 5, 3  # of a figure
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
 
@@ -55,23 +54,21 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
 
 @styled
 def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """How the negative sentiment is shared out among the names of a query: one panel per model and query, one bar per
-    name.
+    """How a classifier's verdict "negative" is shared out among the names of a query: a line of panels per query, a
+    column per model, a row per name.
 
-    `table` is as `distributions` gives it. A bar is a target set, the mean share of its words. On the dashed line,
-    all words are found equally negative; a bar above it is orange. Queries are columns, models rows; a query's panels
-    have one scale and one order of names. A model without any value has no row; the note above the panels names it.
-    Raises BiasgridError for a table without rows.
+    `table` is as `distributions` gives it. A mark is a target set, the mean share of its words. On the dashed line,
+    all words have an equal share. A query's panels have one scale and one order of names. A model without any value
+    has no column; the note names it. Raises BiasgridError for a table without rows.
     """
     rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
     queries = list(dict.fromkeys(zip(table["id"], table["query"], strict=True)))
     query_names = [name for _, name in queries]
-    query_labels = {
-        query: f"{query[1]} ({query[0]})" if query_names.count(query[1]) > 1 else query[1]
-        for query in queries
-    }
-    units = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
+    order = in_order(zip(table["model"], table["debias"], strict=True))
+    units = sorted(
+        dict.fromkeys(table[keys].itertuples(index=False, name=None)), key=lambda unit: order.index(unit[1:])
+    )
     names = {unit: unit_label(unit[1:], labels) for unit in units}
     if len({metric for metric, *_ in units}) > 1:
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
@@ -80,72 +77,51 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     missing_models = "; ".join(
         f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown_units
     )
-
-    parts = dict(list(table.groupby(["id", "query"])))
-    sets = {query: list(dict.fromkeys(part["set"][part["set"] != ""])) for query, part in parts.items()}
-    label_height = (
-        max([text_width(name, SMALL) for set_names in sets.values() for name in set_names], default=0.0) + 0.1
-    )
-    left, gap, high, facts = 0.42, 0.35, 0.85, 0.16
-    width = (PAGE[0] - 2 * MARGIN - left - gap * (len(queries) - 1)) / len(queries)
-    heads = {unit: fit_text(names[unit], (width - 0.05) / BOLD, NORMAL) for unit in shown_units}
-    head_heights = {unit: line_count(heads[unit]) * 0.14 + facts + 0.12 for unit in shown_units}
-    titles = {query: fit_text(query_labels[query], (width - 0.05) / BOLD, NORMAL) for query in queries}
-    title = max(map(line_count, titles.values())) * 0.14 + 0.06
-    legend = [
-        ("more than an equal share of the negative sentiment", legend_area(facecolor=MORE_LIGHT)),
-        ("less", legend_area(facecolor=LESS_LIGHT)),
-        ("equal shares", legend_line(**DASHED)),
-    ]
-    figure, top = page(
-        f"{criterion}: negative sentiment",
-        "A classifier is trained to tell the words of two attribute sets apart. Each bar is a name's share of what "
-        "it takes for the second, negative one; of a set of several words, their mean share. RNSB is the divergence "
-        "from equal shares, 0 without bias; accuracy is on attribute words left out of training."
+    page = Frame(
+        f'How is a classifier\'s "negative" shared out among names? {criterion}',
+        "A classifier learns to tell two lists of words apart. A mark is a name's share of what it takes for the "
+        "second, negative one; of a set of several words, their mean share. It says what was learned from those "
+        "lists, and nothing of people with a name. RNSB is the divergence from equal shares, 0 without bias; "
+        "accuracy is on listed words left out of training. A cell has no intervals of shares."
         f"{f' No value for {missing_models}.' if missing_models else ''}",
-        legend,
-        PAGE[0],
-        title + sum(head_heights.values()) + len(shown_units) * high + label_height,
     )
-    w, h = figure.get_size_inches()
-    for i, query in enumerate(queries):
-        x, y = MARGIN + left + i * (width + gap), top + title
-        figure.text(x / w, 1 - top / h, titles[query], va="top", weight="bold", color="#333333")
-        query_rows = parts[query]
-        highest = query_rows["share"].max()
-        for unit in shown_units:
-            part = query_rows[(query_rows[keys] == list(unit)).all(axis=1)]
-            axes = add_axes(figure, x, y + head_heights[unit], width, high)
-            y += head_heights[unit] + high
-            ticks = sets[query] if unit == shown_units[-1] else [""] * len(sets[query])
-            axes.set_title(heads[unit], loc="left", weight="bold", pad=4 + facts * 66)
-            axes.set_xlim(-0.6, max(len(ticks), 1) - 0.4)
-            axes.set_xticks(range(len(ticks)), ticks, rotation=90)
-            axes.tick_params(axis="x", length=0)
-            axes.annotate(
-                fit_text(_facts(part), width, SMALL),
-                (0, 1),
-                (0, facts * 72),
-                "axes fraction",
-                "offset points",
-                size=SMALL,
-                va="top",
-            )
-            if part["share"].isna().all():
-                axes.set_yticks([])
-                axes.spines["bottom"].set_visible(False)
-                continue
-            shares = part.groupby("set")["share"].mean().reindex(sets[query])
-            equal = 1 / part["share"].notna().sum()
-            axes.bar(
-                range(len(shares)), shares, width=0.8, color=np.where(shares > equal, MORE_LIGHT, LESS_LIGHT)
-            )
-            axes.axhline(equal, **DASHED | {"zorder": 3})
-            axes.spines["left"].set_visible(True)
-            axes.set_ylim(0, highest * 1.05)
-            few_ticks(axes.yaxis, 4)
-            axes.set_ylabel("share" if i == 0 else "")
-    return figure
+    parts = {
+        (query, unit): part
+        for query, of_query in table.groupby(["id", "query"])
+        for unit, part in of_query.groupby(keys)
+    }
+    # a query that no model has a value of still has a row, which says so
+    sets = {
+        query: {name: wrap_text(shorten(name, LONGEST_ROW), 26) for name in of_query["set"].unique() if name}
+        or {"": ""}
+        for query, of_query in table.groupby(["id", "query"])
+    }
+    heads = {
+        (query, unit): f"{names[unit]}\n{_facts(parts.get((query, unit), table[:0]))}"
+        for query in queries
+        for unit in shown_units
+    }
+    wide = max(map(width, sets.values()))
+    heights = {(query, unit): height(sets[query]) for query, unit in heads}
+    panels = page.panels(heads, heights, labels=wide, least=1.2, line=len(shown_units), bold=False)
+    for (query, unit), axes in panels.items():
+        shares = parts.get((query, unit), table[:0]).dropna(subset="share")
+        marks = shares.groupby("set", as_index=False)["share"].mean().set_axis(["row", "value"], axis=1)
+        equal = 1 / len(shares) if len(shares) else None
+        rows(axes, marks.assign(series=""), sets[query], {"": series_mark(0)}, neutral=equal)
+        highest = table.loc[table["id"] == query[0], "share"].max()
+        axes.set(xlim=(0, 1.08 * highest if highest > 0 else 1.0), xlabel="classifier's share")
+        few_ticks(axes.xaxis, 3)
+        if unit == shown_units[0]:
+            head = f"{query[1]} ({query[0]})" if query_names.count(query[1]) > 1 else query[1]
+            inches = max(wide, 1.2)
+            above_names(axes, fit_text(head, (inches - 0.1) / BOLD, NORMAL), inches)
+    return page.done(
+        [
+            ("a name's share of what the classifier takes for negative", legend_line(**series_mark(0))),
+            ("equal shares", legend_line(**DASHED)),
+        ]
+    )
 
 
 def _why(table: pd.DataFrame, keys: list[str], unit: tuple[str, ...]) -> str:
@@ -170,22 +146,10 @@ def _facts(part: pd.DataFrame) -> str:
 def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.criteria:
         keys = {key for key in study.metrics(criterion) if study.metric(criterion, key).name == "rnsb"}
-        cells = [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]
-        units = list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))
-        queries = list(dict.fromkeys(cell.query for cell in cells))
-        # rows are models, columns are queries: as many as a page has room for
-        groups = [
-            [c for c in cells if c.query in columns and (c.metric, c.model, c.debias) in rows]
-            for columns in group_by_size(queries, MOST_QUERIES, lambda _: 1)
-            for rows in group_by_size(units, MOST_MODELS, lambda _: 1)
-        ]
-        for name, (page_cells,) in pages(f"sentiment-{slug(criterion)}", groups, 1):
-            spec = {
-                "labels": labels(study, page_cells),
-                "criterion": criterion,
-                "cells": [c.name for c in page_cells],
-            }
-            yield Drawing(name, {"cells": list(map(study.paths.cell_file, page_cells))}, spec)
+        if cells := [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]:
+            spec = {"labels": labels(study, cells), "criterion": criterion}
+            inputs = {"cells": list(map(study.paths.cell_file, cells))}
+            yield Drawing(f"sentiment-{slug(criterion)}", inputs, spec)
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -213,15 +177,13 @@ def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str
 FIGURES = (
     Figure(
         "sentiment",
-        "How negative each name is found to be: RNSB's distribution, model by model.",
-        _draw,
-        question=WORDS,
-        drawings=_drawings,
+        "Each name's share of what RNSB's classifier takes for negative, model by model.",
+        _draw, question=WORDS, drawings=_drawings,
         needs="a criterion with RNSB",
-        reading="A bar is a name's share of the negative sentiment that RNSB's classifier finds, the dashed "
-        "line an equal share: orange names get more of it, blue ones less. Bars of one height would "
-        "be RNSB 0. The accuracy says how well the classifier knows words that it was not trained on; "
-        "where it is no better than chance, its shares mean nothing.",
+        reading="A mark is a name's share of what RNSB's classifier takes for negative, the dashed line an equal "
+        "share: marks to its right have more. With all marks on the line RNSB is 0. The accuracy says how well the "
+        "classifier knows words that it was not trained on; where it is no better than chance, its shares mean "
+        "nothing. They are what the classifier learned from two lists of words, and no fact about a group.",
         example=Example(
             "sweeney", "sentiment-sweeney-and-najafian-2019", {"model": "glove-6b-50d"}, _shares_alone
         ),

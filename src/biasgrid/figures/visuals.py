@@ -33,9 +33,14 @@ def zebra(axes: Axes, rows: int) -> None:
 
 def row_names(axes: Axes, names: Sequence[str]) -> None:
     """What rows are called, beside the leftmost of panels that stand side by side."""
-    place = axes.get_subplotspec()
-    is_first = place is None or place.is_first_col()
+    is_first = is_leftmost(axes)
     axes.set_yticks(range(len(names)) if is_first else [], names if is_first else [])
+
+
+def is_leftmost(axes: Axes) -> bool:
+    """Whether a panel is the first of those that stand side by side."""
+    place = axes.get_subplotspec()
+    return place is None or place.is_first_col()
 
 
 def above_names(axes: Axes, head: str, inches: float) -> None:

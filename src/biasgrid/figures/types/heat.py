@@ -49,11 +49,19 @@ def heat(
         (row, column) -> how its text looks, if not as others do.
     """
     import seaborn
+    from matplotlib.backend_bases import FigureCanvasBase
 
     hidden = np.zeros(matrix.shape, dtype=bool) if hidden is None else hidden
-    look: Look = {"linewidths": 0.6, "linecolor": "white", "cbar": False}
+    look: Look = {"linewidths": 0.6, "linecolor": "white"}
+    unlabelled: Look = {"cbar": False, "xticklabels": False, "yticklabels": False}
     low, high = ends
-    seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=hidden | matrix.isna(), **look)
+    figure: Any = axes.get_figure(root=True)
+    canvas = figure.canvas
+    # seaborn draws the whole figure, to see whether labels overlap: on this canvas that is nothing
+    FigureCanvasBase(figure)
+    mask = hidden | matrix.isna()
+    seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=mask, **look, **unlabelled)
+    figure.set_canvas(canvas)
     for (row, column), value in np.ndenumerate(matrix.to_numpy(dtype=float)):
         if hidden[row, column]:
             continue
