@@ -357,7 +357,7 @@ def test_many_words_are_cut_and_few_are_not():
     ]
     assert (others, most) == (24, pytest.approx(0.023))
     # of a page of thousands of scores, fewer
-    large = cells.Cells(sets, [], [], [record] * (cell_html.MANY + 1))
+    large = cells.Cells(sets, [], [], [record] * (cells.MANY + 1))
     many, few, _ = cell_html.associations(record, large)
     assert [text.split(space)[0] for text in many[1] + many[3]] == ["w29", "w28", "w1", "w0"]
     assert few[1] == [f"w2{space}1.0", f"w0{space}−1.0"]

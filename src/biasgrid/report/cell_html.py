@@ -14,12 +14,12 @@ from ..caveats import lowest_p
 from ..inference import significance
 from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
-from .cells import Cells, Record
+from .cells import MANY, Cells, Record
 from .marks import mark_of
 
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
-MANY, SHOWN_OF_MANY, LOST_OF_MANY = 4000, 4, 3  # of a page of more scores, fewer, so that it opens at once
+SHOWN_OF_MANY, INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 4, 3  # of a large page
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
 FORMS: dict[str, Callable[..., str]] = {
     "plain": plain,
@@ -100,7 +100,8 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
     changes = np.concatenate([*record.influence.values()])
     sizes = np.abs(changes)
     rows = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~np.isnan(sizes))]
-    largest, rest = rows[:INFLUENTIAL], rows[INFLUENTIAL:]
+    shown = INFLUENTIAL if len(cells.records) <= MANY else INFLUENTIAL_OF_MANY
+    largest, rest = rows[:shown], rows[shown:]
     by_set = [
         (name, texts)
         for place in record.influence
@@ -135,7 +136,7 @@ def observed(record: Record, test: Mapping[str, Any]) -> str:
 def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:
     """A test's histogram as a path in a box of 80 by 16, and where the score is in it; None where all values
     are equal up to rounding."""
-    of_test = test["histogram"]
+    of_test = test.get("histogram")
     if of_test is None or len(of_test["counts"]) < BARS:
         return None
     counts, low, high = of_test["counts"], of_test["low"], of_test["high"]

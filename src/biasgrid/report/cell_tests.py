@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..inference import significance
@@ -24,7 +24,7 @@ KEPT = (
 )
 
 
-def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]]:
+def tests_of(inference: Mapping[str, Any], row: Any, kept: Collection[str]) -> dict[str, dict[str, Any]]:
     """What the tests of a score say.
 
     Parameters
@@ -33,6 +33,8 @@ def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]
         The score's result in a file of inference.
     row
         Its row of scores.csv, with the adjusted p-values.
+    kept
+        What is taken of a test: of `KEPT`.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def tests_of(inference: Mapping[str, Any], row: Any) -> dict[str, dict[str, Any]
                 "p_adjusted": number(getattr(row, test.adjusted)),
                 "compared": test.compared,
             }
-            tests[test.name] |= {name: record.get(name) for name in KEPT}
+            tests[test.name] |= {name: record.get(name) for name in kept}
     return tests
 
 

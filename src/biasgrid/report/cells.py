@@ -36,11 +36,12 @@ from ..tables.scores import SCORES
 from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
-from .cell_tests import interval_of, interval_of_units, number, tests_of
+from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
 
 if TYPE_CHECKING:
     from ..plan.study import Study
 
+MANY = 4000  # scores: a page of more says less of each, so that it opens at once
 # a name that is an anchor's text without loss: words with single spaces between them
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
@@ -254,7 +255,9 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
         for result in results
     }
     made = [cell for cell, _ in inferred]
-    study = _Study(spec, _read_published(files.get("comparison")), _Words())
+    # of a large page, without histograms
+    kept = [name for name in KEPT if name != "histogram" or len(scores) <= MANY]
+    study = _Study(spec, _read_published(files.get("comparison")), _Words(), kept)
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
         made.append({"versions": cell.get("versions")})  # and no values, which may be many
@@ -286,6 +289,7 @@ class _Study:
     spec: Mapping[str, Any]
     published: Mapping[tuple, list[dict[str, Any]]]
     words: _Words
+    kept: Collection[str]
     questions: dict[tuple, Question] = field(default_factory=dict)
     numbers: dict[tuple, int] = field(default_factory=dict)
 
@@ -317,7 +321,7 @@ def _record(
         attributes=[words.place_of(s, result) for s in part.attribute_sets],
         associations=_associations(part, detail, result, words),
         influence=_influence(metric, part, inference, words),
-        tests=tests_of(inference, row),
+        tests=tests_of(inference, row, study.kept),
         evidence=row.evidence,
         interval=interval_of(inference, options or {}, study.spec["interval"]),
         of_units=interval_of_units(result["scalars"]),
