@@ -1,26 +1,57 @@
-"""What is more than a page has goes into further figures, which a plan knows before there is a result."""
+"""A figure is one file, as tall as it needs and as wide as is asked for; its PDF has pages, cut between panels."""
 
-import itertools
+import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
+from artists import assert_readable
 
-from biasgrid.figures.figure import count_range, group_by_size
-
-
-@given(st.lists(st.floats(0.1, 5), max_size=30), st.floats(5, 9))
-def test_every_item_is_on_one_page_in_order_and_no_page_has_too_many(sizes, room):
-    items = list(enumerate(sizes))
-    found = group_by_size(items, room, lambda item: item[1])
-    assert [item for part in found for item in part] == items
-    assert all(sum(size for _, size in part) <= room for part in found)
-    # as few as go in order: the first of a page had no room on the one before
-    for before, after in itertools.pairwise(found):
-        assert sum(size for _, size in before) + after[0][1] > room
+from biasgrid import BiasgridError
+from biasgrid.figures.figure import count_range
+from biasgrid.figures.frame import PAGE, WIDTHS, Frame, as_wide_as, save, styled
 
 
-def test_an_item_that_is_larger_than_a_page_has_one_of_its_own():
-    assert group_by_size([1, 9, 1], 5, float) == [[1], [9], [1]]
+@styled
+def tall(panels, height):
+    frame = Frame("Title", "A note.")
+    for i, axes in frame.panels({i: f"panel {i}" for i in range(panels)}, height, line=1).items():
+        axes.set_xlabel(f"axis {i}")
+    return frame.done()
+
+
+def pages_of(path):
+    """Inches of height of a PDF's pages."""
+    boxes = re.findall(rb"/MediaBox \[ ?([\d. ]+) ?\]", path.read_bytes())
+    return [float(box.split()[3]) / 72 for box in boxes]
+
+
+@pytest.mark.parametrize(("panels", "height", "pages"), [(1, 2, 1), (4, 2, 1), (9, 2, 3), (3, 12, 3)])
+def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):
+    figure = tall(panels, height)
+    assert [round(axes.get_position().height * figure.get_figheight(), 1) for axes in figure.axes] == [
+        height
+    ] * panels
+    save(figure, tmp_path / "tall", ["pdf", "png"])
+    found = pages_of(tmp_path / "tall.pdf")
+    assert len(found) == pages
+    assert sum(found) == pytest.approx(figure.get_figheight(), abs=0.05)
+    if height < PAGE[1]:
+        # the last page may be the one that a fifth more fits on
+        assert max(found) <= PAGE[1] * 1.2
+    # and the figure is whole afterwards
+    assert all(axes.get_visible() for axes in figure.axes)
+    assert_readable(figure)
+
+
+def test_a_figure_is_as_wide_as_what_it_fills():
+    assert tall(1, 1).get_figwidth() == PAGE[0]
+    for name, inches in WIDTHS.items():
+        with as_wide_as(name):
+            assert tall(1, 1).get_figwidth() == inches
+    with (
+        pytest.raises(BiasgridError, match="width: 'poster' is not allowed; allowed: page and column"),
+        as_wide_as("poster"),
+    ):
+        pass
 
 
 def test_a_count_is_one_number_or_its_ends():

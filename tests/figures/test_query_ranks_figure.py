@@ -101,6 +101,11 @@ def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_r
             == unwrapped(matrix).count(f"{written} [−.93, .87]")
             == 1
         )
+    sides = {"[−.61, .42]": set(), "[−.93, .87]": set()}
+    for text in matrix.texts:
+        column, row = text.get_position()
+        sides[" ".join(text.get_text().split("\n")[1:])].add(row > column)
+    assert sides == {"[−.61, .42]": {True}, "[−.93, .87]": {False}}
     note = " ".join(unwrapped(figure))
     assert "All 3 columns over 8 queries: Kendall's W .46, [.31, .72] over words, [.20, .80] over" in note
     assert "p = .012" in note

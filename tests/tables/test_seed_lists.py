@@ -10,6 +10,7 @@ from in_process import make_all
 from biasgrid import BiasgridError, tables
 from biasgrid.configs import read_yaml
 from biasgrid.figures import draw
+from biasgrid.figures.seed_lists import seed_lists
 from biasgrid.plan.study import Study
 from biasgrid.tables.seed_lists import SEED_LISTS
 
@@ -95,6 +96,24 @@ def test_the_figure_has_every_list(study):
     summary = tables.read(study.paths.table_file("seed_lists")).query("metric == 'weat'")
     beside = [text.get_text().split()[1] for text in axes.texts if text.get_text().startswith(" sd")]
     assert [float(sd) for sd in beside] == pytest.approx([*summary["sd"]], rel=0.05)
+
+
+def test_a_list_without_a_value_is_counted(study):
+    (drawing,) = study.figures.values()
+    table, scores = (tables.read(file) for file in drawing.inputs.values())
+    lost = scores["query"].str.startswith("A2 ") & (scores["metric"] == "weat")
+    scores.loc[lost, ["value", "ci_low", "ci_high"]] = np.nan
+    is_weat = table["metric"] == "weat"
+    table.loc[is_weat, ["lists", "lists_lost"]] = (2, 1)
+    figure = seed_lists(table, scores, **drawing.spec)
+    axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT: C, D")
+    assert len(marks_of(axes)) == 2 * 2
+    assert sum("2 of 3 lists" in text for text in texts(axes)) == 2
+    # of a model without any value that is said
+    scores.loc[(scores["metric"] == "weat") & (scores["model"] == "one"), "value"] = np.nan
+    figure = seed_lists(table, scores, **drawing.spec)
+    axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT: C, D")
+    assert texts(axes).count("no value") == 1
 
 
 def test_a_study_without_lists_has_neither(project, monkeypatch):

@@ -128,6 +128,8 @@ def _draw_points(axes: Axes, part: pd.DataFrame, neutral: float, neutral_x: floa
 
     if neutral_x is None:
         axes.set_xscale("log")
+        # seaborn makes the labels of all ticks, also of those that are replaced below
+        axes.minorticks_off()
     else:
         axes.axvline(neutral_x, **DASHED)
     axes.axhline(neutral, **DASHED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
@@ -143,33 +142,6 @@ def each_criterion(name: str, overall: bool = False) -> Callable[[Planned], Iter
     return drawings
 
 
-def pages(name: str, parts: Sequence[Any], most: int) -> list[tuple[str, list[Any]]]:
-    """Divide parts evenly among pages of at most `most` parts: the pages' names, and the parts of each."""
-    if not parts:
-        return []
-    count = -(-len(parts) // most)
-    ends = [len(parts) * i // count for i in range(count + 1)]
-    return [(page_name(name, i), list(parts[start:end])) for i, (start, end) in enumerate(pairwise(ends))]
-
-
-def page_name(name: str, i: int) -> str:
-    """The name of one of several pages of a figure: name, name-2 and so on."""
-    return name if i == 0 else f"{name}-{i + 1}"
-
-
-def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
-    """Divide items, in their order, into few groups, each of size `room` at most (a single item may be larger)."""
-    groups: list[list[Any]] = []
-    total = 0.0
-    for item in items:
-        if not groups or total + size(item) > room:
-            groups.append([])
-            total = 0.0
-        groups[-1].append(item)
-        total += size(item)
-    return groups
-
-
 def labels(study: Planned, cells: Iterable[Any]) -> dict[str, str]:
     """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
     keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
@@ -186,15 +158,6 @@ def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
     """The cells of some criteria."""
     criteria = set(criteria)
     return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
-
-
-def queries_of(study: Planned, criterion: str) -> dict[str, list[str]]:
-    """The (sub-)queries of a criterion by metric, as tables name them."""
-    by_metric: dict[str, dict[str, None]] = {}
-    for metric, query in dict.fromkeys((cell.metric, cell.query) for cell in cells_of(study, [criterion])):
-        parts = study.queries[query].subqueries(study.metric(criterion, metric).template)
-        by_metric.setdefault(metric, {}).update(dict.fromkeys(part.name for part in parts))
-    return {metric: sorted(queries) for metric, queries in by_metric.items()}
 
 
 def distinct_sets(queries: Sequence[Any]) -> dict[str, str]:
@@ -226,3 +189,8 @@ def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Eval
         if evaluation.criterion == criterion:
             models.setdefault(evaluation.model, []).append(evaluation)
     return models
+
+
+def page_name(name: str, i: int) -> str:
+    """The name of one of several figures: name, name-2 and so on."""
+    return name if i == 0 else f"{name}-{i + 1}"

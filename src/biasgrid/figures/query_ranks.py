@@ -99,7 +99,7 @@ def query_ranks(
     head_width = text_width(head, NORMAL) * BOLD + 0.1
     if head_width > inches + 0.2:
         head, head_width, names = "", 0.0, [*map(sic, order)]
-    names = [fit_text(shorten(name, LONGEST_ROW), inches, SMALL) for name in names]
+    names = [fit_text(shorten(name), inches, SMALL) for name in names]
     of_queries = dict(zip(order, names, strict=True))
     of_columns = {
         key: f"{letter}  {fit_text(_name(key, labels), inches - 0.15, SMALL)}"
