@@ -8,17 +8,18 @@ from pathlib import Path
 from plugin_notes import plugin_note
 
 from biasgrid import figures
-from biasgrid.figures import Figure
+from biasgrid.figures import Figure, questions
 
+OTHERS = "Others"
 PAGE = Path(__file__).with_name("gallery.md")
 HEAD = """# Gallery: every kind of figure, and how to read it
 
-A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. Here is every kind, with a
-picture, the name to list, and how to read it. `biasgrid list figures` prints the kinds that are installed, plugins
-included. This page is generated (`make pictures`).
+A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. Here is every kind by the
+question that it answers, with a picture, the name to list, and how to read it. `biasgrid list figures` prints the
+kinds that are installed, plugins included. This page is generated (`make pictures`).
 
 ```yaml
-figures: [rankings, correlations, scores, rank-intervals, order]
+figures: [rankings, correlations, scores, rank-intervals]
 ```
 
 A list replaces the default, so name all that you want. Some kinds need something in the study, as said below.
@@ -44,10 +45,37 @@ def stem(kind: str) -> str:
 
 
 def page() -> str:
-    """The page's text."""
+    """The page's text: what answers a question together, at first as thumbnails."""
     kinds = dict(sorted(figures.REGISTRY.items()))
-    links = ", ".join(f"[{name}](#{name})" for name in kinds)
-    return HEAD + wrapped(f"Contents: {links}.") + "\n\n" + "\n".join(map(section, kinds.values()))
+    # in the order in which questions are declared
+    by_question: dict[str, list[Figure]] = {
+        getattr(questions, name): [] for name in vars(questions) if name.isupper()
+    }
+    for kind in kinds.values():
+        by_question.setdefault(kind.question or OTHERS, []).append(kind)
+    asked = {question: of_question for question, of_question in by_question.items() if of_question}
+    parts = [thumbnails(question, of_question) for question, of_question in asked.items()]
+    return HEAD + "\n".join(
+        [*parts, *(section(kind) for of_question in asked.values() for kind in of_question)]
+    )
+
+
+def thumbnails(question: str, kinds: list[Figure]) -> str:
+    """The pictures that answer a question, three beside each other, each with a sentence."""
+    lines = [f"## {question}", ""]
+    for start in range(0, len(kinds), 3):
+        row = kinds[start : start + 3]
+        pictures = [
+            f"[![{kind.name}](images/{stem(kind.name)}.png)](#{kind.name})" if kind.example else ""
+            for kind in row
+        ]
+        lines += [
+            "| " + " | ".join(pictures) + " |",
+            "| " + " | ".join(["---"] * len(row)) + " |",
+            "| " + " | ".join(f"[{kind.name}](#{kind.name}): {kind.meaning}" for kind in row) + " |",
+            "",
+        ]
+    return "\n".join(lines)
 
 
 def wrapped(text: str) -> str:
@@ -62,7 +90,7 @@ def section(kind: Figure) -> str:
     )
     picture = f"![{kind.meaning.removesuffix('.')}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     needs = f" It needs {kind.needs}." if kind.needs else ""
-    return f"""## {kind.name}
+    return f"""### {kind.name}
 
 {kind.meaning}
 

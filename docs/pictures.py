@@ -6,7 +6,11 @@ config alone. The tables are the rows of results that it shows, so that a test c
 (tests/figures/test_pictures.py). What it shows is declared beside what draws it: by `Figure.example` of a kind of
 figure, whose picture is `gallery-<kind>`, and by PICTURES of validation/*/pictures.py of an experiment.
 
-    python docs/pictures.py [STEM ...]      takes the tables from results/ and draws; without a stem, all of them
+    python docs/pictures.py [STEM ...]             takes tables from results/ and draws; without a stem, all of them
+    python docs/pictures.py --redraw [STEM ...]    draws from the tables that lie beside the pictures
+
+A picture's file holds, beside its dots, what the figure is made of (`content_of`): a test compares that with the
+figure as it is drawn today, so that another version of a font makes no picture old, and another length of a bar does.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -27,13 +31,20 @@ import gallery
 import numpy as np
 import pandas as pd
 from matplotlib import figure
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
+import biasgrid as bg
 from biasgrid import figures, tables
+from biasgrid.api import published
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
-from biasgrid.figures.frame import save, style
+from biasgrid.figures.frame import style
 from biasgrid.files import write_bytes
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
@@ -107,15 +118,15 @@ class Picture:
         return {name: FORMATS[self.suffix][0](name, file) for name, file in self.files.items()}
 
     def write(self) -> None:
-        """Take its tables from the results, and draw it as a test draws it again: from the files."""
+        """Take its tables from the results, and draw it from them."""
         found = self.take()
         for name, file in self.files.items():
             write_bytes(file, FORMATS[self.suffix][1](found[name]))
-        drawn = self.draw(self.read())
-        if self.small:
-            write_bytes(IMAGES / f"{self.stem}.png", small(drawn))
-        else:
-            save(drawn, IMAGES / self.stem, ["png"])
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw it as a test draws it again: from the tables that lie beside it."""
+        write_bytes(IMAGES / f"{self.stem}.png", png(self.draw(self.read()), self.small))
 
 
 @dataclass(frozen=True)
@@ -238,16 +249,67 @@ def _list(role: Any) -> list[Path]:
     return [Path(file) for file in (role if isinstance(role, list) else [role])]
 
 
-def small(drawn: figure.Figure) -> bytes:
-    """A figure as a PNG of half the dots and few colours."""
+def png(drawn: figure.Figure, is_small: bool) -> bytes:
+    """A figure as a PNG with its content; a small one has half the dots and few colours."""
     whole, content = io.BytesIO(), io.BytesIO()
     with style():
-        drawn.savefig(whole, format="png", dpi=120)
-    # no dots where a colour is even
+        drawn.savefig(whole, format="png", dpi=120 if is_small else 220)
     image = Image.open(whole).convert("RGB")
-    image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    image.save(content, "png", optimize=True)
+    if is_small:
+        # no dots where a colour is even
+        image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    info = PngInfo()
+    info.add_itxt("content", json.dumps(content_of(drawn), ensure_ascii=False), zip=True)
+    image.save(content, "png", optimize=True, pnginfo=info)
     return content.getvalue()
+
+
+def content_of(drawn: figure.Figure) -> list[Any]:
+    """What a figure is made of, whatever its fonts: texts without their lines, and per panel its ends and the places,
+    colours and shapes of its marks, lines, areas and cells."""
+    with style():
+        drawn.draw_without_rendering()  # what ticks say, and the colours of cells
+    texts = [*drawn.texts, *(text for legend in drawn.legends for text in legend.texts)]
+    return [_words(texts), *map(_content_of, drawn.axes)]
+
+
+def _content_of(axes: Axes) -> list[Any]:
+    axis_texts = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]
+    ticks = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+    marks: list[Any] = []
+    for line in axes.lines:
+        look = [
+            to_hex(line.get_color()),
+            str(line.get_marker())[:20],
+            line.get_linestyle(),
+            line.get_fillstyle(),
+        ]
+        marks.append([*look, to_hex(line.get_markerfacecolor()), _numbers(line.get_xydata())])
+    for patch in axes.patches:
+        corners = patch.get_patch_transform().transform(patch.get_path().vertices)
+        marks.append([to_hex(patch.get_facecolor()), patch.get_hatch(), _numbers(corners)])
+    for group in axes.collections:
+        colours = [to_hex(colour, keep_alpha=True) for colour in np.unique(group.get_facecolor(), axis=0)]
+        places = group.get_segments() if isinstance(group, LineCollection) else [group.get_offsets()]
+        array = group.get_array()
+        marks.append(
+            [
+                colours,
+                *map(_numbers, places),
+                None if array is None else _numbers(np.ma.filled(array, np.nan)),
+            ]
+        )
+    ends = _numbers([*axes.get_xlim(), *axes.get_ylim()])
+    return [_words([*axis_texts, *ticks, *axes.texts]), ends, marks]
+
+
+def _words(texts: Iterable[Text]) -> list[str]:
+    return [words for text in texts if (words := " ".join(text.get_text().split()))]
+
+
+def _numbers(values: Any) -> list[float | None]:
+    flat = np.ma.getdata(values).astype(float).ravel()
+    return [float(f"{value:.7g}") if np.isfinite(value) else None for value in flat]
 
 
 def complete(name: str, table: pd.DataFrame) -> pd.DataFrame:
@@ -285,6 +347,7 @@ def declared() -> dict[str, Picture]:
         *(OfStudy(gallery.stem(name), name, example) for name, example in kinds.items() if example),
         *(OfStudy(stem, *shown) for stem, shown in OTHERS.items()),
         OfTable("concepts", CONCEPTS),
+        *(OfTable(stem, picture) for stem, picture in PAPER.items()),
     ]
     for file in sorted((ROOT / "validation").glob("*/pictures.py")):
         module = import_module(f"validation.{file.parent.name}.pictures")
@@ -301,17 +364,31 @@ CONCEPTS = experiments.Picture(
     lambda results: only(read("scores", results / "embedded" / "scores.csv"), ONE_QUERY),
     concepts.flow,
 )
+# the figures of WEFE's case study, from what was printed: stem -> the kind, and what it shows
+PAPER = {
+    stem: experiments.Picture(
+        "biasgrid.published",
+        "published",
+        lambda results, quantity=quantity: only(bg.published("case_study").frame, {"quantity": quantity}),
+        lambda table, kind=kind: published.draw(table, kind, {}),
+    )
+    for stem, kind, quantity in (
+        ("paper-rankings", "rankings-by-criterion", "rank"),
+        ("paper-correlations", "correlations", ["rank", "correlation"]),
+    )
+}
 PICTURES = declared()
 
 
-def main(stems: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Take the tables from the results, and draw the pictures from them; returns the exit code."""
+    is_redrawn, stems = arguments[:1] == ["--redraw"], [name for name in arguments if name != "--redraw"]
     for stem in stems or PICTURES:
         if stem not in PICTURES:
             print(f"no picture {stem!r}; allowed are {', '.join(PICTURES)}", file=sys.stderr)
             return 2
         try:
-            PICTURES[stem].write()
+            PICTURES[stem].redraw() if is_redrawn else PICTURES[stem].write()
         except (OSError, BiasgridError) as error:
             print(f"{stem}: {' '.join(str(error).split())} ({PICTURES[stem].command})", file=sys.stderr)
             return 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
@@ -88,6 +89,12 @@ def marks_of(axes):
         if line.get_linestyle() == "None" and line.get_transform() == axes.transData
         for x, y in line.get_xydata()
     ]
+
+
+def intervals_of(axes):
+    """(low, high) of every interval, sorted."""
+    groups = [group for group in axes.collections if isinstance(group, LineCollection)]
+    return sorted((a[0], b[0]) for group in groups for a, b in group.get_segments())
 
 
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"

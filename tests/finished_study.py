@@ -135,7 +135,7 @@ CONFIG = {
         "sensitivity": {"halves": 4},
         "adjust": "benjamini-hochberg",
     },
-    "figures": ["scores", "bars-by-query", "rankings", "correlations"],
+    "figures": ["scores", "rankings", "correlations"],
     "null_distributions": [NULL],
 }
 

@@ -198,7 +198,7 @@ def test_metrics_that_fit_no_query_are_an_error(root):
         ({"figures": ["scores", "professions"]}, "'professions' needs an evaluation of direct bias"),
         (
             {"figures": ["weat-table"]},
-            "'weat-table' needs a criterion with WEAT, and numbers to compare with",
+            "'comparison' needs numbers to compare with",
         ),
         ({"figures": ["sentiment"], "metrics": {"weat": {}}}, "'sentiment' needs a criterion with RNSB"),
         (

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .api.lost import LostWordsWarning as LostWordsWarning
     from .api.lost import NoValueWarning as NoValueWarning
     from .api.opening import open_study as open_study
+    from .api.published import Published as Published
+    from .api.published import published as published
     from .api.word_sets import word_sets as word_sets
     from .embeddings.store import EmbeddingStore as EmbeddingStore
     from .errors import BiasgridError as BiasgridError
@@ -52,6 +54,7 @@ _PUBLIC = {
     "LostWordsWarning": "api.lost",
     "NetworkError": "errors",
     "NoValueWarning": "api.lost",
+    "Published": "api.published",
     "Query": "query",
     "Result": "result",
     "WordOptions": "words",
@@ -64,6 +67,7 @@ _PUBLIC = {
     "measure_grid": "api.grid",
     "metrics": "",
     "open_study": "api.opening",
+    "published": "api.published",
     "word_sets": "api.word_sets",
 }
 
@@ -77,6 +81,7 @@ __all__ = [
     "LostWordsWarning",
     "NetworkError",
     "NoValueWarning",
+    "Published",
     "Query",
     "Result",
     "WordOptions",
@@ -90,6 +95,7 @@ __all__ = [
     "measure_grid",
     "metrics",
     "open_study",
+    "published",
     "word_sets",
 ]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cell import model_of, query_of
+from .embeddings.language.blocks import in_saved_blocks
 from .embeddings.language.formats import ANSWERS, SCORES
 from .embeddings.language.model import KIND, MEASURED, LanguageModel
 from .embeddings.language.scores import Scores, entries
@@ -31,8 +31,6 @@ from .versions import versions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
 SCORES_VERSION = 2
-BLOCK = 256  # sentences that are scored at a time: what a kill may cost
-SAVED_EVERY = 30  # seconds after which what is scored is saved
 # of a model's folder, what stands beside its scores
 FACTS = ("masked", MEASURED, "answered_by", "perplexity", "masked_accuracy", "held_out", "licence")
 
@@ -94,14 +92,10 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     missing = [sentence for sentence in sentences if sentence not in former_scores]
     # sentences of about one length are a batch, and a block has whole ones
     missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
-    due = time.monotonic() + SAVED_EVERY
-    for start in range(0, len(missing), BLOCK):
-        block = missing[start : start + BLOCK]
-        scores |= zip(block, model.score(block).tolist(), strict=True)
-        facts |= {"computed": model.network.computed} if hasattr(model.network, "computed") else {}
-        if time.monotonic() > due:
-            _save(partial_file, facts, scores)
-            due = time.monotonic() + SAVED_EVERY
+    for block in in_saved_blocks(missing, model.name, lambda: _save(partial_file, facts, scores)):
+        scores.update(zip(block, model.score(block).tolist(), strict=True))
+        if hasattr(model.network, "computed"):
+            facts["computed"] = model.network.computed
     _save(output, facts, scores)
     partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}

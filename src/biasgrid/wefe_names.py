@@ -25,7 +25,7 @@ LINES = {
     "run_queries": 'biasgrid.measure_grid(["weat"], queries, models).table("weat")',
     "create_ranking": "biasgrid.measure_grid(metrics, queries, models).rank()",
     "calculate_ranking_correlations": "biasgrid.measure_grid(metrics, queries, models).correlate()",
-    "plot_queries_results": 'biasgrid.measure_grid(metrics, queries, models).plot("bars-by-query")',
+    "plot_queries_results": 'biasgrid.measure_grid(metrics, queries, models).plot("scores")',
     "plot_ranking": 'biasgrid.measure_grid(metrics, queries, models).plot("rankings")',
     "plot_ranking_correlations": 'biasgrid.measure_grid(metrics, queries, models).plot("correlations")',
     "HardDebias": "model.under(biasgrid.debias.hard(model, definitional_pairs=pairs, equalize_pairs=pairs))",

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, make_store
 from finished_study import CONFIG, NULL, PAIRS
+from matplotlib.text import Text
 from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
@@ -491,8 +492,8 @@ def test_a_debiased_state_is_compared_with_its_own_model_and_no_model_is_the_lea
         measured_tiny(tiny).least_biased()
 
 
-KINDS = ["scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations"]
-KINDS += ["rank-intervals", "order", "influence", "null", "sentiment"]
+KINDS = ["scores", "rankings", "rankings-by-criterion", "correlations"]
+KINDS += ["rank-intervals", "influence", "null", "sentiment"]
 
 
 @pytest.mark.filterwarnings("ignore:plot")
@@ -516,9 +517,9 @@ def test_one_of_several_figures_is_chosen_and_the_others_are_named(grid, tmp_pat
         grid.plot("scores")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        grid.plot("bars-by-query", criterion="Second", path=tmp_path / "bars.of.second.svg")
+        grid.plot("scores", criterion="Second", path=tmp_path / "scores.of.second.svg")
         grid.plot("null", model="two", metric="weat", query="q2", criterion="First", debias="none")
-    assert [path.name for path in tmp_path.iterdir()] == ["bars.of.second.svg"]
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.of.second.svg"]
     with pytest.raises(BiasgridError, match="no figure of kind 'scores' has criterion='Fear'; there are"):
         grid.plot("scores", criterion="Fear")
     with pytest.raises(BiasgridError, match=r"path: 'a.jpeg' is not allowed"):
@@ -541,20 +542,12 @@ def test_a_figure_that_the_data_do_not_allow_says_what_is_missing(tiny, kind, se
         measured_tiny(tiny).plot(kind)
 
 
-def test_bars_of_scores_begin_at_the_neutral_value_and_missing_ones_are_crosses(tiny):
-    figure = measured_tiny(tiny).plot("bars-by-query")
-    (axes,) = figure.axes
-    widths = sorted(round(bar.get_width(), 6) for bar in axes.patches if bar.get_height() < 0.4)
-    assert widths == [-0.2, 0.2, 0.2]
-    crosses = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]
-    # on the right margin, where no score is
-    assert all(line.get_transform() == axes.get_yaxis_transform() for line in crosses)
-    assert [len(line.get_xdata()) for line in crosses] == [1]
-    assert all(x > 1 for line in crosses for x in line.get_xdata())
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        "He and She\nwrt Boss",
-        "He and She\nwrt Cook",
-    ]
+def test_a_figure_of_a_former_name_is_the_one_that_shows_the_same(tiny):
+    with pytest.warns(UserWarning, match="figure 'bars-by-query' is gone: 'scores' shows the same") as warned:
+        figure = measured_tiny(tiny).plot("bars-by-query")
+    assert warned[0].filename == __file__
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert texts == [text.get_text() for text in measured_tiny(tiny).plot("scores").findobj(Text)]
 
 
 def test_metrics_are_given_as_names_pairs_or_objects(tiny):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from artists import assert_readable, texts
+from artists import assert_readable, intervals_of, marks_of, texts
 from conftest import ROOT
 from in_process import make_all
 from scipy.stats import spearmanr, ttest_1samp
@@ -185,8 +185,17 @@ def test_the_figure_has_every_training(study):
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "word2vec")
     table = tables.read(study.paths.table_file("shuffled"))
     mine = table[(table["training"] == "word2vec") & (table["query_id"] == "work")]
-    marks = [line.get_xdata()[0] for line in panel.lines if len(line.get_xdata()) == 1]
-    assert sorted(marks) == pytest.approx(sorted(mine["share"].clip(0.03, 30)))
+    assert sorted(x for _, (x, _) in marks_of(panel)) == sorted(mine["share"])
+    has_interval = mine["share_low"].notna()
+    assert intervals_of(panel) == sorted(
+        zip(*(mine.loc[has_interval, x] for x in ("share_low", "share_high")), strict=True)
+    )
+    # a panel of other metrics has its own names
+    names = {
+        axes.get_title(loc="left"): {t.get_text() for t in axes.get_yticklabels()} for axes in figure.axes
+    }
+    assert "PMI: Work" in names["counts"]
+    assert "PMI: Work" not in names["word2vec"]
 
 
 def test_a_study_without_shuffled_text_has_neither(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from artists import BENCHMARKS, PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from in_process import make_all
+from matplotlib.text import Annotation
 from reruns import again, made_with
 from scipy.stats import rankdata
 from test_evaluation import RAW, SOURCE, named, store_of
@@ -16,6 +17,7 @@ from biasgrid import BiasgridError, tables
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures import draw
+from biasgrid.figures.frame import as_wide_as
 from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.plan.study import Study
 from biasgrid.tables.quality import QUALITY
@@ -208,14 +210,28 @@ def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
 
 def cell_texts(axes, rows):
     """Numbers in a half's cells, by place."""
-    found = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    found = {
+        tuple(map(int, text.get_position())): text.get_text()
+        for text in axes.texts
+        if not isinstance(text, Annotation)
+    }
     return [[found[j, i] for j in range(len(found) // rows)] for i in range(rows)]
+
+
+def columns_beside(axes):
+    """Head -> what stands to the right of each row."""
+    found = {}
+    for text in axes.texts:
+        if isinstance(text, Annotation):
+            found.setdefault(text.get_position()[0], []).append((text.xy[1], text.get_text()))
+    columns = [[text for _, text in sorted(of_column)] for of_column in found.values()]
+    return {texts[-1]: texts[:-1] for texts in columns}
 
 
 def test_the_figure_has_both_ranks_of_every_model_in_one_order():
     ranks, good = ranking_table(), quality_table(PUBLISHED)
     figure = quality_ranks(ranks, good, {"weat": "WEAT"})
-    bias, means, right, right_means = figure.axes
+    bias, right = figure.axes
     # the published overall ranks, summed: 6, 6, 12, 18, 20, 23, 27
     order = sorted(PUBLISHED, key=lambda model: (sum(PUBLISHED[model]), model))
     assert ["".join(t.get_text().split()) for t in bias.get_yticklabels()] == [
@@ -231,17 +247,19 @@ def test_the_figure_has_both_ranks_of_every_model_in_one_order():
     assert cell_texts(right, 7) == [
         [f"{rank:g}" for rank in row] for row in wanted.loc[order, names].to_numpy()
     ]
-    assert [t.get_text().strip() for t in means.texts] == [f"{np.mean(PUBLISHED[m]):.1f}" for m in order]
-    assert [t.get_text().strip() for t in right_means.texts] == [
-        f"{m:.1f}" for m in wanted.loc[order].mean(axis=1)
-    ]
-    shown = unwrapped(figure)
+    assert columns_beside(bias) == {"mean rank": [f"{np.mean(PUBLISHED[m]):.1f}" for m in order]}
+    beside = columns_beside(right)
+    assert beside["mean rank"] == [f"{m:.1f}" for m in wanted.loc[order].mean(axis=1)]
+    coverage = good.groupby("model")["coverage"].first()
+    assert beside["coverage"] == [f"{coverage[m] * 100:.0f} %" for m in order]
+    shades = bias.collections[0]
+    assert (shades.norm.vmin, shades.norm.vmax) == (1, 7)
+    shown = " ".join(unwrapped(figure))
     assert "Bias: 1 = least biased" in shown
     assert "Quality: 1 = best on the benchmark" in shown
     bias_means = [np.mean(PUBLISHED[m]) for m in order]
     rho = np.corrcoef(rankdata(bias_means), rankdata(wanted.loc[order].mean(axis=1).to_numpy()))[0, 1]
-    said = f"is {rho:.2f} over the 7 models".replace("0.", ".").replace("-", "\N{MINUS SIGN}")
-    assert any(said in text for text in shown)
+    assert f"is {rho:.2f} over the 7 models".replace("0.", ".").replace("-", "\N{MINUS SIGN}") in shown
     assert_readable(figure)
 
 
@@ -253,19 +271,19 @@ def test_what_is_missing_shows():
     lost = (good["model"] == "word2vec-google-news-300") & (good["benchmark"] == "MEN")
     good.loc[lost, ["common_rank", "coverage"]] = np.nan, 0.0
     figure = quality_ranks(ranks, good, {})
-    bias, means, right, right_means = figure.axes
+    bias, right = figure.axes
     # the model that misses a rank is last
     assert bias.get_yticklabels()[-1].get_text().startswith(first.split()[0])
     assert cell_texts(bias, 7)[-1] == ["n/a", "1", "1", "2"]
-    assert means.texts[-1].get_text().strip() == "(1.3)"
+    assert columns_beside(bias)["mean rank"][-1] == "(1.3)"
     assert sum("†" in text.get_text() for text in bias.texts) == 1
     assert sum(text.get_text() == "n/a" for text in right.texts) == 1
-    assert sum("(" in text.get_text() for text in right_means.texts) == 1
-    shown = unwrapped(figure)
-    assert any(text.startswith("n/a: no value (in brackets") for text in shown)
-    assert any(text.startswith("† ranked without some scores") for text in shown)
-    assert any("over the 5 models that have all ranks" in text for text in shown)
-    assert any(text.startswith("0 to ") for text in shown)
+    assert sum("(" in text for text in columns_beside(right)["mean rank"]) == 1
+    assert any(text.startswith("0 to ") for text in columns_beside(right)["coverage"])
+    shown = " ".join(unwrapped(figure))
+    assert "n/a: no value (in brackets" in shown
+    assert "† ranked without some scores" in shown
+    assert "over the 5 models that have all ranks" in shown
     assert_readable(figure)
 
 
@@ -282,7 +300,7 @@ def test_a_model_that_has_too_few_to_compare_says_so():
 @pytest.mark.parametrize("models", [1, 2, 12])
 def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
     names = {f"m{i}": f"{'A rather long label of model' if i % 2 else 'Model'} {i}" for i in range(models)}
-    for metrics in (1, 12):
+    for metrics, width in ((1, "page"), (12, "page"), (12, "column")):
         ranks = pd.DataFrame(
             [
                 ("Overall", f"metric_{j}", m, "none", 1.0 + (i + j) % models, 0)
@@ -292,10 +310,11 @@ def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
             columns=["criterion", "metric", "model", "debias", "rank", "cells_nan"],
         )
         good = quality_table(list(names))
-        figure = quality_ranks(ranks, good if metrics > 1 else good[good["benchmark"] == "MEN"], names)
+        with as_wide_as(width):
+            figure = quality_ranks(ranks, good if metrics > 1 else good[good["benchmark"] == "MEN"], names)
         assert_readable(figure)
         if models < 3:
-            assert any(text.startswith("Too few models") for text in unwrapped(figure))
+            assert any("Too few models" in text for text in unwrapped(figure))
 
 
 def test_an_empty_table_is_one_line():

@@ -8,14 +8,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, texts, unwrapped
-from biasgrid_plugin_maddalozzo.figures.word_set_map import word_set_map
+from artists import assert_readable, unwrapped
 from conftest import ROOT, grid_config, make_store
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make_all
-from reruns import made_with
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
@@ -309,24 +307,6 @@ def test_the_figure_of_answers_has_them_all(records):
         draw_analogies(table, summary, {}, "Other", MODEL, shown)
 
 
-@pytest.mark.slow
-def test_the_map_names_words_that_do_not_lie_on_each_other(records):
-    drawn = json.loads(records.read_text())["set_map"]
-    sets = list(CONFIG["evaluation"]["Gender"]["map"]["sets"])
-    figure = word_set_map([("none", drawn)], {}, "Gender", MODEL, sets)
-    assert_readable(figure)
-    said = set(texts(figure))
-    named = [word for word, side in zip(drawn["words"], drawn["side"], strict=True) if side in sets]
-    assert len(said & set(named)) > 0.9 * len(named)
-    # some have no room
-    assert 50 < len(said & set(drawn["words"])) < len(drawn["words"])
-    assert_readable(
-        word_set_map([("none", drawn), ("hard", drawn)], {"hard": "Hard debias"}, "Gender", MODEL, sets)
-    )
-    empty = word_set_map([("none", {"words": [], "side": [], "xy": []})], {}, "Gender", MODEL, sets)
-    assert any(text.get_text().startswith("Nothing to draw: fewer than eight words") for text in empty.texts)
-
-
 # the study
 
 
@@ -340,7 +320,6 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     assert "mitigation" not in study.tables
     assert {drawing.kind for drawing in study.figures.values()} == {
         "analogies",
-        "word-set-map",
         "projections",
         "phenomena",
         "phenomenon-correlations",
@@ -366,19 +345,18 @@ def test_a_study_asks_and_maps(project, monkeypatch):
             "map": {"sets": {"c": ["c0", "c1", "c2", "c3", "c4"], "d": ["d0", "d1", "d2", "d3", "d4"]}},
         }
     }
-    config["figures"] = ["analogies", "word-set-map"]
+    config["figures"] = ["analogies"]
     study = make_all(Study.of(config))
     table = tables.read(study.paths.table_file("analogies"))
     # two words' pairs for two methods, both pairs for the others, with and without, the two best
     assert len(table) == 2 * (len(words) * (2 * 2 + 2) * 2 * 2)
     assert set(table["model"]) == {"one", "two"}
     assert len(tables.read(study.paths.table_file("analogy_summary"))) == 2 * 4 * 2 * 3
-    maps = {f"word-set-map-first-{model}" for model in ("one", "two")}
-    assert set(study.figures) == {f"analogies-first-{model}" for model in ("one", "two")} | maps
-    for name in ("analogies-first-one", "word-set-map-first-two"):
-        assert_readable(draw(study.figures[name]))
-    # maps are drawn from evaluations' records, which record.py reads
-    assert {f"figures/{name}.pdf" for name in maps} <= made_with(study, "evaluation.record")
+    assert set(study.figures) == {f"analogies-first-{model}" for model in ("one", "two")}
+    assert_readable(draw(study.figures["analogies-first-one"]))
+    for evaluation in study.grid.evaluations.values():
+        placed = json.loads(study.paths.evaluation_file(evaluation).read_text())["set_map"]
+        assert set(placed["words"]) == {f"{side}{i}" for side in "cd" for i in range(5)}
 
 
 # what is wrong is one line

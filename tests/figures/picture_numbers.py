@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.figures.shuffled import ENDS as SHARES_DRAWN
-from biasgrid.numbers import coefficient, decimal, interval, share, typeset, typographic
+from biasgrid.numbers import coefficient, interval, plain, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
 from validation.planted_bias.pictures import metrics_of
@@ -54,34 +53,29 @@ def correlations_shown(found):
     ]
 
 
+def printed_shown(quantity, write=float):
+    """The printed numbers of a quantity."""
+
+    def numbers(found):
+        table = found["published"]
+        return [write(value) for value in table.loc[table["quantity"] == quantity, "published"]]
+
+    return numbers
+
+
 def means_shown(found):
     return list(found["scores"].groupby(["metric", "model"])["value"].mean())
 
 
 def frequency_shown(found):
-    """The correlations with frequency, and their intervals, as they are written."""
+    """The rank correlations with frequency, and their intervals, as they are written."""
     table = found["phenomenon_correlations"]
-    table = table[table["quantity"] == "frequency"]
-    pairs = zip(
-        *(table[table["method"] == method].to_dict("records") for method in ("pearson", "spearman")),
-        strict=True,
+    table = table[(table["quantity"] == "frequency") & (table["method"] == "spearman")]
+    texts = (
+        typographic(f"{coefficient(row.correlation)} {interval(row.ci_low, row.ci_high, form=coefficient)}")
+        for row in table.itertuples()
     )
-    return [
-        " ".join(
-            typographic(
-                f"{sign} = {coefficient(row['correlation'])} "
-                f"{interval(row['ci_low'], row['ci_high'], form=coefficient)}"
-            )
-            for sign, row in zip("rρ", both, strict=True)
-        )
-        for both in pairs
-    ]
-
-
-def shares_shown(found):
-    """The shares that are within the axis; others are marked at its edge."""
-    shares = found["shuffled"]["share"]
-    return list(shares[shares.between(*SHARES_DRAWN)])
+    return [word for text in texts for word in text.split()]
 
 
 def trade_off_shown(found):
@@ -111,11 +105,6 @@ def influence_shown(found):
     return list((table["influence"] / table["standard_error"]).dropna())
 
 
-def order_shown(found):
-    table = found["order"]["share_of_resamples"]
-    return [f"{share * 100:.0f}" for share in table if 0.005 <= share < 0.995]
-
-
 def before_after_shown(found):
     """What is left of a metric's bias."""
     table = found["mitigation"]
@@ -124,11 +113,6 @@ def before_after_shown(found):
 
 def word_maps_shown(found):
     return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
-
-
-def set_map_shown(found):
-    """Names of words; some have no room."""
-    return found["evaluations"][0]["set_map"]["words"][:5]
 
 
 def extremes_shown(found):
@@ -179,14 +163,11 @@ def ratings_shown(found):
     return [float(x) for word in value.index.intersection(rated.index) for x in (rated[word], value[word])]
 
 
-def weat_shown(found):
-    """Effect sizes, as they are printed and ours."""
-    table = found["comparison"][found["comparison"]["quantity"].str.endswith(": value")]
-    return [
-        typeset(value, form=decimal)
-        for value in table[["published", "ours"]].to_numpy().ravel()
-        if value == value
-    ]
+def comparison_shown(found):
+    """Printed numbers, and ours in three digits."""
+    table = found["comparison"]
+    printed = [typeset(value, form=plain) for value in table["published"]]
+    return [*printed, *(typeset(value) for value in table["ours"].dropna())]
 
 
 def concepts_shown(found):
@@ -285,7 +266,6 @@ def numbers_of(table, *columns):
 SHOWN = {
     "correlations": correlations_shown,
     "rank-intervals": ranks_shown,
-    "shuffled": shares_shown,
     "quality-ranks": quality_shown,
     "query-ranks": query_ranks_shown,
     "trade-off": trade_off_shown,
@@ -310,13 +290,15 @@ SHOWN = {
     "planted-example": example_shown,
     "planted-claims": lambda found: [typeset(value) for value in found["claims"]["value"].dropna()],
     "planted-downstream": numbers_of("downstream", "value", "low", "high"),
+    "comparison": comparison_shown,
     "concepts": concepts_shown,
+    "paper-rankings": printed_shown("rank"),
+    "paper-correlations": printed_shown("correlation", correlation),
     "analogies": lambda found: [answer.replace("_", " ") for answer in found["analogies"]["answer"][:9]],
     "before-after": before_after_shown,
     "directions": lambda found: [f"{angle:.1f}°" for angle in found["directions"]["angle"]],
     "influence": influence_shown,
     "null": null_shown,
-    "order": order_shown,
     "pair-differences": differences_shown,
     "phenomena": means_shown,
     "phenomenon-correlations": frequency_shown,
@@ -325,7 +307,5 @@ SHOWN = {
     "ratings": ratings_shown,
     "score-distributions": distributions_shown,
     "sentiment": sentiments_shown,
-    "weat-table": weat_shown,
     "word-map": word_maps_shown,
-    "word-set-map": set_map_shown,
 }

@@ -5,12 +5,11 @@ import math
 
 import pandas as pd
 import pytest
-from artists import assert_readable, texts, unwrapped
+from artists import assert_readable, intervals_of, texts, unwrapped
 
-from biasgrid.figures.covariates import FIGURES, HEADS, covariates
-from biasgrid.figures.frame import PAGE
+from biasgrid.figures.covariates import FIGURES, HEADS, REASONS, covariates
 from biasgrid.plan.study import Study
-from biasgrid.tables.covariates import COVARIATES
+from biasgrid.tables.covariates import ALIKE, COVARIATE_ALIKE, COVARIATES, EXPLAINED, FEW
 
 LABELS = {
     "weat": "WEAT",
@@ -43,13 +42,12 @@ def rows(metrics, units, heads=(LOG,), value=0.4, half=0.2, corpora=("text",), s
 
 
 def marks(axes):
-    """(correlation, interval, whether the mark is open) of each mark of a panel, from the top."""
-    dashed, *lines = axes.lines[-1:] + axes.lines[:-1]
-    assert set(dashed.get_xdata()) == {0}
-    return [
-        (mark.get_xdata()[0], tuple(line.get_xdata()), mark.get_markerfacecolor() == "white")
-        for line, mark in zip(lines[::2], lines[1::2], strict=True)
-    ]
+    """(correlation, whether the mark is open) of each mark of a panel, from the top."""
+    found = []
+    for line in axes.lines:
+        if line.get_linestyle() == "None":
+            found += [(y, x, line.get_markerfacecolor() == "white") for x, y in line.get_xydata()]
+    return [(x, is_open) for _, x, is_open in sorted(found)]
 
 
 def drawn(table, metrics, units=UNITS, corpora=None):
@@ -61,8 +59,8 @@ def test_a_panel_has_a_mark_and_an_interval_per_metric_and_model():
     figure = drawn(table, ["weat", "mac"])
     assert_readable(figure)
     (axes,) = figure.axes
-    first, second = (0.4, (0.2, pytest.approx(0.6)), False), (-0.1, (pytest.approx(-0.3), 0.1), True)
-    assert marks(axes) == [first] * 3 + [second] * 2
+    assert marks(axes) == [(0.4, False)] * 3 + [(-0.1, True)] * 2
+    assert intervals_of(axes) == [pytest.approx((-0.3, 0.1))] * 2 + [pytest.approx((0.2, 0.6))] * 3
     said = unwrapped(figure)
     assert {"WEAT", "MAC", "Words: log frequency", LABELS["one"], f"{LABELS['one']} + Hard debias"} <= set(
         said
@@ -74,24 +72,46 @@ def test_a_panel_has_a_mark_and_an_interval_per_metric_and_model():
     assert not any("proxy" in text or "order of their words" in text for text in unwrapped(counted))
 
 
-def test_what_has_no_correlation_has_no_mark_and_no_panel():
-    table = pd.concat([rows(["weat"], UNITS), rows(["mac"], UNITS, HEADS, value=math.nan)])
-    (axes,) = drawn(table, ["weat", "mac"]).axes
+def test_what_has_no_correlation_is_said_in_place_of_a_mark():
+    few = {"correlation": math.nan, "ci_low": math.nan, "ci_high": math.nan}
+    missing = rows(["mac"], UNITS, HEADS).assign(**few, reason="fewer than 5 different words or sets")
+    table = pd.concat([rows(["weat"], UNITS), missing])
+    figure = drawn(table, ["weat", "mac"])
+    assert_readable(figure)
+    # a covariate without any has no panel
+    (axes,) = figure.axes
     assert len(marks(axes)) == 3
+    assert texts(axes).count("fewer than 5") == 3
+    assert set(REASONS) == {FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED}
     empty = drawn(table.assign(correlation=math.nan), ["weat", "mac"])
     assert any(text.startswith("Nothing to draw") for text in texts(empty))
     assert any(text.startswith("Nothing to draw") for text in texts(drawn(table.iloc[:0], ["weat"])))
 
 
-def test_all_panels_fit_on_a_page():
+def test_an_interval_that_its_mark_hides_is_a_number():
+    (axes,) = drawn(
+        pd.concat([rows(["weat"], UNITS[:1], half=0.02), rows(["mac"], UNITS[:1])]), ["weat", "mac"]
+    ).axes
+    assert [text for text in unwrapped(axes) if "±" in text] == ["±.02"]
+
+
+def test_models_that_are_left_out_are_named():
+    units = [(metric, UNITS[:1]) for metric in ("weat", "mac")]
+    figure = covariates(rows(["weat", "mac"], UNITS[:1]), LABELS, "C", units, {}, ["two"])
+    assert f"frequencies of their words are not known: {LABELS['two']}." in " ".join(unwrapped(figure))
+
+
+def test_each_covariate_has_a_panel():
     metrics = ["weat", "mac"]
     figure = drawn(rows(metrics, UNITS, HEADS), metrics)
     assert_readable(figure)
-    assert figure.get_size_inches()[0] <= PAGE[0] + 1e-9
     pmi = {f"{head} (Brown corpus)" for (_, *of), head in HEADS.items() if "pmi" in of}
     plain = {head for (_, *of), head in HEADS.items() if "pmi" not in of}
     assert pmi | plain <= set(unwrapped(figure))
     assert len(figure.axes) == len(HEADS)
+    # a metric that no covariate of a panel is of
+    figure = drawn(pd.concat([rows(["weat"], UNITS, HEADS), rows(["mac"], UNITS)]), metrics)
+    assert [texts(axes).count("–") for axes in figure.axes] == [0] + [1] * (len(HEADS) - 1)
 
 
 def test_a_model_stands_beside_the_corpus_that_it_is_trained_on():
@@ -124,5 +144,6 @@ def test_a_study_has_one_per_criterion_whose_frequencies_are_known():
     assert drawing.inputs == {"covariates": study.paths.table_file("covariates")}
     assert drawing.spec["criterion"] == "Enough"
     assert drawing.spec["rows"] == [["rnd", [["one", "none"]]], ["ect", [["one", "none"]]]]
+    assert drawing.spec["unknown"] == ["two"]
     del config["models"]["one"]
     assert not list(kind.drawings_of(Study.of(config)))

@@ -129,7 +129,7 @@ def test_every_kind_says_what_it_shows():
     drawn_by = {name: closure(figures.REGISTRY.module(name)) for name in figures.REGISTRY}
     # what reads the records of evaluations is code of a figure, too
     record = {name for name, code in drawn_by.items() if "biasgrid.evaluation.record" in code}
-    assert {"professions", "word-map", "word-set-map"} <= record
+    assert {"professions", "word-map"} <= record
     assert "biasgrid.tables.words" in drawn_by["projections"]
     assert "biasgrid.figures.palette" in drawn_by["rankings"]
     # but not who plans it, and no other kind
@@ -158,9 +158,16 @@ def test_a_label_draws_the_figures_anew_and_what_none_shows_does_not(root):
             ["ranking"],
             "unknown kind of figure 'ranking'; did you mean 'rankings'?",
         ),
-        (["word-map"], "unknown kind of figure 'word-map'; did you mean 'word-set-map'?"),
+        (["word-map"], "unknown kind of figure 'word-map'"),
+        (
+            ["word-set-map"],
+            "figure 'word-set-map' is gone: distances on its map meant little; 'projections' shows",
+        ),
         (["null"], "unknown kind of figure 'null'"),
-        (["order"], "figures: 'order' needs inference with a bootstrap; leave it out"),
+        (
+            ["influence"],
+            "figures: 'influence' needs inference with a bootstrap and sensitivity; leave it out",
+        ),
     ],
 )
 def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
@@ -168,6 +175,18 @@ def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
         Study.of(grid_config() | {"figures": listed}, root=root)
     assert says in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_former_name_stands_for_the_kind_that_shows_the_same_once_and_is_said(root):
+    listed = ["rankings", "bars-by-query", "bars-by-model", "correlations"]
+    with pytest.warns(UserWarning, match="figure 'bars-by-model' is gone: 'scores' shows the same"):
+        study = Study.of(grid_config() | {"figures": listed}, root=root)
+    assert study.config.figures == ["rankings", "scores", "correlations"]
+    with pytest.warns(UserWarning, match="'bars-by-query' is gone"):
+        study = Study.of(grid_config() | {"figures": ["bars-by-query", "scores"]}, root=root)
+    assert study.config.figures == ["scores"]
+    assert set(figures.registry.FORMER.values()) <= set(figures.REGISTRY)
+    assert figures.REGISTRY.keys().isdisjoint({*figures.registry.FORMER, *figures.registry.GONE})
 
 
 def test_a_users_file_is_a_kind_of_figure(plugin, root, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from artists import LONG, METRICS, assert_readable, marks_of, texts
 from conftest import grid_config
-from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from test_figures import correlation_table
 
@@ -20,7 +20,6 @@ from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
-from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.files import write_text
 from biasgrid.inference.null import Null, write_null
@@ -29,7 +28,6 @@ from biasgrid.numbers import p_value
 from biasgrid.plan.steps import null_step
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
-from biasgrid.tables.order import ORDER
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rank_intervals import RANK_INTERVALS
 from biasgrid.tables.rankings import RANKINGS
@@ -74,19 +72,16 @@ def test_correlations_have_their_intervals_under_them():
     assert_readable(figure)
 
 
-def rank_tables(
-    ranks, spread, undecided="", shares=None, resampled=("words", "queries", "both"), metric="weat", p=0.4
-):
-    """rank_intervals.csv, order.csv, rankings.csv and pairs.csv of the models a, b, ...
+def rank_tables(ranks, spread, undecided="", resampled=("words", "queries", "both"), metric="weat", p=0.4):
+    """rank_intervals.csv, rankings.csv and pairs.csv of the models a, b, ...
 
     ranks      of the models; NaN is not ranked: 3 of 9 queries
     spread     intervals of so much on both sides, of queries of twice as much
     undecided  pairs whose order is not decided, such as "ab bc"; their p-value is `p`
-    shares     of resamples, of pairs such as "ab"; 1 where none is given
     """
     models = [chr(ord("a") + i) for i in range(len(ranks))]
     keys = {"criterion": "Overall", "metric": metric}
-    intervals, order, pairs = [], [], []
+    intervals, pairs = [], []
     for name in resampled:
         wide = spread * (1 + (name == "queries"))
         intervals += [
@@ -97,10 +92,6 @@ def rank_tables(
         ]
     for (a, rank_a), (b, rank_b) in combinations(zip(models, ranks, strict=True), 2):
         pair = keys | {"model_a": a, "debias_a": "none", "model_b": b, "debias_b": "none"}
-        for name in resampled:
-            # another answer from words alone: it must not be taken where there is "both"
-            share = (shares or {}).get(a + b, 1.0) if name == resampled[-1] else 0.5
-            order.append(pair | {"resampled": name, "share_of_resamples": share})
         is_ranked = rank_a == rank_a and rank_b == rank_b
         difference = rank_a - rank_b
         pairs.append(
@@ -123,17 +114,12 @@ def rank_tables(
     ]
     return [
         pd.DataFrame(rows, columns=table.names)
-        for rows, table in ((intervals, RANK_INTERVALS), (order, ORDER), (rankings, RANKINGS), (pairs, PAIRS))
+        for rows, table in ((intervals, RANK_INTERVALS), (rankings, RANKINGS), (pairs, PAIRS))
     ]
 
 
 def draw_intervals(tables, labels, **spec):
-    intervals, _, rankings, pairs = tables
-    return rank_intervals(intervals, rankings, pairs, labels, **spec)
-
-
-def draw_order(tables, labels, **spec):
-    return order(*tables[1:], labels, **spec)
+    return rank_intervals(*tables, labels, **spec)
 
 
 def letters(axes):
@@ -206,7 +192,7 @@ def test_a_higher_level_leaves_more_undecided():
 
 def test_a_ranked_model_that_lost_queries_has_a_dagger():
     tables = rank_tables([1, 2], 0.5, "ab")
-    tables[2].loc[1, "queries"] = 8
+    tables[1].loc[1, "queries"] = 8
     figure = draw_intervals(tables, {})
     assert letters(figure.axes[0]) == {0: "a", 1: "a†"}
     assert any("† lost some of the queries" in entry for entry in entries(figure))
@@ -227,42 +213,11 @@ def test_rank_figures_of_few_and_many_stay_readable(models, metrics):
     tables = many(models, [f"metric_{i}" for i in range(metrics)])
     labels = {chr(97 + i): LONG.format(i) for i in range(models)}
     assert_readable(draw_intervals(tables, labels))
-    assert_readable(draw_order(tables, labels))
 
 
-def test_the_order_has_every_pairs_share():
-    shares = {"ab": 0.5, "ac": 0.974, "bc": 0.0004}
-    # what is decided is no matter of shares
-    figure = draw_order(rank_tables([1, 2, 3], 0.0, "ab bc", shares), {"a": "Model A"})
-    (axes,) = figure.axes
-    # by how often each is the less biased: a 1.474, c 1.0256, b .5004
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["Model A  A", "c  B", "b  C"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B", "C"]
-    written = [t.get_text() for t in sorted(axes.texts, key=lambda t: t.get_position()[::-1])]
-    assert written == ["", "97", "50", "3", "", "> 99", "50", "0.04", ""]
-    assert [t.get_text() for t in axes.texts if t.get_weight() == "bold"] == ["97", "3"]
-    mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
-    values = mesh.get_array().reshape(3, 3)
-    assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
-    np.testing.assert_allclose(values.filled(np.nan)[0], [np.nan, 0.974, 0.5])
-    np.testing.assert_allclose((values + values.T).compressed(), 1)
-    assert axes.yaxis_inverted()
-    says = " ".join(" ".join(texts(figure)).split())
-    assert "samples of words and queries" in says
-    assert "Letters name the models; they are no ranks." in says
-    assert "How sure the order of the models is: Overall" in says
-    assert_readable(figure)
-
-
-def test_one_model_has_no_order_and_no_rank_and_that_is_said():
+def test_one_model_has_no_rank_and_that_is_said():
     tables = rank_tables([1], 0.5)
     assert any("one model has no rank" in text for text in texts(draw_intervals(tables, {})))
-    assert any("one model has no order" in text for text in texts(draw_order(tables, {})))
-
-
-def test_an_order_that_is_unknown_is_no_number():
-    (axes,) = draw_order(rank_tables([1, np.nan], 0.0, shares={"ab": np.nan}, resampled=("words",)), {}).axes
-    assert sorted(text.get_text() for text in axes.texts) == ["", "", "n/a", "n/a"]
 
 
 def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
@@ -272,15 +227,13 @@ def test_a_study_draws_its_uncertainty_where_it_has_a_bootstrap(root):
     assert "rank-intervals" in Study.of(config, root=root).figures
     config["inference"] = {"permutation": {}}
     assert "rank-intervals" not in Study.of(config, root=root).figures
-    for kind, needs in {"order": "bootstrap", "influence": "a bootstrap and sensitivity"}.items():
-        with pytest.raises(BiasgridError, match=f"'{kind}' needs inference with {needs}|{kind}.*bootstrap"):
-            Study.of(config | {"figures": [kind]}, root=root)
-    config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["order", "influence"]}
+    with pytest.raises(BiasgridError, match=r"'influence' needs inference with a bootstrap and sensitivity"):
+        Study.of(config | {"figures": ["influence"]}, root=root)
+    config |= {"inference": INFERENCE | {"sensitivity": {}}, "figures": ["influence"]}
     of_metrics = [
         f"influence-{criterion}-{metric}" for criterion in ("first", "second") for metric in config["metrics"]
     ]
-    names = ["order", "order-first", "order-second", *of_metrics]
-    assert list(Study.of(config, root=root).figures) == names
+    assert list(Study.of(config, root=root).figures) == of_metrics
     drawn = Study.of(config | {"figures": ["rank-intervals"]}, root=root).figures
     assert {name: drawing.spec["criterion"] for name, drawing in drawn.items()} == {
         "rank-intervals": "Overall",
@@ -300,18 +253,15 @@ def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     monkeypatch.chdir(root)
     bootstrap = {"draws": 100, "level": 0.9}
     config = grid_config() | {"inference": INFERENCE | {"bootstrap": bootstrap}}
-    study = Study.of(config | {"figures": ["rank-intervals", "order"]}, root=root)
+    study = Study.of(config | {"figures": ["rank-intervals"]}, root=root)
     study.results.mkdir(parents=True)
-    names = ("rank_intervals", "order", "rankings", "pairs")
-    for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", {"ab": 0.96}, p=0.08), strict=True):
+    names = ("rank_intervals", "rankings", "pairs")
+    for name, table in zip(names, rank_tables([1, 2], 0.5, "ab", p=0.08), strict=True):
         table.to_csv(study.paths.table_file(name), index=False)
     write_lengths(study, 1, 2)
     assert any("90 % interval" in entry for entry in entries(draw(study.figures["rank-intervals"])))
     # p of .08 is decided at this level
-    assert [t.get_text() for t in draw(study.figures["order"]).axes[0].texts if t.get_weight() == "bold"] == [
-        "96",
-        "4",
-    ]
+    assert letters(draw(study.figures["rank-intervals"]).axes[0]) == {0: "a", 1: "b"}
     # lengths that differ by more than a tenth are no basis of ranks by distances
     for name, table in zip(names, rank_tables([1, 2], 0.5, metric="rnd"), strict=True):
         table.to_csv(study.paths.table_file(name), index=False)

@@ -11,9 +11,7 @@ from conftest import ROOT
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import PAGE
-from biasgrid.figures.order import order
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.figures.rankings import rankings_by_criterion
 from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
@@ -59,7 +57,6 @@ def tables(study):
         "rank_intervals": ranks[ranks["debias"] == "none"].assign(
             resampled="both", low=ranks["rank"] - 1, high=ranks["rank"] + 1
         ),
-        "order": pd.DataFrame(pairs, columns=[*of_pairs, "share_of_resamples"]),
         "pairs": pd.DataFrame(pairs, columns=[*of_pairs, "p_adjusted"]).assign(
             family="models",
             difference=-1.0,
@@ -74,29 +71,26 @@ def tables(study):
     }
 
 
-@pytest.mark.parametrize("kind", ["rankings-by-criterion", "correlations", "rank-intervals", "order"])
+@pytest.mark.parametrize("kind", ["correlations", "rank-intervals"])
 def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, tables, kind):
     draw = {
-        "rankings-by-criterion": lambda **spec: rankings_by_criterion(tables["rankings"], **spec),
         "correlations": lambda **spec: correlations(
             tables["correlations"], rankings=tables["rankings"], **spec | {"method": "spearman"}
         ),
         "rank-intervals": lambda **spec: rank_intervals(
             *(tables[name] for name in ("rank_intervals", "rankings", "pairs")), **spec
         ),
-        "order": lambda **spec: order(*(tables[name] for name in ("order", "rankings", "pairs")), **spec),
     }[kind]
     shown: dict[str, list[str]] = {}
     drawings = list(REGISTRY[kind].drawings_of(study))
     for drawing in drawings:
-        # what a subtitle says is taken from tables
-        figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("verdicts", "scaled")})
+        figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("scaled",)})
         assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
         heads = [axes.get_title(loc="left").partition(", n =")[0] for axes in figure.axes]
         shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
     criteria = {*study.ranked_criteria, "Overall"}
     metrics = {study.labels[key] for key in tables["rankings"]["metric"]}
-    if kind in ("rank-intervals", "order"):
+    if kind == "rank-intervals":
         assert {c: sorted(found) for c, found in shown.items()} == dict.fromkeys(criteria, sorted(metrics))
     else:
         assert sorted(shown[""]) == sorted(criteria)

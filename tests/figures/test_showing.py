@@ -22,7 +22,7 @@ grid = bg.measure_grid(["rnd"], [bg.Query([["a", "b"], ["c", "d"]], [["e", "f"]]
 def figure():
     names: dict = {}
     exec(SCRIPT, names)
-    return names["grid"].plot("bars-by-query")
+    return names["grid"].plot("scores")
 
 
 def test_a_figure_is_shown_in_a_window_and_unknown_to_pyplot_before_and_after(figure, monkeypatch):
@@ -63,7 +63,7 @@ def test_a_notebook_shows_it_once(monkeypatch):
     pytest.importorskip("ipykernel")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    drawing = 'grid.plot("bars-by-query")'
+    drawing = 'grid.plot("scores")'
     cells = [SCRIPT, drawing, f"{drawing}.show()", f"figure = {drawing}", "figure.show()", "figure"]
     cells += ["import matplotlib.pyplot as plt", drawing, f"{drawing}.show()"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

@@ -32,6 +32,7 @@ from conftest import ROOT
 
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, Query
+from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language.encoder import Encoder
 from biasgrid.embeddings.language.opening import in_memory, open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
@@ -422,6 +423,43 @@ def test_options_that_are_not_allowed_are_one_line(folder, door, options, says):
         "; did you mean 'float32'?", ";"
     )
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("option", [{"device": "cpu"}, {"dtype": "bfloat16"}, {"fast": True}])
+def test_options_that_would_do_nothing_are_refused(tmp_path, option):
+    """Each kind of what is no network, and of a model in memory what has been decided where it was opened."""
+    (name,) = option
+    table = tmp_path / "scores.csv"
+    table.write_text("text,score\nhe,-1\n")
+    build_store(
+        "measured",
+        {"kind": "language_model", "format": "scores", "source": {"type": "file", "path": str(table)}},
+        tmp_path,
+    )
+    in_memory = made("BERT")
+
+    def of_texts(source, **given):
+        return bg.encode(["he"], source, **given)
+
+    refused = {
+        "a mapping": [(bg.language_model, {"he": -1.0})],
+        "scores in a file": [(bg.language_model, tmp_path / "measured")],
+        "a language model": [(bg.language_model, bg.language_model(*in_memory))],
+        "a function": [(bg.language_model, short_is_good), (of_texts, letters)],
+        "an object": [(bg.language_model, Object()), (of_texts, SentenceTransformer())],
+    }
+    if name != "fast":
+        refused["a model in memory"] = [
+            (lambda source, **given: bg.language_model(*source, **given), in_memory),
+            (of_texts, in_memory),
+        ]
+    for what, doors in refused.items():
+        for door, source in doors:
+            door(source)
+            with pytest.raises(InputError) as error:
+                door(source, **option)
+            expected = f"{name}: is not for {what}, but for a network that transformers reads; leave it out"
+            assert str(error.value) == expected
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

@@ -13,7 +13,7 @@ from tiny_encoder import write_encoder
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, extras
 from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import encoding
+from biasgrid.embeddings.language import blocks, encoding
 from biasgrid.embeddings.language.encoder import Encoder
 from biasgrid.embeddings.language.opening import open_pretrained
 from biasgrid.embeddings.language.templates import Templates
@@ -36,7 +36,7 @@ def encoder(tmp_path_factory):
 def config(encoder, **source):
     return {
         "study": "small",
-        "encoders": {"tiny": {"source": {"type": "file", "path": str(encoder / "model.safetensors")}}},
+        "encoders": {"tiny": {"source": {"type": "file", "path": f"{encoder}/model.safetensors"}}},
         "models": {
             "words": {
                 "label": "tiny",
@@ -190,6 +190,8 @@ def test_a_querys_words_become_sentences(root, encoder):
         ({"kind": "corpus"}, "source: only vectors of words can be encoded, not corpus"),
         ({"kind": "language_model"}, "source: only vectors of words can be encoded, not language_model"),
         ({"sorted": True}, "sorted: the words of an encoded model are in no order"),
+        ({"device": "gpu"}, "models: words: source: device: unknown value 'gpu'"),
+        ({"fast": "yes"}, "models: words: source: fast"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, encoder, change, says):
@@ -278,6 +280,103 @@ def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
     study["models"]["words"]["source"]["templates"] = TEMPLATES[:1]
     made()
     assert [len(words) for words in asked] == [10, 1, 10, 10]
+
+
+@pytest.mark.parametrize("kind", [None, "contextual_vectors"])
+def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypatch, capsys, kind):
+    study = config(encoder)
+    if kind:
+        study["models"]["words"]["kind"], study["metrics"] = kind, {"ceat": {}}
+    entry = Study.of(study, root=root).models["words"]
+
+    def make(stores):
+        return build_store("words", entry, root / "embeddings", False, root / stores)
+
+    undisturbed = make("undisturbed")
+    monkeypatch.setattr(blocks, "BLOCK", 4)
+    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
+    asked = []
+    encode = Encoder.encode
+
+    def counted(self, sentences, *others):
+        asked.append([sentence.text for sentence in sentences])
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return encode(self, sentences, *others)
+
+    monkeypatch.setattr(Encoder, "encode", counted)
+    with pytest.raises(KeyboardInterrupt):
+        make("stopped")
+    assert "words: 4 of 10, about " in capsys.readouterr().err
+    made = make("stopped")
+    # of 10 words in 2 templates each: 4 before it was stopped, and the other 6 afterwards
+    assert [len(texts) for texts in asked] == [8, 8, 8, 4]
+    assert asked[1] == asked[2]
+    assert not {*asked[0]} & {*asked[2], *asked[3]}
+    for file in ("model.json", "vectors.npy"):
+        of_both = [(root / stores / "words" / file).read_bytes() for stores in ("undisturbed", "stopped")]
+        assert of_both[0] == of_both[1]
+    np.testing.assert_array_equal(made.rows(entry["encodes"]), undisturbed.rows(entry["encodes"]))
+    assert sorted(path.name for path in (root / "stopped").iterdir()) == ["words"]
+    # what was encoded of another recipe is of no use
+    monkeypatch.setattr(blocks, "SAVED_EVERY", 30)
+    (root / "other").mkdir()
+    shutil.copytree(root / "stopped" / "words", root / "other" / ".words.unfinished")
+    study["models"]["words"]["source"]["layer"] = 1
+    entry = Study.of(study, root=root).models["words"]
+    make("other")
+    assert [len(texts) for texts in asked[4:]] == [8, 8, 4]
+
+
+def test_how_an_encoder_computes_is_said_and_recorded(root, encoder):
+    study = config(encoder)
+
+    def made(**options):
+        study["models"]["words"]["source"] |= options
+        entry = Study.of(study, root=root).models["words"]
+        return build_store("words", entry, root / "embeddings", False, root / "stores")
+
+    first = made()
+    assert first.metadata["computed"] == {"device": "cpu", "dtype": "float32", "fast": False}
+    assert not {"device", "dtype", "fast"} & first.metadata["source"].keys()
+    fast = made(device="cpu", fast=True)
+    assert fast.metadata["computed"] == {"device": "cpu", "dtype": "float32", "fast": True}
+    assert {**fast.metadata["source"]}.items() >= {"device": "cpu", "fast": True}.items()
+    words = [word for sets in QUERY.values() for of_set in sets.values() for word in of_set]
+    np.testing.assert_allclose(fast.vectors(words), first.vectors(words), atol=1e-5)
+    half = made(dtype="bfloat16")
+    assert half.metadata["computed"]["dtype"] == "bfloat16"
+    assert np.abs(half.vectors(words) - first.vectors(words)).max() > 1e-3
+    # what is there already says how it was computed
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"attributes": {"C": ["n"], "D": ["qr"]}}
+    fewer = made()
+    assert len(fewer) == 8
+    assert fewer.metadata["computed"] == half.metadata["computed"]
+
+
+@pytest.mark.parametrize(
+    ("encoder_type", "options", "refused"),
+    [
+        ("answers", {"device": "cpu"}, "device"),
+        ("answers", {"fast": True}, "fast"),
+        ("sentence-transformers", {"device": "cpu", "dtype": "bfloat16"}, "dtype"),
+        ("sentence-transformers", {"device": "cpu", "fast": True}, "fast"),
+        ("sentence-transformers", {"device": "cpu"}, None),
+        ("answers", {}, None),
+    ],
+)
+def test_how_an_encoder_computes_is_said_where_it_means_something(root, encoder_type, options, refused):
+    study = config("folder", pool="sentence", **options)
+    study["encoders"]["tiny"]["source"] = {"type": encoder_type, "path": "there"}
+    if refused is None:
+        assert Study.of(study, root=root).models["words"]["source"].items() >= options.items()
+        return
+    with pytest.raises(BiasgridError) as error:
+        Study.of(study, root=root)
+    assert str(error.value).endswith(
+        f"models: words: source: {refused}: is not for an encoder of type {encoder_type}, but for a network that "
+        "transformers reads; leave it out"
+    )
 
 
 def test_a_study_of_encoded_words_and_sentences(project, encoder):

@@ -69,6 +69,49 @@ def test_variants_that_a_file_declares(tmp_path, shape, said):
     assert bg.load(path, kind="language_model").score([text])[0] == pytest.approx(expected, rel=1e-4)
 
 
+def _with_biases(*parts):
+    of_all = tiny.weights(seed=5, biases=True)
+    return {
+        name: tensor
+        for name, tensor in of_all.items()
+        if not name.endswith(".bias") or name.split(".")[2].startswith(parts)
+    }
+
+
+@pytest.mark.parametrize("parts", [("attn",), ("ffn",), ("attn", "ffn")])
+def test_biases_count(tmp_path, parts):
+    tensors, text = _with_biases(*parts), "the nurse then, the nurse"
+    path = tiny.write(tmp_path / "m.gguf", tensors, quantised=False)
+    expected, without = (
+        sum(tiny.log_probabilities(of, tiny.pieces(text))) for of in (tensors, _with_biases("none"))
+    )
+    assert bg.load(path, kind="language_model").score([text])[0] == pytest.approx(expected, abs=1e-3)
+    assert abs(expected - without) > 0.01
+
+
+def test_a_qwen2_has_biases_of_its_own(tmp_path):
+    """Those of its queries, keys and values, which transformers looks for in any Qwen2."""
+    tensors = _with_biases("attn_q", "attn_k", "attn_v")
+    without = {name: np.zeros_like(t) if name.endswith("bias") else t for name, t in tensors.items()}
+    said = {
+        "qwen2.block_count": tiny.LAYERS,
+        "qwen2.context_length": tiny.LONGEST,
+        "qwen2.embedding_length": tiny.WIDTH,
+        "qwen2.feed_forward_length": tiny.HIDDEN,
+        "qwen2.attention.head_count": tiny.HEADS,
+        "qwen2.attention.head_count_kv": tiny.GROUPS,
+        "qwen2.attention.layer_norm_rms_epsilon": tiny.EPSILON,
+    }
+    found = []
+    for number, of in enumerate((tensors, without)):
+        path = tiny.write(tmp_path / f"{number}.gguf", of, said, architecture="qwen2", quantised=False)
+        model = bg.load(path, kind="language_model")
+        found.append(model.score(["the nurse then"])[0])
+    weights = dict(model.network.pretrained.model.named_parameters())
+    assert "model.layers.1.self_attn.v_proj.bias" in weights
+    assert abs(found[0] - found[1]) > 0.01
+
+
 def test_factors_of_positions_count(tmp_path):
     """Llama 3.1 and later have them in a tensor of their own."""
     tensors, factors = tiny.weights(seed=4), [16, 1, 2, 4]
@@ -211,8 +254,12 @@ def test_what_a_file_says_and_transformers_does_not_know_is_refused(tmp_path, te
     ("tensors", "message"),
     [
         (
-            tiny.weights(biases=True),
-            "transformers does not read 512 of its weights, such as blk.0.attn_q.bias",
+            _tensors(blk__0__attn_norm__bias=np.ones(tiny.WIDTH, np.float32)),
+            f"transformers does not read {tiny.WIDTH} of its weights, such as blk.0.attn_norm.bias",
+        ),
+        (
+            _with_biases("attn_q", "attn_k", "attn_v"),
+            "has no weights model.layers.0.self_attn.o_proj.bias",
         ),
         (_tensors(blk__0__attn_q_norm__weight=np.ones(8, np.float32)), "does not read 8 of its weights"),
         (_tensors(blk__1__ffn_up__weight=None), "has no weights model.layers.1.mlp.up_proj.weight"),

@@ -13,9 +13,10 @@ from fake_models import measured
 from in_process import make, make_inputs
 from scipy import stats
 
-from biasgrid import BiasgridError, Query, metrics, sentence_scores
+from biasgrid import BiasgridError, Query, metrics
 from biasgrid.config.criteria import Query as Entry
 from biasgrid.config.sentence_files import sentences
+from biasgrid.embeddings.language import blocks
 from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.plan import steps
 from biasgrid.plan.study import Study
@@ -205,8 +206,8 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
     first = study()
     make_inputs(first)
     step = steps.sentence_scores_step(first, "tiny", "file.pairs")
-    monkeypatch.setattr(sentence_scores, "BLOCK", 3)
-    monkeypatch.setattr(sentence_scores, "SAVED_EVERY", 0)
+    monkeypatch.setattr(blocks, "BLOCK", 3)
+    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
     asked = []
 
     def score(self, sentences):

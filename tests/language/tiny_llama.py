@@ -143,7 +143,7 @@ def log_probabilities(
         return x / math.sqrt(sum(x * x) / len(x) + EPSILON) * at[f"{name}.weight"]
 
     def apply(name, x):
-        return at[f"{name}.weight"] @ x
+        return at[f"{name}.weight"] @ x + at.get(f"{name}.bias", 0)
 
     def turned(x, position):
         x = x.copy()

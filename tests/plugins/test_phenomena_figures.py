@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable, texts, unwrapped
-from biasgrid_plugin_maddalozzo.figures.phenomena import BINS, MOST, phenomena
+from biasgrid_plugin_maddalozzo.figures.phenomena import BINS, phenomena
 from biasgrid_plugin_maddalozzo.figures.phenomenon_correlations import phenomenon_correlations
 from biasgrid_plugin_maddalozzo.tables.phenomenon_correlations import PHENOMENON_CORRELATIONS
-
-from biasgrid.figures.frame import PAGE
 
 N = 30
 LABELS = {
@@ -53,17 +51,16 @@ def test_each_panel_has_the_values_of_its_unit_the_mean_and_the_neutral_value():
         neutral, mean = (line.get_xdata()[0] for line in axes.lines)
         assert (neutral, mean) == (0, pytest.approx(mine.mean()))
     said = unwrapped(figure)
-    assert {"PMI", "Direct Bias (sums)", "phenomena", "their mean", "neutral value"} <= set(said)
-    assert f"{LABELS['own']} + Hard debias: n = {N}" in said
-    # in inches: no wider than a page
-    assert figure.get_size_inches()[0] <= PAGE[0] + 1e-9
+    assert {f"PMI {LABELS['brown']}", "phenomena", "their mean", "neutral value"} <= set(said)
+    assert f"Direct Bias (sums) {LABELS['own']} + Hard debias" in said
+    assert sum(f"n = {N})" in text for text in said) == 2
 
 
-def test_a_full_page_fits_and_what_has_no_value_has_no_panel():
-    units = list(itertools.product(["pmi", "db"], ["brown", "own", "a", "b", "c"], ["none"]))[:MOST]
+def test_what_has_no_value_has_no_panel():
+    units = list(itertools.product(["pmi", "db"], ["brown", "own", "a", "b", "c"], ["none"]))
     figure = histograms(scores(units), units)
     assert_readable(figure)
-    assert (figure.get_size_inches() <= np.add(PAGE, 1e-9)).all()
+    assert len(figure.axes) == len(units)
     few = histograms(scores(units[:1]), units)
     assert len(few.axes) == 1
     empty = histograms(scores(units).assign(value=math.nan), units)
@@ -100,17 +97,15 @@ def test_each_panel_has_its_points_and_its_correlations(quantity):
     )
     assert_readable(figure)
     for axes, unit in zip(figure.axes, units, strict=True):
-        drawn = next(line for line in axes.lines if len(line.get_xdata()) == N)
         mine = table[(table["metric"] == unit[0]) & (table["debias"] == unit[2])]
-        assert np.array_equal(drawn.get_xydata(), mine[["number", "value"]].to_numpy())
+        (drawn,) = axes.collections
+        # by way of logarithms
+        assert np.ma.getdata(drawn.get_offsets()) == pytest.approx(
+            mine[["number", "value"]].to_numpy(), rel=1e-12
+        )
         assert axes.get_xscale() == ("log" if quantity == "frequency" else "linear")
         assert not any("$" in label.get_text() for label in axes.get_xticklabels())
-        # the points keep clear of the correlations at the top of the panel
-        (text,) = [t for t in axes.texts if t.get_text().startswith("r = ")]
-        assert text.get_text() == "r = .41 [.11, .66]\nρ = −.20 [−.50, .05]"
-        low = text.get_window_extent().transformed(axes.transData.inverted()).ymin
-        assert mine["value"].max() < low
-    assert f"{LABELS['own']}: n = {N}" in unwrapped(figure)
+        assert axes.get_title(loc="left").split("\n")[-1] == f"n = {N}, ρ = −.20 [−.50, .05]"
     # the highest and the lowest values are named, where there is room
     assert any(name in texts(figure) for name in NAMES)
 

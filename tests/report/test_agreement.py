@@ -5,8 +5,8 @@ lines of a run, and by the bars of the figure of ranks. What it says is read off
 import html
 import os
 import re
+from itertools import combinations
 
-import numpy as np
 import pandas as pd
 import pytest
 import small_page
@@ -124,28 +124,25 @@ def check_page_table(study, verdicts):
                 assert (a == b) or shares_letter != differs, (criterion, metric)
 
 
-def check_bars(study, verdicts):
-    """The bars of the figure of ranks join runs of models of which no two are decided to differ."""
+def check_letters_of_the_figure(study, verdicts):
+    """Two models share a letter in a column of the figure of ranks where they are not decided to differ."""
     for criterion in {criterion for criterion, _ in verdicts}:
         figure = open_study(study.results).plot("rank-intervals", criterion=criterion)
+        names = [label.get_text().removeprefix("Model ") for label in figure.axes[0].get_yticklabels()]
         for metric in (metric for name, metric in verdicts if name == criterion):
             _, decided, _ = verdicts[criterion, metric]
             (axes,) = (a for a in figure.axes if a.get_title(loc="left").removesuffix("‡") == LABELS[metric])
-            order = [
-                label.get_text().removesuffix("†").removeprefix("Model ") for label in axes.get_yticklabels()
-            ]
-            order = order[: len(verdicts[criterion, metric][0])]
-            ends = [
-                np.round(sorted(line.get_ydata()) + np.array([0.28, -0.28])).astype(int).tolist()
-                for line in axes.lines
-                if line.get_transform() == axes.get_yaxis_transform()
-            ]
-            for j in range(len(order)):
-                for i in range(j):
-                    run = order[i : j + 1]
-                    is_undecided = not any((a, b) in decided for a in run for b in run)
-                    is_joined = any(low <= i and j <= high for low, high in ends)
-                    assert is_joined == is_undecided, (criterion, metric, run)
+            letters = {
+                names[round(text.get_position()[1])]: set(text.get_text().strip().removesuffix("†"))
+                for text in axes.texts
+                if text.get_position()[0] == 1
+            }
+            assert letters.keys() == set(verdicts[criterion, metric][0])
+            for a, b in combinations(letters, 2):
+                differs = bool({(a, b), (b, a)} & decided)
+                # what was compared with no other has no letter
+                shares_letter = bool(letters[a] & letters[b]) or not (letters[a] and letters[b])
+                assert shares_letter != differs, (criterion, metric, a, b)
 
 
 def page_of(study):
@@ -159,7 +156,7 @@ CHECKS = [
     check_page_sentences,
     check_least_biased,
     check_page_table,
-    check_bars,
+    check_letters_of_the_figure,
 ]
 
 
@@ -187,7 +184,7 @@ def by_another_rule(*arguments, **options):
         (check_least_biased, "biasgrid.tables.answers.answers", by_another_rule),
         (check_page_sentences, "biasgrid.report.sections.verdict.answers", by_another_rule),
         (check_page_table, "biasgrid.report.sections.verdict.answers", by_another_rule),
-        (check_bars, "biasgrid.figures.order.answers", by_another_rule),
+        (check_letters_of_the_figure, "biasgrid.figures.rank_intervals.answers", by_another_rule),
         # lengths of vectors left out
         (check_summary, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),
         (check_page_sentences, "biasgrid.verdicts.summary.incomparable", lambda *arguments: []),

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import html
 import json
+import re
 import shutil
 
 import finished_study
@@ -15,7 +16,7 @@ from in_process import make_all
 from test_page import Page
 
 from biasgrid import open_study
-from biasgrid.report import comparing
+from biasgrid.report import compare_page
 
 pytestmark = pytest.mark.slow  # studies are run first
 
@@ -225,8 +226,8 @@ def test_json_has_what_changed_and_writes_no_page(results, other):
     assert not list(results.parent.glob("*.html"))
     (row,) = record["changes"]["scores"]
     assert {name: row[name] for name in key} == key
-    assert row["after"] == 0.123456789012345
-    assert row["difference"] == pytest.approx(row["after"] - row["before"])
+    assert row["value_b"] == 0.123456789012345
+    assert row["difference"] == pytest.approx(row["value_b"] - row["value_a"])
     assert printed("compare", "one", "other", "--json", "--output", "c.html")["page"] == "c.html"
 
 
@@ -235,6 +236,7 @@ def test_the_page_shows_what_changed(results, other):
         known = table.index[table["status"] == "ok"]
         table = at(table, known[0], value="9.87", p_adjusted="0.9", evidence="out_of_reach")
         table = at(table, known[5], value="", status="lost_words:A")
+        table = at(table, known[9], evidence="<i>odd")
         return table.drop(index=known[7])
 
     edit(other, "scores", change)
@@ -273,11 +275,17 @@ def test_the_page_shows_what_changed(results, other):
     assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
     rows = [" | ".join(cell.strip() for cell in row) for row in page.rows]
     assert record["summary"] in text
-    assert any("9.87" in row and "Model <" in row and row.endswith("→ out of reach") for row in rows)
-    assert any("lost its value ok → lost_words:A" in row for row in rows)
+    assert any("9.87" in row and "Model <" in row for row in rows)
+    assert any("→ · out of reach" in row and "Model <" in row for row in rows)
+    assert any("lost its value" in row and "ok → lost_words:A" in row for row in rows)
+    # verdicts come first, what went in last
+    assert [title for title in re.findall("<h2[^>]*>([^<]*)", text)] == [
+        *("Verdicts", "Rankings", "Scores", "In one study alone", "What went in", "How to read this"),
+    ]
     assert any("differs" in row and "reproduced" in row for row in rows)
     assert any(row.startswith("seed | ") for row in rows)
-    # words are text, not markup
+    # words, and what a stranger's table says, are text and not markup
+    assert any("<i>odd" in row for row in rows)
     assert any(finished_study.HOSTILE[0] in row for row in rows)
 
 
@@ -322,10 +330,10 @@ def test_seven_thousand_changes_are_cut_and_that_is_said(results, other, monkeyp
     many(other)
     record = printed("compare", "one", "other", "--output", "c.html")
     changed = record["scores"]["changed"]
-    assert changed > comparing.MOST["scores"]
+    assert changed > compare_page.MOST
     assert record["bytes"] < 4e6
     text = (results.parent / "c.html").read_text()
-    assert f"The first {comparing.MOST['scores']:,} of {changed:,} are here." in text
+    assert f"The first {compare_page.MOST:,} of {changed:,} are here." in text
     assert len(printed("compare", "one", "other", "--json")["changes"]["scores"]) == changed
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, texts
+from artists import assert_readable, intervals_of, marks_of, texts
 from conftest import ROOT, grid_config
 from in_process import make_all
 
@@ -87,6 +87,14 @@ def test_the_figure_has_every_list(study):
     said = texts(figure)
     assert {*LISTS, "no bias"} <= set(said)
     assert {"WEAT: C, D", "MAC: C, D", "RND: C", "RND: D"} <= set(said)
+    # each with its interval, and beside them how far they are apart
+    scores = tables.read(study.paths.table_file("scores")).query("metric == 'weat'").dropna(subset="value")
+    axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT: C, D")
+    assert sorted(x for _, (x, _) in marks_of(axes)) == sorted(scores["value"])
+    assert intervals_of(axes) == sorted(zip(scores["ci_low"], scores["ci_high"], strict=True))
+    summary = tables.read(study.paths.table_file("seed_lists")).query("metric == 'weat'")
+    beside = [text.get_text().split()[1] for text in axes.texts if text.get_text().startswith(" sd")]
+    assert [float(sd) for sd in beside] == pytest.approx([*summary["sd"]], rel=0.05)
 
 
 def test_a_study_without_lists_has_neither(project, monkeypatch):

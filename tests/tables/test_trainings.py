@@ -6,7 +6,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, texts
+from artists import assert_readable, marks_of, texts
 from conftest import ROOT, text
 from in_process import make_all
 
@@ -131,7 +131,7 @@ def test_the_figure_has_every_model(study):
     assert_readable(figure)
     assert {"seeds", "window 1", "window 9", "GloVe", "WEAT", "RND: C", "RND: D"} <= set(texts(figure))
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT")
-    marks = [tuple(line.get_xydata()[0]) for line in panel.lines if len(line.get_xydata()) == 1]
+    marks = [place for _, place in marks_of(panel)]
     scores = (
         tables.read(study.paths.table_file("scores")).query("metric == 'weat'").set_index("model")["value"]
     )

@@ -150,7 +150,7 @@ def test_an_order_that_only_a_metric_of_other_lengths_decides_is_undecided(lengt
     }
     files = {name: InMemory((name,), frame) for name, frame in frames.items()}
     verdicts = {"scaled": {"Gender": ["rnd"]}, "level": 0.95, "draws": 500}
-    figure = REGISTRY["rankings-by-criterion"].draw(files, {"labels": {}, "verdicts": verdicts})
+    figure = REGISTRY["rankings-by-criterion"].draw(files, {"labels": {}} | verdicts)
     assert ("The order of the models is undecided" in texts(figure)) != is_decided
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pages
-from biasgrid.figures.frame import PAGE, empty_page, styled
-from biasgrid.figures.layout import add_panels
-from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, NO_FILL
-from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
+from biasgrid.figures.figure import Drawing, Example, Figure, Files
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import NO_FILL, Look
+from biasgrid.figures.questions import SCORES
+from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
+from biasgrid.figures.visuals import legend_area
 from biasgrid.files import slug
 from biasgrid.numbers import typeset
 from biasgrid.tables.inputs import cell_files
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 # as in the thesis, of all pairs and of versions of some
 BINS = {"mean_pair_difference": 100, "agreement": 10}
 FEWEST = 10  # pairs of a bin, on average, at least
-MOST = 8  # cells of a page
-GAP, ASIDE = 0.45, 0.4
+NO_BIAS: Look = {"facecolor": NO_FILL, "alpha": 0.4, "linewidth": 0}
 NOTE = (
     "How many pairs of sentences have which difference of their log-likelihoods. Right of 0 the sentence of the set "
-    "that is named first is more probable."
+    "that is named first is more probable. The mean is that of these pairs; scores.csv has its interval, where the "
+    "study asks for a bootstrap."
 )
-OF_VERSIONS = " Between the ends of the interval a pair counts as without bias."
+OF_VERSIONS = " In the grey range a pair counts as without bias."
 
 
 @styled
@@ -54,7 +55,7 @@ def pair_differences(
     criterion
         Whose cells they are.
     """
-    title = f"{criterion}: differences within pairs"
+    title = f"Which sentence of a pair is more probable? {criterion}"
     parts: dict[tuple[str, ...], tuple[np.ndarray, Mapping[str, Any]]] = {}
     for cell, result in cell_results:
         sets = list(result["detail"]["difference"].items())
@@ -68,39 +69,21 @@ def pair_differences(
             parts.setdefault((head, f"{query}{metric}, {model}"), (values, cell))
     if not parts:
         return empty_page(title, "no query has scores.")
-    heads = {str(i): head for i, head in enumerate(parts)}
-    legend = [
-        ("pairs", legend_area(facecolor=LESS_LIGHT, edgecolor="white")),
-        ("their mean", legend_line(color="black", linewidth=1.4)),
-        ("no difference", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
-    ]
-    note, columns = NOTE, 2
-    if any(cell["function"] == "agreement" for _, cell in parts.values()):
-        legend.append(("interval", legend_area(facecolor=NO_FILL, alpha=0.4)))
-        # a pair, its paraphrase, a control
-        note, columns = NOTE + OF_VERSIONS, 3
-    size = np.array([(PAGE[0] - 0.2 - ASIDE - (columns - 1) * GAP) / columns, 1.2])
-    figure, panels, _ = add_panels(
-        title, note, heads, columns, size, legend, gap=GAP, label_width=ASIDE, foot=0.45
-    )
-    for axes, (values, cell) in zip(panels.values(), parts.values(), strict=True):
+    has_versions = any(cell["function"] == "agreement" for _, cell in parts.values())
+    page = Frame(title, NOTE + OF_VERSIONS * has_versions)
+    heads = {head: "\n".join(head) for head in parts}
+    for head, axes in page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False).items():
+        values, cell = parts[head]
         if cell["function"] == "agreement":
-            ends = cell["params"].get("lower", -THESIS), cell["params"].get("upper", THESIS)
-            axes.axvspan(*ends, facecolor=NO_FILL, alpha=0.4, linewidth=0, zorder=1)
+            axes.axvspan(cell["params"].get("lower", -THESIS), cell["params"].get("upper", THESIS), **NO_BIAS)
         elif trim := cell["params"].get("trim"):
             low, high = np.quantile(values, [trim, 1 - trim])
             values = values[(values > low) & (values < high)]
         bins = max(10, min(BINS[cell["function"]], len(values) // FEWEST))
-        axes.hist(values, bins=bins, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.4, zorder=2)
-        axes.axvline(0.0, **DASHED | {"zorder": 3})
-        axes.axvline(values.mean(), color="black", linewidth=1.4, zorder=4)
-        axes.set_xlabel(f"nats (mean {typeset(values.mean())}, n = {len(values):,})")
-        few_ticks(axes.xaxis, 5)
-        few_ticks(axes.yaxis, 4, integer=True)
-        axes.spines["left"].set_visible(True)
-    for axes in list(panels.values())[::columns]:
-        axes.set_ylabel("pairs")
-    return figure
+        named = f"difference (mean {typeset(values.mean())}, n = {len(values):,})"
+        histogram(axes, values, bins, of="pairs", named=named, neutral=0)
+    legend = legend_histogram("pairs", "no difference")
+    return page.done([*legend, *[("counts as no bias", legend_area(**NO_BIAS))] * has_versions])
 
 
 def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -116,17 +99,19 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             if cell.criterion == criterion
             and (cell in versions or study.metric(criterion, cell.metric).name == "mean_pair_difference")
         ]
-        for name, part in pages(f"pair-differences-{slug(criterion)}", cells, MOST):
-            spec = {"labels": labels(study, part), "criterion": criterion}
-            yield Drawing(name, {"cells": cell_files(study, part)}, spec)
+        if cells:
+            files = {"cells": cell_files(study, cells)}
+            yield Drawing(f"pair-differences-{slug(criterion)}", files, {"criterion": criterion})
 
 
 FIGURES = (
     Figure(
         "pair-differences",
         "By how much the first sentence of a pair is more probable than the second, by query or version.",
-        _drawings,
         _draw_files,
+        question=SCORES,
+        drawings=_drawings,
+        facts=("labels",),
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
         reading="A bar counts pairs whose difference lies in its range: right of the dashed line the first sentence "
         "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "

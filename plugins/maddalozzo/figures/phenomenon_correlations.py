@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, Files, pages
-from biasgrid.figures.frame import PAGE, empty_page, styled
-from biasgrid.figures.layout import add_panels
-from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, Look
+from biasgrid.figures.figure import Drawing, Example, Figure, Files
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import DASHED, MODEL_COLOURS, Look
+from biasgrid.figures.questions import AGREEMENT
 from biasgrid.figures.rows import read_table
-from biasgrid.figures.text import SMALL, unit_label
+from biasgrid.figures.text import unit_label
 from biasgrid.figures.types.scatter import label_marks
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
 from ..cells import phenomena_of
-from .phenomena import COLUMNS, columns_of, labels_of, units_of
+from .phenomena import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
-MOST = 9  # panels of a page
 NAMED = 2  # phenomena that are named of each end
-GAP, ASIDE = 0.5, 0.55
-SIZE = np.array([(PAGE[0] - 0.2 - ASIDE - (COLUMNS - 1) * GAP) / COLUMNS, 1.9])
-HEAD = 0.32  # inches at the top of a panel, for the correlations
-MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.75, "markeredgewidth": 0}
+REACH = 0.5  # inches of a name from its phenomenon, at most
+HEIGHT = 1.6  # inches
+MARK: Look = {"marker": "o", "color": MODEL_COLOURS[0], "alpha": 0.75}
 FREQUENCY = "frequency"
+METHOD = "spearman"
 
 
 @styled
@@ -70,45 +69,39 @@ def phenomenon_correlations(
     """
     of_frequency = quantity == FREQUENCY
     what = "frequency of the words" if of_frequency else labels.get(quantity, quantity)
-    title = f"{criterion}: the values and {what}"
-    keys = ["metric", "model", "debias", "of"]
-    by_unit = dict(iter(points.groupby(keys)))
+    title = f"Do values go with {what}? {criterion}"
+    by_unit = dict(iter(points.groupby(["metric", "model", "debias", "of"])))
     parts = {
         unit: by_unit[unit] for panel in map(tuple, panels) for unit in by_unit if unit[: len(panel)] == panel
     }
     if not parts:
         return empty_page(title, "no phenomenon has both.")
     rows = correlations[(correlations["criterion"] == criterion) & (correlations["quantity"] == quantity)]
-    coefficients = {
-        (*key, row.method): (row.correlation, row.ci_low, row.ci_high)
-        for row in rows.itertuples()
-        for key in [(row.metric, row.model, row.debias, row.of)]
-    }
+    rows = rows[rows["method"] == METHOD].set_index(["metric", "model", "debias", "of"])
     heads = {
-        str(i): (labels.get(unit[0], unit[0]), f"{_panel_name(unit, of_frequency, labels)}: n = {len(part)}")
-        for i, (unit, part) in enumerate(parts.items())
+        unit: f"{labels.get(unit[0], unit[0])}\n{_panel_name(unit, of_frequency, labels)}\n"
+        + ", ".join([f"n = {len(part)}", *_coefficient(rows, unit)])
+        for unit, part in parts.items()
     }
     axis = "mean occurrences of the words" if of_frequency else f"{what} in the corpus"
-    note = (
-        f"A dot is a phenomenon (a set of neutral words). Across: {axis}. Pearson's r and Spearman's ρ have 95 % "
-        "intervals by bootstrap over phenomena. An interval that holds 0: the two need not go together."
-        + (" Pearson's r is of occurrences, not of their logarithms." if of_frequency else "")
+    page = Frame(
+        title,
+        f"A dot is a phenomenon (a set of neutral words). Across: {axis}. Spearman's ρ has a 95 % interval by "
+        "bootstrap over phenomena; one that holds 0: the two need not go together. Pearson's r is in the table.",
     )
-    legend = [
-        ("a phenomenon", legend_mark(**MARK)),
-        ("neutral value", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
-    ]
-    columns = columns_of(len(heads))
-    figure, panel_axes, _ = add_panels(
-        title, note, heads, columns, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
+    panel_axes = page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False)
+    for unit, axes in panel_axes.items():
+        _draw_points(axes, parts[unit], neutral[unit[0]], None if of_frequency else neutral[quantity])
+        place: Any = axes.get_subplotspec()
+        axes.set(xlabel=axis, ylabel="value" if place.is_first_col() else "")
+    figure = page.done(
+        [
+            ("a phenomenon", legend_mark(**MARK, markersize=3, markeredgewidth=0)),
+            ("neutral value", legend_line(**DASHED)),
+        ]
     )
-    for axes, (unit, part) in zip(panel_axes.values(), parts.items(), strict=True):
-        _draw_points(axes, part, neutral[unit[0]], None if of_frequency else neutral[quantity], of_frequency)
-        axes.set_xlabel(axis)
-        look = {"bbox": {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}, "size": SMALL}
-        axes.text(0.03, 0.98, _panel_text(unit, coefficients), va="top", transform=axes.transAxes, **look)
-    for axes in list(panel_axes.values())[::columns]:
-        axes.set_ylabel("value")
+    for unit, axes in panel_axes.items():
+        _name_extremes(axes, parts[unit])
     return figure
 
 
@@ -121,50 +114,39 @@ def _panel_name(unit: tuple[str, str, str, str], of_frequency: bool, labels: Map
     return f"{name}; {'frequency in' if of_frequency else 'beside'} {labels.get(source, source)}"
 
 
-def _panel_text(
-    unit: tuple[str, str, str, str], coefficients: Mapping[tuple, tuple[float, float, float]]
-) -> str:
-    """The correlations of a panel."""
-    lines = []
-    for method, sign in (("pearson", "r"), ("spearman", "ρ")):
-        value, low, high = coefficients.get((*unit, method), (np.nan,) * 3)
-        if np.isfinite(value):
-            ends = interval(low, high, form=coefficient)
-            lines.append(typographic(f"{sign} = {coefficient(value)} {ends}"))
-    return "\n".join(lines)
+def _coefficient(rows: pd.DataFrame, unit: tuple[str, str, str, str]) -> list[str]:
+    """The correlation of a panel, if there is one."""
+    if unit not in rows.index or np.isnan(rows.loc[unit, "correlation"]):
+        return []
+    value, low, high = rows.loc[unit, ["correlation", "ci_low", "ci_high"]]
+    return [typographic(f"ρ = {coefficient(value)} {interval(low, high, form=coefficient)}")]
 
 
-def _draw_points(
-    axes: Axes, part: pd.DataFrame, neutral: float, neutral_x: float | None, logarithms: bool
-) -> None:
-    points = part[["number", "value"]].to_numpy(dtype=float)
-    if logarithms:
+def _draw_points(axes: Axes, part: pd.DataFrame, neutral: float, neutral_x: float | None) -> None:
+    """Points; without a neutral value across on a scale of logarithms."""
+    import seaborn
+
+    if neutral_x is None:
         axes.set_xscale("log")
-        places = np.column_stack([np.log10(points[:, 0].clip(min=1e-9)), points[:, 1]])
     else:
-        places = points
-    low, high = places.min(axis=0), places.max(axis=0)
-    room = np.where(high > low, 0.08 * (high - low), 0.5)
-    low, high = low - room, high + room
-    size = SIZE - (0, HEAD)
-    top = high[1] + (high[1] - low[1]) * HEAD / size[1]
-    axes.axhline(neutral, **DASHED)
-    if neutral_x is not None:
         axes.axvline(neutral_x, **DASHED)
-    axes.plot(points[:, 0], points[:, 1], linestyle="", zorder=3, **MARK)
-    ends = 10.0 ** np.array([low[0], high[0]]) if logarithms else (low[0], high[0])
-    axes.set(xlim=tuple(ends), ylim=(low[1], top))
+    axes.axhline(neutral, **DASHED)
+    seaborn.scatterplot(part, x="number", y="value", ax=axes, s=11, linewidth=0, zorder=3, **MARK)
+    axes.margins(0.08)
     few_ticks(axes.yaxis, 4)
-    if logarithms:
-        _ticks_of_counts(axes.xaxis, low[0], high[0])
+    if neutral_x is None:
+        _ticks_of_counts(axes.xaxis, *np.log10(axes.get_xlim()))
     else:
         few_ticks(axes.xaxis, 4)
     axes.spines["left"].set_visible(True)
-    by_value = np.argsort(points[:, 1], kind="stable").tolist()
+
+
+def _name_extremes(axes: Axes, part: pd.DataFrame) -> None:
+    by_value = np.argsort(part["value"].to_numpy(), kind="stable").tolist()
     extremes = list(dict.fromkeys([*by_value[:NAMED], *by_value[::-1][:NAMED]]))
-    order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
+    order = [*extremes, *(i for i in range(len(part)) if i not in extremes)]
     texts = [str(part["phenomenon"].iloc[i]) for i in extremes]
-    label_marks(axes, points[order], texts, room=size, reach=0.9)
+    label_marks(axes, part[["number", "value"]].to_numpy(dtype=float)[order], texts, reach=REACH)
 
 
 def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
@@ -202,7 +184,6 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         of_corpora = corpus_metrics(study, criterion)
         shared = {
             **quantities_spec(study),
-            "labels": labels_of(study, criterion),
             "criterion": criterion,
             "neutral": {
                 metric: study.metric(criterion, metric).neutral for metric in study.metrics(criterion)
@@ -224,9 +205,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             panels[pmi] = corpus_panels
         for quantity, quantity_panels in panels.items():
             name = f"phenomena-{slug(criterion)}-and-{quantity.replace('_', '-')}"
-            for drawing_name, part in pages(name, quantity_panels, MOST):
-                spec = {**shared, "quantity": quantity, "panels": [list(unit) for unit in part]}
-                yield Drawing(drawing_name, spec=spec)
+            spec = {**shared, "quantity": quantity, "panels": [list(unit) for unit in quantity_panels]}
+            yield Drawing(name, spec=spec)
 
 
 def _corpora_of(study: Planned, model: str, corpora: Sequence[str]) -> Sequence[str]:
@@ -247,14 +227,16 @@ FIGURES = (
     Figure(
         "phenomenon-correlations",
         "A metric's values of the phenomena beside the frequency of their words, and beside the bias of a corpus.",
-        _drawings,
         _draw,
+        question=AGREEMENT,
+        drawings=_drawings,
         reads=("scores", "frequency", "phenomenon_correlations"),
+        facts=("labels",),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
         reading="A dot is a phenomenon (a set of neutral words): across, how often its words occur on average, or "
         "its bias in a corpus; upwards, the metric's value. Dashed lines are neutral values. Named are the highest "
-        "and the lowest values. If r or ρ is far from 0, and its interval does not hold 0, the metric's values go "
-        "with frequency, or with the corpus.",
+        "and the lowest values. If ρ is far from 0, and its interval does not hold 0, the metric's values go with "
+        "frequency, or with the corpus.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena-and-frequency",

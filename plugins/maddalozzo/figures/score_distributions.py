@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.figures.figure import Drawing, Example, Figure, Files, labels, pages
-from biasgrid.figures.frame import PAGE, empty_page, styled
-from biasgrid.figures.layout import add_panels
-from biasgrid.figures.palette import DASHED, GREY, LESS_LIGHT, MORE
-from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
+from biasgrid.figures.figure import Drawing, Example, Figure, Files
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import DASHED, MORE, Look
+from biasgrid.figures.questions import SCORES
+from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
+from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
-from biasgrid.numbers import p_number, p_value, typeset
+from biasgrid.numbers import p_value, typeset
 from biasgrid.results import cells
 from biasgrid.tables.inputs import cell_files
 
@@ -27,12 +28,11 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 BINS = 10  # as in the thesis
-MOST = 6  # cells of a page
-COLUMNS, GAP, ASIDE = 2, 0.45, 0.4
-SIZE = np.array([(PAGE[0] - 0.2 - ASIDE - GAP) / COLUMNS, 1.35])
+FITTED: Look = {"color": MORE, "linewidth": 1.4}
 NOTE = (
-    "How many sentences of a set have which log-likelihood. A distribution that was fitted to the scores is nearer "
-    "to them than the true one; p is that of the parametric bootstrap, in brackets as if nothing had been fitted."
+    "How many sentences of a set have which log-likelihood (0 is the most probable), and the curves of two "
+    "distributions that were fitted to them. p: how often scores that do follow the solid curve lie as far from it "
+    "(parametric bootstrap); a small one says that these do not."
 )
 
 
@@ -40,7 +40,7 @@ NOTE = (
 def score_distributions(
     cell_results: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
-    """Histograms of `BINS` bins of the scores of each set, one row of panels per cell.
+    """Histograms of `BINS` bins of the scores of each set, two panels per cell.
 
     Parameters
     ----------
@@ -51,51 +51,40 @@ def score_distributions(
     criterion
         Whose cells they are.
     """
-    title = f"{criterion}: distribution of the log-likelihoods"
-    heads, histograms = {}, []
+    title = f"Are the log-likelihoods of sentences normally distributed? {criterion}"
+    heads, histograms = {}, {}
     for number, (cell, result) in enumerate(cell_results):
         for place, (name, scores) in zip(PLACES, result["detail"]["score"].items(), strict=True):
             metric, model = (labels.get(cell[key], cell[key]) for key in ("metric", "model"))
-            heads[f"{number}/{place}"] = (name, f"{metric}, {result['query']}, {model}")
-            histograms.append((np.array([*scores.values()]), result["scalars"], place))
+            heads[number, place] = f"{name}\n{metric}, {result['query']}, {model}"
+            histograms[number, place] = np.array([*scores.values()]), result["scalars"], place
     if not histograms:
         return empty_page(title, "no query has scores.")
+    page = Frame(title, NOTE)
+    for key, axes in page.panels(heads, HEIGHT, labels=0.3, least=2, line=2, bold=False).items():
+        _draw(axes, *histograms[key])
     legend = [
-        ("sentences", legend_area(facecolor=LESS_LIGHT, edgecolor="white")),
-        ("generalised extreme value distribution", legend_line(color=MORE, linewidth=1.4)),
-        ("normal distribution", legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"])),
+        *legend_histogram("sentences"),
+        ("generalised extreme value distribution", legend_line(**FITTED)),
+        ("normal distribution", legend_line(**DASHED)),
     ]
-    figure, panels, _ = add_panels(
-        title, NOTE, heads, COLUMNS, SIZE, legend, gap=GAP, label_width=ASIDE, foot=0.45
-    )
-    for axes, (scores, scalars, place) in zip(panels.values(), histograms, strict=True):
-        _draw(axes, scores, scalars, place)
-    for axes in list(panels.values())[::COLUMNS]:
-        axes.set_ylabel("sentences")
-    return figure
+    return page.done(legend)
 
 
 def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str) -> None:
     from scipy import stats
 
-    _, edges, _ = axes.hist(
-        scores, bins=BINS, facecolor=LESS_LIGHT, edgecolor="white", linewidth=0.6, zorder=2
-    )
-    x = np.linspace(edges[0], edges[-1], 300)
-    area = len(scores) * (edges[1] - edges[0])
-    if scores.std() > 0:
-        normal = stats.norm.pdf(x, scores.mean(), scores.std())
-        axes.plot(x, area * normal, color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"], zorder=3)
+    x = np.linspace(scores.min(), scores.max(), 300)
+    area = len(scores) * np.ptp(scores) / BINS
     text = f"log-likelihood (mean {typeset(scores.mean())}"
     shape, _, loc, scale = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in PARAMETERS)
     if shape == shape:
-        axes.plot(x, area * stats.genextreme.pdf(x, shape, loc, scale), color=MORE, linewidth=1.4, zorder=4)
-        p, of_ks = (fit_of(scalars, place, THESIS_DISTRIBUTION, name) for name in ("p_bootstrap", "p_ks"))
-        text += f"; {p_value(p)} [{p_number(of_ks)}]"
-    axes.set_xlabel(f"{text})")
-    few_ticks(axes.xaxis, 5)
-    few_ticks(axes.yaxis, 4, integer=True)
-    axes.spines["left"].set_visible(True)
+        text += f"; {p_value(fit_of(scalars, place, THESIS_DISTRIBUTION, 'p_bootstrap'))}"
+        axes.plot(x, area * stats.genextreme.pdf(x, shape, loc, scale), zorder=4, **FITTED)
+    histogram(axes, scores, BINS, of="sentences", named=f"{text})")
+    if scores.std() > 0:
+        normal = stats.norm.pdf(x, scores.mean(), scores.std())
+        axes.plot(x, area * normal, **DASHED | {"zorder": 3})
 
 
 def read_results(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -120,9 +109,9 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             if cell.criterion == criterion
             and study.metric(criterion, cell.metric).name == "score_distributions"
         ]
-        for name, part in pages(f"score-distributions-{slug(criterion)}", criterion_cells, MOST):
-            spec = {"labels": labels(study, part), "criterion": criterion}
-            yield Drawing(name, {"cells": cell_files(study, part)}, spec)
+        if criterion_cells:
+            files = {"cells": cell_files(study, criterion_cells)}
+            yield Drawing(f"score-distributions-{slug(criterion)}", files, {"criterion": criterion})
 
 
 def numbers_of_sentences(
@@ -156,8 +145,10 @@ FIGURES = (
     Figure(
         "score-distributions",
         "How the log-likelihoods of each set of sentences are distributed, beside the distributions fitted to them.",
-        _drawings,
         _draw_files,
+        question=SCORES,
+        drawings=_drawings,
+        facts=("labels",),
         needs="a criterion with the metric score_distributions",
         reading="A bar counts sentences whose log-likelihood lies in its range. The solid curve is the generalised "
         "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "

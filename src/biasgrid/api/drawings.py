@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 # have other names here
 NEEDS = {
     "rank-intervals": "a bootstrap (bootstrap=True)",
-    "order": "a bootstrap (bootstrap=True)",
     "influence": "a bootstrap and sensitivity (bootstrap=True, sensitivity=True)",
     "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
     "comparison": "published numbers (published=...)",
-    "weat-table": "WEAT and published numbers (published=...)",
     "quality-ranks": "benchmarks of quality, which a study evaluates",
     "rankings": "a ranked criterion",
     "rankings-by-criterion": "a ranked criterion",
@@ -42,8 +40,6 @@ NEEDS = {
     "scores": "a ranked criterion",
 }
 DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
-# kinds that have a figure of all criteria together beside those of one
-ANY_CRITERION = ("order", "rank-intervals")
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
@@ -51,10 +47,10 @@ def plot_study(
     study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
 ) -> Figure:
     """`Grid.plot`."""
+    kind = figures.current_name(kind)
     if kind not in figures.REGISTRY:
         raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
-    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
-        raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
+    check_path(path)
     of_kind = figures.REGISTRY[kind]
     if published is not None:
         table = InMemory(("comparison",), compare_with(study, published))
@@ -74,7 +70,7 @@ def plot_study(
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
     drawings = _join_pages(drawings)
-    if kind in ANY_CRITERION and "criterion" not in which:
+    if kind == "rank-intervals" and "criterion" not in which:
         which = {**which, "criterion": OVERALL}
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
     if not matches and "metric" in which:
@@ -234,6 +230,12 @@ def _notebook() -> Any:
     """The shell of the notebook that this is run in, if any."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell if hasattr(shell, "kernel") else None
+
+
+def check_path(path: Path | str | None) -> None:
+    """Raise BiasgridError for a file that figures are not written into; None is no file."""
+    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
 
 
 def write(figure: Figure, path: Path) -> None:

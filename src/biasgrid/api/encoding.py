@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -15,14 +14,14 @@ from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
 from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained, refuse_options
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed, quote, unknown_name
 from ..query import Query
-from ..resources import cache_folder, resource
-from ..termination import tidy_termination
+from ..resources import resource
+from .fetching import fetch_archive
 from .language import is_hub_name
 
 Pool = Literal["word", "sentence", "first", "last"]
@@ -139,7 +138,7 @@ def encode(
         raise InputError(not_allowed("layer", layer, "whole numbers"))
     in_templates = Templates.of(templates)
     number = in_templates.contexts if contexts else 1
-    label, encodes = _open(encoder, revision, fast=fast, device=device, dtype=dtype)
+    label, encodes = _open(encoder, revision, {"device": device, "dtype": dtype, "fast": fast})
     pooled = pool or (WORD if isinstance(encodes, Encoder) else SENTENCE)
     vectors_by_text = encode_texts(encodes, texts, in_templates, pooled, layer, contexts)
     if not vectors_by_text:
@@ -169,17 +168,20 @@ def _texts(words: Any) -> list[str]:
     return texts
 
 
-def _open(encoder: Any, revision: str | None, *, fast: bool, **options: Any) -> tuple[str, Encodes]:
+def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tuple[str, Encodes]:
     """The name of an encoder, and what encodes."""
     if revision is not None and not is_hub_name(encoder):
         raise InputError("revision: is for a name on a hub, owner/name")
     if isinstance(encoder, tuple) and len(encoder) == 2:
+        refuse_options(options, "a model in memory", allowed={"fast"})
         label = type(encoder[0]).__name__
-        return label, Encoder(in_memory(*encoder, where=label), fast=fast)
+        return label, Encoder(in_memory(*encoder, where=label), fast=options["fast"])
     if isinstance(encoder, (str, os.PathLike)):
         label, folder = _folder(encoder, revision)
-        return label, Encoder(open_pretrained(folder, **options), fast=fast)
+        pretrained = open_pretrained(folder, device=options["device"], dtype=options["dtype"])
+        return label, Encoder(pretrained, fast=options["fast"])
     if hasattr(encoder, "encode") or callable(encoder):
+        refuse_options(options, "an object" if hasattr(encoder, "encode") else "a function")
         label = getattr(encoder, "__name__", type(encoder).__name__)
         return label, FunctionEncoder(encoder, label)
     raise InputError(
@@ -202,12 +204,4 @@ def _folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str,
     encoders = read_yaml(resource("config/encoders.yaml"))
     if str(encoder) not in encoders:
         raise InputError(f"{path}: no such folder, and {unknown_name('encoder', str(encoder), encoders)}")
-    # imported late: to fetch takes an HTTP client
-    from ..embeddings.sources import fetch
-
-    entry, cache = encoders[str(encoder)], cache_folder()
-    if not (cache / "raw" / str(encoder) / "manifest.json").is_file():
-        size = f"{entry['source']['type']}, {entry['download_mb']} MB"
-        print(f"biasgrid: {encoder}: downloading ({size}) into {cache}", file=sys.stderr, flush=True)
-    with tidy_termination():
-        return str(encoder), fetch(str(encoder), entry["source"], cache / "raw", shared=True)
+    return str(encoder), fetch_archive(str(encoder), encoders[str(encoder)], str(encoder))

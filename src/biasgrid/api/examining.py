@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import metrics as registry
-from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..errors import BiasgridError, quote, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,12 +107,11 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from .drawings import with_show, write
+        from .drawings import check_path, with_show, write
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
-        if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
-            raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
+        check_path(path)
         from ..properties import figures
 
         draw = {

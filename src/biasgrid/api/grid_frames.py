@@ -379,8 +379,8 @@ class Grid:
         Parameters
         ----------
         kind
-            "scores", "bars-by-query", "bars-by-model", "rankings", "rankings-by-criterion", "correlations",
-            "rank-intervals", "null" and more: `biasgrid list figures`.
+            "scores", "rankings", "rankings-by-criterion", "correlations", "rank-intervals", "null" and more:
+            `biasgrid list figures`.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
         width
@@ -391,7 +391,7 @@ class Grid:
         criterion, query, metric, model, debias
             Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
             warning says what others there are. A figure of several metrics is drawn of those in `metric` alone;
-            "order" and "rank-intervals" are drawn of all criteria together, or of `criterion`.
+            "rank-intervals" is drawn of all criteria together, or of `criterion`.
 
         Returns
         -------

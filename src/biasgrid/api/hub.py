@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from ..embeddings.language.formats import TRANSFORMERS
-from ..embeddings.sources import check, fetch, read_manifest
+from ..embeddings.sources import check
 from ..embeddings.sources.hub import NAME
 from ..errors import InputError, quote
-from ..resources import cache_folder
-from ..termination import tidy_termination
+from .fetching import fetch_archive
 
 
 def fetch_hub_model(name: str, revision: str | None = None) -> Path:
@@ -40,8 +38,4 @@ def fetch_hub_model(name: str, revision: str | None = None) -> Path:
     check(source)
     # "--" stands in no name on a hub, and other revisions lie beside this one
     key = "--".join([*name.split("/"), *([revision] if revision is not None else [])])
-    raw = cache_folder() / "raw"
-    if not read_manifest(raw / key):
-        print(f"biasgrid: {name}: downloading into {raw}", file=sys.stderr, flush=True)
-    with tidy_termination():
-        return fetch(key, source, raw, shared=True)
+    return fetch_archive(name, {"source": source}, key)

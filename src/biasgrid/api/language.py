@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..embeddings.language.architectures import ENCODER, MASKED
+from ..embeddings.language.formats import TRANSFORMERS
 from ..embeddings.language.functions import FunctionScores, Scores
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.network import scoring
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
 from ..errors import InputError, quote
 from .load import load
 
@@ -51,13 +52,14 @@ def language_model(
     revision
         Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
     device
-        Where a network computes: "cpu", "cuda", or "auto" for a GPU where torch sees one. A model in memory stays
-        where it is.
+        Where a network computes that is read from files: "cpu", "cuda", or "auto" for a GPU where torch sees one. A
+        model in memory stays where it is.
     dtype
-        Of a network's weights that are read. "bfloat16" changes verdicts.
+        Of its weights. "bfloat16" changes verdicts.
     fast
-        Whether a score may depend, in its last digits, on the texts that are scored beside it. It saves what rows of
-        a batch are filled up with: little where texts are many, and most of the cost of a single one.
+        Whether a network's score may depend, in its last digits, on the texts that are scored beside it. It saves
+        what rows of a batch are filled up with: most of the cost of a single text, a third of that of twenty
+        sentences, and nothing where they are hundreds.
 
     Returns
     -------
@@ -83,9 +85,11 @@ def language_model(
     """
     choice("device", device, DEVICES)
     choice("dtype", dtype, DTYPES)
+    options = {"device": device, "dtype": dtype, "fast": fast}
     if revision is not None and not is_hub_name(source):
         raise InputError("revision: is for a name on a hub, owner/name")
     if tokenizer is not None:
+        refuse_options(options, "a model in memory", allowed={"fast"})
         pretrained = in_memory(source, tokenizer, where=name or type(source).__name__)
         if pretrained.kind == ENCODER:
             raise InputError(
@@ -98,17 +102,20 @@ def language_model(
         from .hub import fetch_hub_model
 
         source, name = fetch_hub_model(str(source), revision), name or str(source)
-    if isinstance(source, LanguageModel):
-        return source
-    if isinstance(source, (str, os.PathLike, Mapping)):
+    if isinstance(source, (LanguageModel, Mapping)):
+        refuse_options(options, "a language model" if isinstance(source, LanguageModel) else "a mapping")
+        return load(source, kind="language_model", name=name)
+    if isinstance(source, (str, os.PathLike)):
         model = load(source, kind="language_model", name=name)
-        options = {"device": device, "dtype": dtype, "fast": fast}
-        return replace(model, metadata={**model.metadata, **options}) if model.path else model
+        if model.metadata["format"] != TRANSFORMERS:
+            refuse_options(options, "scores in a file")
+        return replace(model, metadata={**model.metadata, **options})
     if hasattr(source, "base_model") and hasattr(source, "config"):
         raise InputError(
             f"{type(source).__name__}: a model in memory needs its tokenizer: language_model(model, tokenizer)"
         )
     if callable(source) or isinstance(source, Scores):
+        refuse_options(options, "a function" if callable(source) else "an object")
         label = name or str(getattr(source, "__name__", type(source).__name__))
         return LanguageModel.of(FunctionScores(source, label), name=label, masked=False)
     raise InputError(

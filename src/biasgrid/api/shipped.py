@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from ..errors import BiasgridError, DiskError, InputError, unknown_name
 from ..registry import load_plugins
 from ..resources import cache_folder
 from ..termination import tidy_termination
+from .fetching import downloading, is_fetched, say
 
 
 def shipped(name: str) -> Mapping[str, Any] | None:
@@ -58,10 +58,7 @@ def by_name(name: str, label: str | None = None) -> Any:
     except BiasgridError:
         pass  # no store, or one of another source: it is made below
     check_extra(name, entry)
-    is_fetched = (folder / "raw" / name / "manifest.json").is_file()
-    size = f", {entry['download_mb']:,} MB" if "download_mb" in entry else ""
-    what = "converting" if is_fetched else f"downloading ({entry['source']['type']}{size}) and converting"
-    print(f"biasgrid: {name}: {what} into {folder}", file=sys.stderr, flush=True)
+    say(name, "converting" if is_fetched(name) else f"{downloading(entry)} and converting", folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

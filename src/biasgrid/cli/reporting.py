@@ -48,30 +48,30 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def compare(args: argparse.Namespace) -> dict[str, Any]:
-    """Compare two studies, or two versions of one: which scores, ranks and verdicts changed.
+    """Compare two studies, or two versions of one: which verdicts, ranks and scores changed.
 
     biasgrid compare results/embedded results/embedded-1.0
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
     """
     from ..api.study import find_study
     from ..files import write_text
-    from ..report import comparing
-    from ..report.changes import changes
+    from ..report import compare_page
+    from ..report.compare import compare, side_of
 
     studies = [find_study(study) for study in args.studies]
-    differences = changes(*map(comparing.side_of, studies))
+    frames = compare(*map(side_of, studies))
     record: dict[str, Any] = {
-        "summary": comparing.summary(differences),
+        "summary": compare_page.summary(frames),
         "a": str(args.studies[0]),
         "b": str(args.studies[1]),
-        **comparing.counts(differences),
+        **compare_page.counts(frames),
     }
     if args.json:
-        record["changes"] = comparing.records(differences)
+        record["changes"] = compare_page.records(frames)
     if args.output or not args.json:
-        output = args.output or Path(comparing.file_name(studies))
+        output = args.output or Path(f"compare-{'-'.join(study.name for study in studies)}.html")
         check_output(output, [study.paths.table_file(name) for study in studies for name in study.tables])
-        text = comparing.page(differences, studies, list(map(str, args.studies)))
+        text = compare_page.page(frames, studies, list(map(str, args.studies)))
         write_text(output, text)
         record |= {"page": str(output), "bytes": len(text.encode())}
     return record

@@ -46,6 +46,24 @@ class Encoded(Strict):
         ge=0,
         le=100_000,
     )
+    device: Literal["auto", "cpu", "cuda"] = field(
+        "where the encoder computes; left out, or `auto`: on a GPU where torch sees one", None
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] = field(
+        "in which numbers an encoder of transformers computes, `float32` if left out; `bfloat16` changes verdicts",
+        None,
+    )
+    fast: bool = field(
+        "whether a vector of an encoder of transformers may depend, in its last digits, on those that are made "
+        "beside it, which is cheaper where texts are few; left out: it may not",
+        None,
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the encoder computes, as far as it is said."""
+        options = {"device": self.device, "dtype": self.dtype, "fast": self.fast}
+        return {name: value for name, value in options.items() if value is not None}
 
     @model_validator(mode="after")
     def _read(self):

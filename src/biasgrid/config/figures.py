@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from ..errors import BiasgridError, unknown_name
-from ..figures import REGISTRY
+from ..figures import REGISTRY, current_name
 from ..registry import is_pending
 from .common import Distinct
 
@@ -37,4 +37,16 @@ def _kind(name: str) -> str:
     return name
 
 
-Figures = Annotated[list[Annotated[str, AfterValidator(_kind)]], Distinct]
+def _current(names: Any) -> Any:
+    """Kinds that are gone as those that show the same, which count once; what is wrong stays, to be refused."""
+    if not isinstance(names, list):
+        return names
+    current: list[Any] = []
+    for name in names:
+        new = current_name(name) if isinstance(name, str) else name
+        if new == name or new not in [*names, *current]:
+            current.append(new)
+    return current
+
+
+Figures = Annotated[list[Annotated[str, AfterValidator(_kind)]], Distinct, BeforeValidator(_current)]

@@ -9,8 +9,10 @@ from typing import Any
 
 from ..embeddings.corpus.formats import DEFAULT
 from ..embeddings.kinds import VECTORS, are_models
+from ..embeddings.language.formats import ANSWERS, SENTENCE_TRANSFORMERS
+from ..embeddings.language.opening import refuse_options
 from ..embeddings.language.templates import Templates
-from ..errors import BiasgridError
+from ..errors import BiasgridError, InputError
 from ..extras import require
 from ..query import Query
 from ..validation import to_record
@@ -24,6 +26,8 @@ from .study import StudyConfig
 
 # of an entry's lists, those that hold no words
 NO_WORDS = ("preprocessors", "methods", "sides")
+# type of an encoder's source -> how it computes that can be said of it; of other types all can
+OPTIONS: dict[str, tuple[str, ...]] = {ANSWERS: (), SENTENCE_TRANSFORMERS: ("device",)}
 
 
 def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> dict[str, Any]:
@@ -89,10 +93,20 @@ def check_corpora(config: StudyConfig, where: str) -> None:
         for part in ("encoder", "start"):
             if encoder := getattr(source, part, None):
                 check_names("encoder", [encoder], config.encoders or {}, place)
-        if isinstance(source, Trained):
+        if isinstance(source, Encoded):
+            _check_options(source, config.encoders[source.encoder].source["type"], place)
+        elif isinstance(source, Trained):
             check_names("corpus", [source.corpus], [*config.corpora, *texts], place)
         elif isinstance(source, ShuffledCorpus):
             check_names("corpus", [source.corpus], in_order, place)
+
+
+def _check_options(source: Encoded, encoder_type: str, where: str) -> None:
+    allowed = OPTIONS.get(encoder_type, source.options)
+    try:
+        refuse_options(source.options, f"an encoder of type {encoder_type}", allowed)
+    except InputError as error:
+        raise BiasgridError(f"{where}: {error}") from None
 
 
 def _check_encoders(config: StudyConfig, where: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import BiasgridError
@@ -16,12 +16,13 @@ PARTIAL = ".partial"
 @contextmanager
 def write_aside(folder: Path, activity: str) -> Iterator[Path]:
     """An empty folder inside a model's folder, which is made if it is missing, and locked; the end of the block
-    removes it.
+    removes it, and the model's if nothing was put there.
 
     Raises BiasgridError where another process has the lock; `activity` is what the message says that it is doing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
+        stack.callback(_remove_empty, folder)
         try:
             stack.enter_context(hold_lock(folder / f"{PARTIAL}.lock", wait=False))
         except BlockingIOError:
@@ -31,3 +32,8 @@ def write_aside(folder: Path, activity: str) -> Iterator[Path]:
         scratch.mkdir()
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         yield scratch
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # it has files
+        folder.rmdir()

@@ -9,6 +9,16 @@ from __future__ import annotations
 
 from .drawing import draw, draw_file, order_of, plan_figures
 from .figure import Drawing, Example, Figure
-from .registry import REGISTRY
+from .registry import REGISTRY, current_name
 
-__all__ = ["REGISTRY", "Drawing", "Example", "Figure", "draw", "draw_file", "order_of", "plan_figures"]
+__all__ = [
+    "REGISTRY",
+    "Drawing",
+    "Example",
+    "Figure",
+    "current_name",
+    "draw",
+    "draw_file",
+    "order_of",
+    "plan_figures",
+]

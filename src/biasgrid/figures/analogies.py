@@ -11,6 +11,7 @@ from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import MARGIN, Frame, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
+from .questions import WORDS
 from .rows import from_tables, rows_of
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
 from .types.heat import heat
@@ -167,8 +168,9 @@ FIGURES = (
     Figure(
         "analogies",
         "What a model answers to analogy questions, with and without the question's own words as answers.",
-        _drawings,
         from_tables(analogies),
+        question=WORDS,
+        drawings=_drawings,
         reads=("analogies", "analogy_summary"),
         needs="an evaluation with questions about words",
         reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '

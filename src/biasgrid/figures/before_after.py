@@ -14,6 +14,7 @@ from .figure import Drawing, Example, Figure, cells_of, count_range, labels
 from .frame import MARGIN, Frame, styled
 from .methods import method_label, ordered_methods, reasons, rows_of_group
 from .palette import in_order
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import BOLD, DAGGER, LONGEST_HEAD, LONGEST_ROW, NORMAL, SMALL, fit_text, shorten, wrap_text
 from .types.heat import heat
@@ -139,8 +140,9 @@ FIGURES = (
     Figure(
         "before-after",
         "What every metric says before and after every debias method, for each criterion that is measured.",
-        _drawings,
         from_tables(before_after),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "

@@ -11,6 +11,7 @@ from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
+from .questions import AGREEMENT
 from .rows import OVERALL, criteria_of, read_table, rows_of
 from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
 from .types.heat import heat, scale
@@ -33,6 +34,8 @@ def correlations(
     level: float = 0.95,
     rankings: pd.DataFrame | None = None,
     by_length: Mapping[str, Sequence[str]] | None = None,
+    subtitle: Sequence[str] = (),
+    line: int = 0,
 ) -> figure.Figure:
     """Rank correlations between metrics, one triangle per criterion (Badilla et al., IJCAI 2020, figure 1).
 
@@ -40,6 +43,7 @@ def correlations(
     intervals of so much `level`, they stand under the coefficient. `rankings`, the table of ranks: over how many
     models each coefficient is. That stands beside the criterion, and there is no coefficient of fewer than FEWEST.
     `by_length`: by criterion the metrics that grow with the length of vectors and do not compare, which are marked.
+    `subtitle`: further lines of the note. `line`: after so many panels a new row begins.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     table = rows_of(correlations, "correlations", method, column="method")
@@ -87,11 +91,11 @@ def correlations(
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
         f"{LENGTH_MARK} grows with vector length, which differs between models, and does not compare.": is_marked,
     }
-    page = Frame(title, "\n".join(note for note, is_so in notes.items() if is_so))
+    page = Frame(title, "\n".join([*(note for note, is_so in notes.items() if is_so), *subtitle]))
     sides = {criterion: max((len(matrix) - 1) * CELL, SHORTEST) for criterion, matrix in matrices.items()}
     wide = max(text_width(name, SMALL) for of_criterion in names.values() for name in of_criterion)
     least = max(min(5.0, (len(matrix) - 1) * CELL + wide) for matrix in matrices.values())
-    panels = page.panels(heads, sides, least=least)
+    panels = page.panels(heads, sides, least=least, line=line)
     for criterion, axes in panels.items():
         # the first row and the last column of a triangle are empty
         part, text = matrices[criterion].iloc[1:, :-1], texts[criterion].iloc[1:, :-1]
@@ -153,8 +157,8 @@ FIGURES = (
     Figure(
         "correlations",
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
-        None,
         _draw,
+        question=AGREEMENT,
         reads=("correlations", "rankings", "scalars"),
         when="ranked",
         facts=("labels", "level", "method", "scaled"),

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import join_names
 from ..files import slug
-from .figure import Drawing, Example, Figure, cells_of, labels, pages
-from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_panels
-from .palette import DASHED, GREY, ZEBRA, Look, Unit, add_letters, method_letters, model_looks
+from ..numbers import coefficient
+from .figure import Drawing, Example, Figure, cells_of
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, GREY, Look, Unit, add_letters, in_order, method_letters, model_looks, unit_looks
+from .questions import COMPANY
 from .rows import from_tables
-from .text import LONGEST_HEAD, SMALL, shorten, text_width, unit_label, wrap_text
-from .visuals import legend_line, legend_mark
+from .text import LONGEST_HEAD, shorten, unit_label, wrap_text
+from .types.rows import height, rows, width
+from .visuals import INTERVAL, beside, in_place_of_mark, legend_line, legend_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +27,8 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 METHOD = "spearman"
-ROW = 0.115  # inches of a model
-LEAST = 0.24  # inches of a metric
-ACROSS, GAP = 3, 0.16  # panels side by side, and inches between them
-FOOT = 0.3
-ROOM = 6.4  # inches of a page for the rows of all its panels
+LANES = 1.7  # of `types.rows`, of a model: beside its mark is room for a text
+SHORT = 0.12  # an interval that its mark hides
 # covariate and what is given -> what a panel is called, of words and of sets
 HEADS = {
     ("words", "log_frequency", ""): "Words: log frequency",
@@ -42,10 +42,18 @@ HEADS = {
     ("sets", "pmi", ""): "Sets: PMI",
 }
 NOTE = (
-    "Spearman's ρ with 95 % intervals (bootstrap over words, or over sets of words). Words: a word's score and its "
-    "log frequency, within the same groups. Sets: the values of queries and the log frequency of their words. To the "
-    "right: frequent words are nearer to the first group; of MAC and others without a direction: get higher numbers."
+    "Spearman's ρ with 95 % intervals (bootstrap over words, or over sets of words), as ± where too short to see. "
+    "Words: a word's score and its log frequency, within the same groups. Sets: the values of queries and the log "
+    "frequency of their words. To the right: frequent words are nearer to the first group; of MAC and others without "
+    "a direction: get higher numbers."
 )
+# why there is no correlation, as the table has it (tables.covariates) -> in place of a mark
+REASONS = {
+    "fewer than 5 different words or sets": "fewer than 5",
+    "the scores are all alike": "scores all alike",
+    "the covariate is the same for all": "all alike",
+    "what is given explains the scores or the covariate whole": "explained whole",
+}
 OPEN: Look = {"markerfacecolor": "white", "markeredgewidth": 0.8}
 
 
@@ -56,6 +64,7 @@ def covariates(
     criterion: str,
     rows: Sequence[tuple[str, Sequence[Unit]]],
     corpora: Mapping[str, str],
+    unknown: Sequence[str] = (),
 ) -> figure.Figure:
     """One panel per covariate, one row per metric, one mark per model and debias method.
 
@@ -73,60 +82,77 @@ def covariates(
         Metrics and, of each, models with debias methods.
     corpora
         Model -> the corpus that it is trained on: of several corpora its panels of PMI have this one.
+    unknown
+        The models that are left out, as the frequencies of their words are not known.
     """
-    title = f"{criterion}: do scores go with word frequency?"
-    rows = [(metric, [(model, debias) for model, debias in units]) for metric, units in rows]
-    correlations = table[table["criterion"] == criterion]
-    correlations = correlations[
-        (correlations["method"] == METHOD) & correlations["metric"].isin([metric for metric, _ in rows])
-    ]
-    correlations = correlations.dropna(subset="correlation")
-    pairs = zip(correlations["model"], correlations["corpus"], strict=True)
-    correlations = correlations[
+    title = f"Do scores go with word frequency? {criterion}"
+    table = table[(table["criterion"] == criterion) & (table["method"] == METHOD)]
+    table = table[table["metric"].isin([metric for metric, _ in rows])]
+    pairs = zip(table["model"], table["corpus"], strict=True)
+    table = table[
         np.array([not corpus or corpora.get(model, corpus) == corpus for model, corpus in pairs], dtype=bool)
     ]
-    if correlations.empty:
+    if table["correlation"].isna().all():
         return empty_page(title, "there are too few words and sets, or their frequencies are not known.")
-    panels = _panels(correlations, labels, corpora)
-    units = list(dict.fromkeys(unit for _, row_units in rows for unit in row_units))
-    drawn_units = set(zip(correlations["model"], correlations["debias"], strict=True))
-    units = [unit for unit in units if unit in drawn_units]
-    rows = [(metric, [unit for unit in row_units if unit in drawn_units]) for metric, row_units in rows]
-    heights = [max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows]
-    names = [wrap_text(shorten(labels.get(metric, metric), LONGEST_HEAD), 16) for metric, _ in rows]
-    label_width = max(text_width(name, SMALL) for name in names) + 0.08
-    columns = min(ACROSS, len(panels))
-    width = min(2.4, (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns)
-    looks, letters = model_looks(model for model, _ in units), method_letters(units)
-    legend = [(unit_label(unit, labels), _sample(looks[unit[0]], letters.get(unit[1]))) for unit in units]
+    units = in_order((model, debias) for _, row_units in rows for model, debias in row_units)
+    has_mark = set(
+        table.loc[table["correlation"].notna(), ["model", "debias"]].itertuples(index=False, name=None)
+    )
+    units = [unit for unit in units if unit in has_mark]
+    letters, models = method_letters(units), model_looks(model for model, _ in units)
+    looks: dict[tuple[Unit, bool], Look] = {}
+    for unit in units:
+        look = models[unit[0]]
+        looks |= {(unit, False): look, (unit, True): look | OPEN | {"markeredgecolor": look["color"]}}
+    names = {metric: wrap_text(shorten(labels.get(metric, metric), LONGEST_HEAD), 16) for metric, _ in rows}
+    page = Frame(title, _note(table, labels, unknown))
+    parts = _panels(table, labels, corpora)
+    most = max(sum((model, debias) in units for model, debias in row_units) for _, row_units in rows)
+    panels = page.panels(
+        {head: head for head in parts}, height(names, LANES * most), labels=width(names), least=1.2
+    )
+    for head, axes in panels.items():
+        _draw_panel(axes, parts[head], names, looks, letters)
+    legend = [(unit_label(unit, labels), legend_line(**unit_looks(units)[unit])) for unit in units]
     legend += [
         ("the interval holds 0", legend_mark(marker="o", color=GREY, markersize=4.5, **OPEN)),
+        ("95 % interval", legend_line(color=GREY, **INTERVAL)),
         ("no relation", legend_line(**DASHED)),
     ]
-    size = np.array([width, sum(heights)])
-    heads = {head: (head, "") for head in panels}
-    figure, axes_of, _ = add_panels(
-        title, _note(correlations), heads, columns, size, legend, gap=GAP, label_width=label_width, foot=FOOT
+    return page.done(legend)
+
+
+def _draw_panel(
+    axes: Axes,
+    part: pd.DataFrame,
+    names: Mapping[str, str],
+    looks: Mapping[tuple[Unit, bool], Look],
+    letters: Mapping[str, str],
+) -> None:
+    units = list(zip(part["model"], part["debias"], strict=True))
+    holds = ~((part["ci_low"] > 0) | (part["ci_high"] < 0))
+    marks = part.assign(
+        row=part["metric"], series=list(zip(units, holds, strict=True)), value=part["correlation"]
     )
-    for i, (axes, part) in enumerate(zip(axes_of.values(), panels.values(), strict=True)):
-        top = 0.0
-        centres = []
-        for index, ((metric, row_units), height) in enumerate(zip(rows, heights, strict=True)):
-            if index % 2:
-                axes.axhspan(top, top + height, color=ZEBRA, linewidth=0, zorder=0)
-            metric_rows = part[part["metric"] == metric].set_index(["model", "debias"])
-            for place, unit in enumerate(row_units):
-                if unit in metric_rows.index:
-                    y = top + height / 2 + ROW * (place - (len(row_units) - 1) / 2)
-                    _draw_mark(axes, metric_rows.loc[[unit]], y, looks[unit[0]], letters.get(unit[1]))
-            centres.append(top + height / 2)
-            top += height
-        axes.axvline(0, **DASHED)
-        axes.set(xlim=(-1.05, 1.05), ylim=(top, 0))
-        axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["-1", "-.5", "0", ".5", "1"])
-        axes.set_yticks(centres, names if i % columns == 0 else [""] * len(names))
-        axes.tick_params(axis="y", length=0)
-    return figure
+    marks = marks[[series in looks for series in marks["series"]]]
+    marks = marks.rename(columns={"ci_low": "low", "ci_high": "high"})
+    marks = marks[["row", "series", "debias", "value", "low", "high", "reason"]]
+    places = rows(axes, marks, names, looks, neutral=0)
+    for mark in marks.itertuples():
+        y, look = places[mark.row, mark.series], looks[mark.series]
+        if np.isnan(mark.value):
+            in_place_of_mark(axes, y, REASONS.get(mark.reason, "no value"), look["color"])
+            continue
+        if mark.debias in letters:
+            add_letters(axes, [mark.value], [y], look, letters[mark.debias], zorder=4)
+        if mark.high - mark.low < SHORT:
+            half = max(mark.high - mark.value, mark.value - mark.low)
+            beside(axes, y, f"±{coefficient(half)}", color=look["color"])
+    for y, metric in enumerate(names):
+        if metric not in set(marks["row"]):
+            in_place_of_mark(axes, y, "–")
+    axes.set_xlim(-1.05, 1.05)
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "−.5", "0", ".5", "1"])
 
 
 def _panels(
@@ -150,35 +176,22 @@ def _panels(
             parts = {f"{head} (own corpus)": rows[is_own]}
             for corpus, of_corpus in rows[~is_own].groupby("corpus"):
                 parts[f"{head} ({labels.get(corpus, corpus)})"] = of_corpus
-        panels |= {name: part for name, part in parts.items() if len(part)}
+        panels |= {name: part for name, part in parts.items() if part["correlation"].notna().any()}
     return panels
 
 
-def _note(correlations: pd.DataFrame) -> str:
-    """What is said of the marks, and where frequencies are from that are no counts."""
-    sources = set(correlations["source"])
-    note = NOTE + " No mark: fewer than five different words or sets, or all alike."
+def _note(table: pd.DataFrame, labels: Mapping[str, str], unknown: Sequence[str]) -> str:
+    """What is said of the marks, of the models without any, and where frequencies are from that are no counts."""
+    sources = set(table["source"])
+    note = NOTE + " Words in place of a mark: why there is none; –: not a covariate of this metric."
+    if unknown:
+        names = join_names([labels.get(model, model) for model in unknown])
+        note += f" Left out, as the frequencies of their words are not known: {names}."
     if "wordfreq" in sources:
         note += " Models without counts have their frequencies from wordfreq, a proxy."
     if "rank" in sources:
         note += " Models without counts have the order of their words in place of frequencies."
     return note
-
-
-def _sample(look: Look, letter: str | None) -> Any:
-    return legend_line(
-        **look
-        | ({"markerfacecolor": look["color"]} if not letter else OPEN | {"markeredgecolor": look["color"]})
-    )
-
-
-def _draw_mark(axes: Axes, row: pd.DataFrame, y: float, look: Look, letter: str | None) -> None:
-    (value, low, high), colour = row[["correlation", "ci_low", "ci_high"]].iloc[0], look["color"]
-    axes.plot([low, high], [y, y], color=colour, linewidth=0.9, zorder=2, solid_capstyle="butt")
-    holds = not (low > 0 or high < 0)
-    axes.plot(value, y, zorder=3, **look | (OPEN | {"markeredgecolor": colour} if holds else {}))
-    if letter:
-        add_letters(axes, [value], [y], look, letter, zorder=4)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -190,25 +203,25 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         if not has_covariates(study, [criterion]):
             continue
         cells = cells_of(study, [criterion])
+        models = list(dict.fromkeys(cell.model for cell in cells))
         # a model without word frequencies has marks only where there is a corpus
-        has_corpus = any(study.kind(cell.model).text for cell in cells)
+        has_corpus = any(study.kind(model).text for model in models)
+        unknown = [] if has_corpus else [model for model in models if model not in counted_models]
         units: dict[str, dict[Unit, None]] = {}
         for cell in cells:
-            if has_corpus or cell.model in counted_models:
+            if cell.model not in unknown:
                 units.setdefault(cell.metric, {})[cell.model, cell.debias] = None
-        corpora = {
-            model: name
-            for model in dict.fromkeys(cell.model for cell in cells)
-            if (name := study.models[model]["source"].get("corpus", {}).get("name")) in study.models
+        spec = {
+            "criterion": criterion,
+            "rows": [[metric, [list(unit) for unit in row_units]] for metric, row_units in units.items()],
+            "corpora": {
+                model: name
+                for model in models
+                if (name := study.models[model]["source"].get("corpus", {}).get("name")) in study.models
+            },
+            "unknown": unknown,
         }
-        rows = [[metric, [list(unit) for unit in row_units]] for metric, row_units in units.items()]
-        panel_rows = 3 if has_corpus else 2  # panels below each other
-        most = max(
-            1, int(ROOM / panel_rows / max(max(LEAST, ROW * (len(row_units) + 0.7)) for _, row_units in rows))
-        )
-        for name, part in pages(f"covariates-{slug(criterion)}", rows, most):
-            spec = {"labels": labels(study, cells), "criterion": criterion, "rows": part, "corpora": corpora}
-            yield Drawing(name, spec=spec)
+        yield Drawing(f"covariates-{slug(criterion)}", spec=spec)
 
 
 def _own_corpora(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,10 +235,13 @@ FIGURES = (
     Figure(
         "covariates",
         "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
-        _drawings,
         from_tables(covariates),
+        question=COMPANY,
+        drawings=_drawings,
         reads=("covariates",),
-        reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval. "
+        facts=("labels",),
+        reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval, "
+        "written as ± where it is too short to be seen. "
         "Right of the dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get "
         "higher numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
         "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "

@@ -14,6 +14,7 @@ from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, labels
 from .frame import Frame, empty_page, styled
 from .palette import in_order
+from .questions import WORDS
 from .rows import from_tables
 from .text import unit_label
 from .types.heat import heat
@@ -87,8 +88,9 @@ FIGURES = (
     Figure(
         "directions",
         "How far apart the directions lie in which two groups of words can be said to differ.",
-        _drawings,
         from_tables(directions),
+        question=WORDS,
+        drawings=_drawings,
         reads=("directions",),
         needs="a criterion with Direct Bias of pairs",
         reading="A cell is the angle between two definitions of the direction in which the groups differ, in "

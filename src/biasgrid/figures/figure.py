@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..files import slug
 from ..statistics.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
@@ -86,11 +84,13 @@ class Figure:
         The kind's.
     meaning
         What it shows, in a sentence.
+    draw
+        (inputs, spec) of a drawing -> the figure as matplotlib has it.
     drawings
         Study -> the figures of this kind that it has. It reads the plan, and no result. None: one, named after
         the kind; `each_criterion` is one of each ranked criterion.
-    draw
-        (inputs, spec) of a drawing -> the figure as matplotlib has it.
+    question
+        What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
     reads, facts
         What each is drawn from, as of a `tables.Table`: names of tables, and facts.
     when
@@ -107,8 +107,9 @@ class Figure:
 
     name: str
     meaning: str
-    drawings: Callable[[Planned], Iterable[Drawing]] | None
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
+    drawings: Callable[[Planned], Iterable[Drawing]] | None = None
+    question: str = ""
     reads: tuple[str, ...] = ()
     when: When = ""
     facts: tuple[str, ...] = ()
@@ -156,41 +157,6 @@ def page_name(name: str, i: int) -> str:
     return name if i == 0 else f"{name}-{i + 1}"
 
 
-def parts_of_pages(
-    blocks: Iterable[tuple[Sequence[str], Sequence[Any], float]], room: float, frame: float
-) -> list[tuple[list[str], list[Any]]]:
-    """Divide blocks of panels among pages: the metrics and the rows of each page.
-
-    Parameters
-    ----------
-    blocks
-        The metrics of panels side by side, their rows, inches of a row.
-    room
-        Inches of a page.
-    frame
-        Inches above and below a block, together.
-
-    Returns
-    -------
-    list
-        A block that fits on no page is divided by rows, as evenly as can be; others share pages.
-    """
-    contents: list[tuple[list[str], list[Any]]] = []
-    free_height = 0.0
-    for metrics, rows, height in blocks:
-        most = max(1, int((room - frame) / height))
-        for _, part in pages("", rows, most):
-            block_height = frame + len(part) * height
-            if len(part) == len(rows) and block_height <= free_height:
-                contents[-1][0].extend(metrics)
-                contents[-1][1].extend(row for row in part if row not in contents[-1][1])
-            else:
-                contents.append((list(metrics), part))
-                free_height = room
-            free_height -= block_height
-    return contents
-
-
 def group_by_size(items: Iterable[Any], room: float, size: Callable[[Any], float]) -> list[list[Any]]:
     """Divide items, in their order, into few groups, each of size `room` at most (a single item may be larger)."""
     groups: list[list[Any]] = []
@@ -236,18 +202,6 @@ def distinct_sets(queries: Sequence[Any]) -> dict[str, str]:
     sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
     common = set.intersection(*map(set, sets.values()))
     return {name: ", ".join(s for s in set_names if s not in common) for name, set_names in sets.items()}
-
-
-def metric_groups(queries: Mapping[str, Iterable[str]]) -> list[tuple[tuple[str, ...], list[str]]]:
-    """Queries and metrics of panels side by side: at most four metrics that measure the same queries."""
-    by_queries: dict[tuple[str, ...], list[str]] = {}
-    for metric in sorted(queries):
-        by_queries.setdefault(tuple(sorted(queries[metric])), []).append(metric)
-    return [
-        (names, [str(metric) for metric in part])
-        for names, metrics in sorted(by_queries.items(), key=lambda item: (len(item[0]), item))
-        for part in np.array_split(metrics, -(-len(metrics) // 4))
-    ]
 
 
 def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:

@@ -174,6 +174,10 @@ class Frame:
             axes.set_title(head, loc="left", pad=4, **look)
         return panels
 
+    def panel(self, height: float) -> Axes:
+        """The only panel, so many inches high."""
+        return self.panels({"": ""}, height)[""]
+
     def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
         """The figure, laid out: title and note above the panels, the legend below."""
         inside = self.width - 2 * MARGIN

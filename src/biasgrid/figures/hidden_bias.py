@@ -14,6 +14,7 @@ from .figure import Drawing, Example, Figure, count_range
 from .frame import Frame, styled
 from .methods import method_label, method_labels, ordered_methods, reasons, rows_of_group
 from .palette import DASHED, in_order, model_looks
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import LONGEST_ROW, shorten, wrap_text
 from .types.rows import height, width
@@ -105,8 +106,9 @@ FIGURES = (
     Figure(
         "hidden-bias",
         "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
-        _drawings,
         from_tables(hidden_bias),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A mark is a model, a row a debias method, and the top row the untouched models. The dashed line "

@@ -7,12 +7,12 @@ matplotlib is imported when the first one is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .frame import MARGIN, PAGE, Legend, blank
+from .frame import MARGIN, Legend, blank
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count
 from .visuals import heading
 
@@ -52,17 +52,6 @@ def add_box(axes: Axes, corner: tuple[float, float], width: float, height: float
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle(corner, width, height, **look))
-
-
-def best_columns(panels: int, size: Callable[[int], tuple[float, float]]) -> int:
-    """How many columns let `size(columns)`, (width, height), go onto a page with the least shrinking."""
-
-    def merit(columns: int):
-        width, height = size(columns)
-        shrink = min(1.0, PAGE[0] / width, PAGE[1] / height)
-        return round(shrink, 2), -(-panels % columns), columns
-
-    return max(range(1, panels + 1), key=merit)
 
 
 def add_panels(

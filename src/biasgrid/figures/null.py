@@ -16,6 +16,7 @@ from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files
 from .frame import Frame, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
+from .questions import SCORES
 from .text import unit_label
 from .visuals import few_ticks, legend_area, legend_line
 
@@ -264,8 +265,9 @@ FIGURES = (
     Figure(
         "null",
         "A cell's score among what its metric gives for permuted words, random groups and control words.",
-        _drawings,
         _draw,
+        question=SCORES,
+        drawings=_drawings,
         group=None,
         reading="The black line is the score. Grey is what the metric gives for permuted words, random groups "
         "or control words, as the text above a panel says, orange the part that the p-value counts: little "

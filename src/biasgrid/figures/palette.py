@@ -44,7 +44,6 @@ LESS, MORE = MODEL_COLOURS[:2]
 LESS_LIGHT, MORE_LIGHT = "#BBD9F2", "#EE9264"
 DASHED: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 MISSING_CELL: Look = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
-MISSING_MARK: Look = {"markerfacecolor": "white", "markeredgecolor": GREY, "markeredgewidth": 0.7}
 
 
 @contextmanager

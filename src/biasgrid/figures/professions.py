@@ -17,6 +17,7 @@ from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL, Look
 from .projections import EXACT, PANEL, ROW, word_bars
+from .questions import WORDS
 from .text import LONGEST_HEAD, SMALL, shorten
 from .visuals import few_ticks, legend_area
 
@@ -146,8 +147,9 @@ FIGURES = (
     Figure(
         "professions",
         "The words furthest towards two ends of a direction, and the components of the pairs that define it.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
         reading="Left: the words furthest towards either end, with their projections; bold with a blue bar are "
         "those that the original paper prints, grey are others. Right: how much of the variance of "

@@ -12,6 +12,7 @@ from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, empty_page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .questions import WORDS
 from .rows import read_table
 from .text import LONGEST_HEAD, NORMAL, SMALL, fit_text, metric_head, shorten
 from .visuals import few_ticks, legend_line, neutral_line
@@ -179,8 +180,9 @@ FIGURES = (
     Figure(
         "projections",
         "The words that a metric finds furthest towards two groups, over how all words are spread between them.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.shared import NO_VALUE
-from ..verdicts.least_biased import Answer, RankedState
-from ..verdicts.text import with_note
+from ..verdicts.least_biased import Answer, RankedState, answers
+from ..verdicts.text import join_names, with_note
 from .figure import Example, Figure, Files, each_criterion
 from .frame import Frame, empty_page, styled
-from .order import answers_on, for_these, most_resampled
 from .palette import GREY, Look, in_order, model_looks, series_mark
+from .questions import RANKS
 from .rows import OVERALL, read_table, rows_of, units_of
 from .text import DAGGER, metric_head, unit_label, wrap_text
 from .types.rows import height, rows, width
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
+RESAMPLED = {"both": "words and queries", "words": "words", "queries": "queries"}
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
 
 
@@ -50,11 +51,11 @@ def rank_intervals(
     title = f"How sure are the models' ranks? {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
-    table, resampled = most_resampled(table)
+    table, resampled = _most_resampled(table)
     # the rows have the names: no letter for a debias method
     models = model_looks(intervals["model"])
     metrics = sorted(table["metric"].unique())
-    answers = {answer.metric: answer for answer in answers_on(rankings, pairs, criterion, metrics, level)}
+    answers = {answer.metric: answer for answer in _answers(rankings, pairs, criterion, metrics, level)}
     units = in_order((s.model, s.debias) for answer in answers.values() for s in _states(answer))
     names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
@@ -108,7 +109,7 @@ def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -
     """What a letter says, and how many queries models have that are not ranked."""
     lines = [
         "Ranks on the queries that all ranked models have, 1 = least biased. Models that share a letter in a column: "
-        f"their order is undecided{for_these(answers, labels)} (adjusted p of the difference above "
+        f"their order is undecided{_for_these(answers, labels)} (adjusted p of the difference above "
         f"{plain(1 - level)})."
     ]
     lost: dict[str, list[str]] = {}
@@ -131,6 +132,33 @@ def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -
     return lines
 
 
+def _answers(
+    rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
+) -> list[Answer]:
+    """What metrics say of the models on a criterion."""
+    rankings, pairs = (table[table["criterion"] == criterion] for table in (rankings, pairs))
+    return answers(rankings, pairs, metrics, level)
+
+
+def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """By which metrics what is decided holds for these queries alone; empty of none."""
+    names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
+    by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
+    return f" for these queries{by}" if names else ""
+
+
+def _most_resampled(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows over resamples of words and queries, else of words or of queries,
+    for each metric; and which it is."""
+    choice = {
+        metric: next((name for name in RESAMPLED if name in set(part)), "words")
+        for metric, part in table.groupby("metric")["resampled"]
+    }
+    names = set(choice.values())
+    text = RESAMPLED[names.pop()] if len(names) == 1 else "words and queries; of few queries, of words"
+    return table[table["resampled"] == table["metric"].map(choice)], text
+
+
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     from ..verdicts.comparability import metrics_by_length
 
@@ -144,8 +172,9 @@ FIGURES = (
     Figure(
         "rank-intervals",
         "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
-        each_criterion("rank-intervals", overall=True),
         _draw,
+        question=RANKS,
+        drawings=each_criterion("rank-intervals", overall=True),
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
         facts=("labels", "level", "scaled"),

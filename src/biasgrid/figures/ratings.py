@@ -11,11 +11,12 @@ from ..numbers import coefficient, interval, typographic
 from ..resources import find_file
 from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
-from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_axes, page
-from .palette import DASHED, GREY, MODEL_COLOURS, Look
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
+from .questions import COMPANY
 from .rows import read_table
+from .text import NORMAL, fit_text
 from .types.scatter import label_marks
 from .visuals import legend_line
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 MOST_APART = 8  # words that are named of each end of a cloud of points
-MARK: Look = {"marker": "o", "markersize": 3, "color": MODEL_COLOURS[0], "alpha": 0.7, "markeredgewidth": 0}
+REACH = 0.5  # inches of a name from its word, at most
+MARK: Look = {"marker": "o", "color": MODEL_COLOURS[0], "alpha": 0.7}
+LINE: Look = {"color": "black", "linewidth": 0.9}
 
 
 @styled
@@ -58,6 +61,8 @@ def ratings(
     rows = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
     if rows.empty:
         return empty_page(title, f"no word has a rating and a value. {note}")
+    import seaborn
+
     points = rows[["rating", "value"]].to_numpy()
     names = [str(word).replace("_", " ") for word in rows["word"]]
     x, y = points.T
@@ -78,42 +83,27 @@ def ratings(
             ("Pearson's r", "Spearman's ρ"), correlations.values(), strict=True
         )
     ]
-    legend = [
-        (f"a word ({len(rows)} with a rating)", legend_line(**MARK, linestyle="")),
-        ("line of least squares", legend_line(color="black", linewidth=0.9)),
-        (
-            "no bias; rated neither way",
-            legend_line(color=GREY, linewidth=0.9, linestyle=DASHED["linestyle"]),
-        ),
-    ]
-    left, high, foot = MARGIN + 0.55, 4.2, 0.45
-    figure, top = page(
-        title,
-        f"{note} {', '.join(correlation_texts)} (95 % intervals, bootstrap over words).",
-        legend,
-        PAGE[0],
-        high + foot,
-    )
-    size = np.array([figure.get_figwidth() - left - MARGIN, high])
-    axes = add_axes(figure, left, top, *size)
-    low, end = points.min(axis=0), points.max(axis=0)
-    room = np.where(end > low, 0.06 * (end - low), 0.5)
-    low, end = low - room, end + room
+    page = Frame(title, f"{note} {', '.join(correlation_texts)} (95 % intervals, bootstrap over words).")
+    height = max(0.6 * page.width, 2.8)
+    axes = page.panel(height)
+    seaborn.scatterplot(rows, x="rating", y="value", ax=axes, s=11, linewidth=0, zorder=3, **MARK)
+    ends = np.array([x.min(), x.max()])
+    axes.plot(ends, slope * ends + middle, **LINE)
     axes.axhline(0, **DASHED)
     axes.axvline(0, **DASHED)
-    axes.plot(x, y, linestyle="", zorder=3, **MARK)
-    axes.plot(
-        x := np.array([points[:, 0].min(), points[:, 0].max()]),
-        slope * x + middle,
-        color="black",
-        linewidth=0.9,
-    )
-    axes.set(xlim=(low[0], end[0]), ylim=(low[1], end[1]), xlabel=rating)
-    axes.set_ylabel(f"{measure}: ← {poles[1]}   |   {poles[0]} →")
+    axes.margins(0.06)
+    axes.set_xlabel(fit_text(rating, page.width - 0.9, NORMAL))
+    axes.set_ylabel(fit_text(f"{measure}: ← {poles[1]}   |   {poles[0]} →", height, NORMAL))
     axes.spines["left"].set_visible(True)
+    figure = page.done(
+        [
+            (f"a word ({len(rows)} with a rating)", legend_line(**MARK, markersize=3, linestyle="")),
+            ("line of least squares", legend_line(**LINE)),
+            ("no bias; rated neither way", legend_line(**DASHED)),
+        ]
+    )
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
-    texts = [names[i] for i in extremes]
-    label_marks(axes, points[order], texts)
+    label_marks(axes, points[order], [names[i] for i in extremes], reach=REACH)
     return figure
 
 
@@ -129,7 +119,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             "place": place_of(study, cell),
             "query": study.queries[cell.query].name,
             "poles": list(ends),
-            "title": f"{cell.criterion}: bias of words by {metric}, and ratings by people",
+            "title": f"Does {metric} find what people say of words? {cell.criterion}",
             "note": f"{state_label(study, cell)}.",
             "rating": of_criterion.label,
             "measure": metric,
@@ -156,8 +146,9 @@ FIGURES = (
     Figure(
         "ratings",
         "Words by how people rated them and by their bias, with those named that lie furthest from the others.",
-        _drawings,
         _draw,
+        question=COMPANY,
+        drawings=_drawings,
         reads=("words", "ratings"),
         needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
         reading="A dot is a word: how people rated it (across, with the ends that the axis names), and its "

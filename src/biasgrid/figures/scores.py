@@ -24,6 +24,7 @@ from .palette import (
     model_looks,
     series_mark,
 )
+from .questions import SCORES
 from .rows import read_table, rows_of, units_of
 from .text import LONGEST_HALF, LONGEST_HEAD, query_label, shorten
 from .types.rows import height, rows, width
@@ -266,8 +267,9 @@ FIGURES = (
     Figure(
         "scores",
         "Every score of a criterion: a line of panels per metric, a column per model, a row per query.",
-        each_criterion("scores"),
         _draw,
+        question=SCORES,
+        drawings=each_criterion("scores"),
         reads=("scores",),
         facts=("labels", "level", "neutral", "signs"),
         reading="One figure per criterion: lines of panels per metric, a column per model. A mark is a score, its "

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..files import slug
 from ..numbers import decimal, typeset
-from .figure import Drawing, Example, Figure, group_by_size, labels, pages
-from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_axes, page
-from .palette import DASHED, MARKERS, MODEL_COLOURS, ZEBRA, Look
+from .figure import Drawing, Example, Figure
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, GREY, in_order, series_mark
+from .questions import SCORES
 from .rows import from_tables, rows_of
-from .text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, unit_label
-from .visuals import few_ticks, legend_line
+from .text import unit_label, wrap_text
+from .types.rows import height, rows, width
+from .visuals import INTERVAL, beside, few_ticks, in_place_of_mark, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-ROW = 0.2  # inches
-BELOW = 0.42  # inches of a panel's scale, and of the space to the next panel
-NAMES = 2.3  # inches of the models' names at most
 KEYS = ["metric", "part", "model", "debias"]
 
 
@@ -39,8 +35,9 @@ def seed_lists(
     neutral: Mapping[str, float],
     panels: Sequence[tuple[str, str, Sequence[tuple[str, str]]]],
     lists: Sequence[str],
+    level: float = 0.95,
 ) -> figure.Figure:
-    """One panel per metric, one row per model, one mark per list.
+    """One panel per metric, one row per model, one mark per list with its interval.
 
     If there is no value, the figure has a sentence in place of panels.
 
@@ -58,125 +55,69 @@ def seed_lists(
         Metric, part and (list, (sub-)query) of each panel (`tables.seed_lists.concepts`).
     lists
         All lists of the concept, in the order of their marks.
+    level
+        Of the intervals, where the scores have some.
 
     Raises
     ------
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    title = f"{criterion}: {concept}, by list of words"
-    concept_rows = rows_of(table, "seed_lists", criterion)
-    concept_rows = concept_rows[concept_rows["concept"] == concept].set_index(KEYS)
+    title = f"Does the list of words matter? {criterion}: {concept}"
+    summaries = rows_of(table, "seed_lists", criterion)
+    summaries = summaries[summaries["concept"] == concept].set_index(KEYS)
     of_criterion = scores[scores["criterion"] == criterion].dropna(subset="value")
-    drawn_panels = []
+    drawn = {}
     for metric, part, queries in panels:
-        rows = of_criterion[of_criterion["metric"] == metric]
-        rows = rows.assign(list=rows["query"].map({query: name for name, query in queries})).dropna(
-            subset="list"
-        )
-        if len(rows):
-            drawn_panels.append((metric, part, rows))
-    if not drawn_panels:
+        marks = of_criterion[of_criterion["metric"] == metric]
+        marks = marks.assign(
+            series=marks["query"].map({query: name for name, query in queries}),
+            row=list(zip(marks["model"], marks["debias"], strict=True)),
+        ).dropna(subset="series")
+        if len(marks):
+            marks = marks.rename(columns={"ci_low": "low", "ci_high": "high"})
+            drawn[metric, part] = marks.reindex(columns=["row", "series", "value", "low", "high"])
+    if not drawn:
         return empty_page(title, "no list has a value.")
-    looks: dict[str, Look] = {
-        name: {
-            "color": MODEL_COLOURS[i % len(MODEL_COLOURS)],
-            "marker": MARKERS[i % len(MARKERS)],
-            "linestyle": "",
-        }
-        for i, name in enumerate(lists)
-    }
-    units = {(row.model, row.debias): None for *_, rows in drawn_panels for row in rows.itertuples()}
-    names = {unit: fit_text(unit_label(unit, labels), NAMES, SMALL) for unit in units}
-    left = MARGIN + max(text_width(name, SMALL) for name in names.values()) + 0.1
-    # the columns on the right: standard deviation, and in standard errors
-    right = 1.05
-    panel_width = PAGE[0] - left - MARGIN - right
-    heads = [
-        fit_text(
-            f"{labels.get(metric, metric)}{f': {part}' if part else ''}",
-            (PAGE[0] - 2 * MARGIN - right) / BOLD,
-            NORMAL,
-        )
-        for metric, part, _ in drawn_panels
-    ]
-    sizes = [
-        [max(ROW, 0.115 * line_count(names[unit]) + 0.05) for unit in dict.fromkeys(_units(rows))]
-        for *_, rows in drawn_panels
-    ]
-    tops = [0.12 + 0.14 * line_count(head) for head in heads]
-    content_height = sum(top + sum(size) + BELOW for top, size in zip(tops, sizes, strict=True))
-    figure, top = page(
+    units = in_order(unit for marks in drawn.values() for unit in marks["row"])
+    names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
+    looks = {name: series_mark(i) for i, name in enumerate(lists)}
+    page = Frame(
         title,
-        "A mark is the value with one list of words; all else in the query is the same. On the right: "
-        "standard deviation of the lists' values, and the same in standard errors of one value (bootstrap over "
-        "words): well above 1, the choice of the list matters more than the words that happen to be in it.",
-        [
-            *((name, legend_line(**looks[name], markersize=4.5)) for name in lists),
-            ("no bias", legend_line(**DASHED)),
-        ],
-        PAGE[0],
-        content_height,
+        "A mark is the value with one list of words; all else in the query is the same. Beside it: the standard "
+        "deviation (sd) of the lists' values, and how many standard errors of one value (s.e., bootstrap over words) "
+        "that is: well above 1, the choice of the list matters more than the words that happen to be in it.",
     )
-    figure_width = figure.get_figwidth()
-    for (metric, part, rows), head, size, head_height in zip(drawn_panels, heads, sizes, tops, strict=True):
-        figure.text(
-            MARGIN / figure_width,
-            1 - (top + 0.02) / figure.get_figheight(),
-            head,
-            va="top",
-            weight="bold",
-            size=NORMAL,
-        )
-        axes = add_axes(figure, left, top + head_height, panel_width, sum(size))
-        ends = np.cumsum(size)
-        for i, unit in enumerate(dict.fromkeys(_units(rows))):
-            middle = ends[i] - size[i] / 2
-            if i % 2 == 0:
-                axes.axhspan(ends[i] - size[i], ends[i], color=ZEBRA, linewidth=0, zorder=0)
-            of_unit = rows[(rows["model"] == unit[0]) & (rows["debias"] == unit[1])]
-            values = of_unit.set_index("list")["value"]
-            axes.plot(
-                [values.min(), values.max()], [middle, middle], color="#999999", linewidth=0.8, zorder=2
-            )
-            for name in lists:
-                if name in values.index:
-                    axes.plot(values[name], middle, **looks[name], markersize=4.5, zorder=3)
-            summary = concept_rows.loc[(metric, part, *unit)]
-            for x, text in (
-                (0.4, typeset(summary["sd"], 2) or "–"),
-                (0.95, typeset(summary["ratio"], 1, form=decimal) or "–"),
-            ):
-                axes.text(
-                    1 + x / panel_width,
-                    1 - middle / ends[-1],
-                    text,
-                    transform=axes.transAxes,
-                    ha="right",
-                    va="center",
-                    size=SMALL,
-                )
-        for x, text in ((0.4, "sd"), (0.95, "sd / s.e.")):
-            axes.text(
-                1 + x / panel_width,
-                1 + 0.06 / ends[-1],
-                text,
-                transform=axes.transAxes,
-                ha="right",
-                size=SMALL,
-            )
-        axes.axvline(neutral[metric], **DASHED)
-        axes.set(ylim=(ends[-1], 0))
-        axes.set_yticks(ends - np.array(size) / 2, [names[unit] for unit in dict.fromkeys(_units(rows))])
-        axes.tick_params(axis="y", length=0)
-        few_ticks(axes.xaxis, 5)
+    heads = {
+        (metric, part): f"{labels.get(metric, metric)}{f': {part}' if part else ''}" for metric, part in drawn
+    }
+    axes_of = page.panels(heads, height(names, len(lists)), labels=width(names), least=1.9)
+    for (metric, part), axes in axes_of.items():
+        marks = drawn[metric, part]
+        rows(axes, marks, names, looks, neutral=neutral[metric])
+        for y, unit in enumerate(units):
+            if (metric, part, *unit) in summaries.index and unit in set(marks["row"]):
+                beside(axes, y, _spread(summaries.loc[(metric, part, *unit)]))
+            else:
+                in_place_of_mark(axes, y, "no value")
         axes.margins(x=0.04)
-        top += head_height + sum(size) + BELOW
-    return figure
+        few_ticks(axes.xaxis, 4)
+    legend = [*((name, legend_line(**looks[name])) for name in lists), ("no bias", legend_line(**DASHED))]
+    if any(marks["low"].notna().any() for marks in drawn.values()):
+        text = f"{level * 100:g} % interval of one value (over its words)"
+        legend.append((text, legend_line(color=GREY, **INTERVAL)))
+    return page.done(legend)
 
 
-def _units(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(rows["model"], rows["debias"], strict=True))
+def _spread(summary: pd.Series) -> str:
+    """What stands beside a row: how far its marks are apart, and how many lists have none."""
+    lines = [f"sd {typeset(summary['sd'], 2) or '–'}"]
+    lines += [f" {typeset(summary['ratio'], 1, form=decimal)} s.e."] * bool(
+        summary["ratio"] == summary["ratio"]
+    )
+    if lost := int(summary["lists_lost"]):
+        lines += [f" {int(summary['lists'])} of {int(summary['lists']) + lost} lists"]
+    return "\n".join(lines)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -187,22 +128,14 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, concept, part, metric, queries in concepts(study):
         of_concepts.setdefault((criterion, concept), []).append([metric, part, queries])
     for (criterion, concept), panels in of_concepts.items():
-        cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion]
-        heights = {
-            metric: 0.7 + 0.3 * len({(c.model, c.debias) for c in cells if c.metric == metric})
-            for metric, *_ in panels
-        }
         spec = {
-            "labels": labels(study, cells),
             "criterion": criterion,
             "concept": concept,
             "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
             "lists": list(study.config.criteria[criterion].seed_lists[concept]),
+            "panels": panels,
         }
-        groups = group_by_size(panels, 7.6, lambda panel: heights[panel[0]])  # noqa: B023 (called at once)
-        name = f"seed-lists-{slug(criterion)}-{slug(concept)}"
-        for drawing_name, (page_panels,) in pages(name, groups, 1):
-            yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
+        yield Drawing(f"seed-lists-{slug(criterion)}-{slug(concept)}", spec=spec)
 
 
 def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,19 +148,21 @@ FIGURES = (
     Figure(
         "seed-lists",
         "How a score spreads over lists of words for one concept.",
-        _drawings,
         from_tables(seed_lists),
+        question=SCORES,
+        drawings=_drawings,
         reads=("seed_lists", "scores"),
+        facts=("labels", "level"),
         needs="a criterion with seed_lists",
-        reading="One panel per metric, one row per model, one mark per list. Marks on both sides of "
-        "the dashed line are lists that disagree about which way the bias goes. The numbers on the right are the "
-        "standard deviation of the marks, and the same in standard errors of a single value.",
+        reading="One panel per metric, one row per model, one mark per list with its 95 % interval over words. Marks "
+        "on both sides of the dashed line are lists that disagree about which way the bias goes. The numbers beside "
+        "a row are the standard deviation of its marks, and the same in standard errors of a single value.",
         example=Example(
             "seed_lists",
             "seed-lists-seed-lists-gender-words-with-career-and-family",
             {"metric": ["mac", "rnd", "weat_es"], "concept": "gender words with career and family"},
             _of_career_and_family,
-            shown={"scores": ["value"]},
+            shown={"scores": ["value", "ci_low", "ci_high"]},
         ),
     ),
 )

@@ -14,6 +14,7 @@ from ..results import KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of, labels
 from .frame import Frame, styled
 from .palette import DASHED, in_order, series_mark
+from .questions import WORDS
 from .rows import rows_of
 from .text import BOLD, LONGEST_ROW, NORMAL, fit_text, shorten, unit_label, wrap_text
 from .types.rows import height, rows, width
@@ -177,8 +178,9 @@ FIGURES = (
     Figure(
         "sentiment",
         "Each name's share of what RNSB's classifier takes for negative, model by model.",
-        _drawings,
         _draw,
+        question=WORDS,
+        drawings=_drawings,
         needs="a criterion with RNSB",
         reading="A mark is a name's share of what RNSB's classifier takes for negative, the dashed line an equal "
         "share: marks to its right have more. With all marks on the line RNSB is 0. The accuracy says how well the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ..labels import sic
@@ -52,6 +52,14 @@ def query_label(query: str) -> str:
     """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
     halves = sic(query).replace(" wrt ", "\nwrt ", 1).split("\n")
     return "\n".join(wrap_text(shorten(half, LONGEST_HALF), 42) for half in halves)
+
+
+def shared_half(queries: Sequence[str]) -> tuple[str, list[str]]:
+    """What all queries have before "wrt", and what each has from there on; where that differs, "" and the queries."""
+    names = [sic(query) for query in queries]
+    halves = {name.partition(" wrt ")[0] for name in names}
+    half = halves.pop() if len(halves) == 1 and all(" wrt " in name for name in names) else ""
+    return half, [name.removeprefix(f"{half} ") for name in names]
 
 
 def text_width(text: str, size: float) -> float:

@@ -13,6 +13,7 @@ from .figure import Drawing, Example, Figure, count_range
 from .frame import Frame, styled
 from .methods import method_label, method_labels, removed_share, rows_of_group
 from .palette import DASHED, NO_FILL, Look, colour_map, in_order
+from .questions import DEBIASING
 from .rows import from_tables
 from .text import DAGGER, LONGEST_HEAD, shorten, wrap_text
 from .types.heat import scale
@@ -173,8 +174,9 @@ FIGURES = (
     Figure(
         "trade-off",
         "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
-        _drawings,
         from_tables(trade_off),
+        question=DEBIASING,
+        drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
         reading="A mark is a debias method (its number is in the legend), the diamond the untouched model. To "

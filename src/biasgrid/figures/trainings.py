@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, distinct_sets, pages
-from .frame import MARGIN, PAGE, empty_page, styled
-from .layout import add_panels
-from .palette import DASHED, LESS, MORE, ZEBRA, Look
+from .figure import Drawing, Example, Figure, distinct_sets
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, LESS, MORE, Look
+from .questions import COMPANY
 from .rows import from_tables, rows_of
-from .text import SMALL, text_width
+from .types.rows import height, rows, width
 from .visuals import few_ticks, legend_area, legend_line
 
 if TYPE_CHECKING:
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-ROW = 0.155  # inches
-GAP = 0.18  # inches between panels side by side
-ACROSS, PANELS = 4, 8  # panels side by side, and on a page
 SEED = "seed"
 BAND: Look = {"color": "#CFCFCF", "linewidth": 0}
-INSIDE: Look = {"linestyle": "", "marker": "o", "markersize": 4.2, "color": LESS}
-OUTSIDE: Look = INSIDE | {"color": MORE, "marker": "D", "markersize": 3.8}
-OF_SEED: Look = INSIDE | {"color": "#444444", "markersize": 3.4}
+DOT: Look = {"linestyle": "", "marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.3}
+LOOKS: dict[str, Look] = {
+    "seeds": DOT | {"color": "#444444", "markersize": 3.4},
+    "within what seeds do": DOT | {"color": LESS, "markersize": 4.2},
+    "beyond what seeds do": DOT | {"color": MORE, "marker": "D", "markersize": 3.8},
+}
+OF_SEED, INSIDE, OUTSIDE = LOOKS
 # what a value is called; others are shown with their parameter
 NAMES = {
     "sg": {"0": "CBOW", "1": "skip-gram"},
@@ -73,79 +74,67 @@ def trainings(
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    training_rows = rows_of(table, "trainings", criterion)
-    training_rows = training_rows[
-        (training_rows["training"] == training) & (training_rows["debias"] == "none")
-    ]
-    bands = training_rows.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
+    import pandas as pd
+
+    bands = rows_of(table, "trainings", criterion)
+    bands = bands[(bands["training"] == training) & (bands["debias"] == "none")]
+    bands = bands.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
     is_untouched = (scores["criterion"] == criterion) & (scores["debias"] == "none")
     values = scores[is_untouched].dropna(subset="value").set_index(["metric", "query", "model"])["value"]
-    panels = [panel for panel in panels if tuple(panel[:2]) in bands.index]
-    if not panels or values.empty:
+    drawn = [(metric, query, part) for metric, query, part in panels if (metric, query) in bands.index]
+    if not drawn or values.empty:
         return empty_page(title, "no model has a value.")
-    rows = _rows(models)
-    names = [name for name, *_ in rows]
-    label_width = max(text_width(name, SMALL) for name in names) + 0.08
-    columns = min(ACROSS, len(panels))
-    width = (PAGE[0] - 2 * MARGIN - label_width - (columns - 1) * GAP) / columns
-    heads = {
-        f"{metric} {query}": (f"{labels.get(metric, metric)}{f': {part}' if part else ''}", "")
-        for metric, query, part in panels
-    }
-    figure, axes_of, _ = add_panels(
+    models_of = _rows(models)
+    page = Frame(
         title,
         "A mark is a model, which differs from the base in what stands on the left. The first row has the base and "
         "models that differ from it in the seed alone: that is chance. In the grey band, the value of one more seed "
-        "lies in 95 of 100 cases (prediction interval of a normal distribution).",
-        heads,
-        columns,
-        np.array([min(width, 2.4), len(rows) * ROW]),
-        [
-            ("seeds", legend_line(**OF_SEED)),
-            ("within what seeds do", legend_line(**INSIDE)),
-            ("beyond what seeds do", legend_line(**OUTSIDE)),
-            ("95 % of seeds", legend_area(**BAND)),
-            ("no bias", legend_line(**DASHED)),
-        ],
-        gap=GAP,
-        label_width=label_width,
-        foot=0.3,
+        "lies in 95 of 100 cases (prediction interval of a normal distribution). There are no intervals over words: "
+        "all models are measured by the same words.",
     )
-    for i, (axes, (metric, query, _)) in enumerate(zip(axes_of.values(), panels, strict=True)):
+    heads = {
+        (metric, query): f"{labels.get(metric, metric)}{f': {part}' if part else ''}"
+        for metric, query, part in drawn
+    }
+    names = {name: name for name in models_of}
+    panels_of = page.panels(heads, height(names), labels=width(names), least=1.0)
+    for (metric, query), axes in panels_of.items():
         low, high = bands.loc[(metric, query), ["seeds_low", "seeds_high"]]
         if np.isfinite(low):
             axes.axvspan(low, high, zorder=0.5, **BAND)
-        for index, (_, shade, keys) in enumerate(rows):
-            if shade:
-                axes.axhspan(index - 0.5, index + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-            row_values = [values[metric, query, key] for key in keys if (metric, query, key) in values.index]
-            for value in row_values:
-                is_outside = np.isfinite(low) and not low <= value <= high
-                look = OF_SEED if index == 0 else OUTSIDE if is_outside else INSIDE
-                axes.plot(value, index, **look, markeredgecolor="white", markeredgewidth=0.3, zorder=3)
-            if not row_values:
-                axes.text(0.5, index, "no value", transform=axes.get_yaxis_transform(), ha="center", va="center",
-                          size=SMALL, color="#666666")  # fmt: skip
-        axes.axvline(neutral[metric], **DASHED)
-        axes.set(ylim=(len(rows) - 0.5, -0.5))
-        axes.set_yticks(range(len(rows)), names if i % columns == 0 else [""] * len(rows))
-        axes.tick_params(axis="y", length=0)
+        marks = [
+            (name, _series(name == next(iter(names)), value, low, high), value, "")
+            for name, keys in models_of.items()
+            for value in (values[metric, query, key] for key in keys if (metric, query, key) in values.index)
+        ]
+        known = {name for name, *_ in marks}
+        marks += [(name, INSIDE, np.nan, "no value") for name in names if name not in known]
+        marks = pd.DataFrame(marks, columns=["row", "series", "value", "says"])
+        rows(axes, marks, names, LOOKS, neutral=neutral[metric])
         few_ticks(axes.xaxis, 3)
         axes.margins(x=0.06)
-    return figure
+    return page.done(
+        [
+            *((text, legend_line(**look)) for text, look in LOOKS.items()),
+            ("95 % of seeds", legend_area(**BAND)),
+            ("no bias", legend_line(**DASHED)),
+        ]
+    )
 
 
-def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, bool, list[str]]]:
-    """Name, whether it is shaded, and models of each row: the seeds (or the base alone), then the others."""
+def _series(is_seed: bool, value: float, low: float, high: float) -> str:
+    return OF_SEED if is_seed else OUTSIDE if np.isfinite(low) and not low <= value <= high else INSIDE
+
+
+def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> dict[str, list[str]]:
+    """Name and models of each row: the seeds (or the base alone), then the others."""
     of_seed = [model_values for parameter, model_values in models if parameter == SEED]
     base = of_seed[0] if of_seed else models[0][1][:1]
-    rows = [("seeds" if of_seed else "base", True, [model for model, _ in base])]
-    for i, (parameter, model_values) in enumerate(
-        (p, model_values[1:]) for p, model_values in models if p != SEED
-    ):
-        for model, value in model_values:
+    rows = {"seeds" if of_seed else "base": [model for model, _ in base]}
+    for parameter, model_values in models:
+        for model, value in model_values[1:] if parameter != SEED else ():
             text = value if parameter == "algorithm" else f"{parameter} {value}"
-            rows.append((NAMES.get(parameter, {}).get(value, text), i % 2 == 1, [model]))
+            rows.setdefault(NAMES.get(parameter, {}).get(value, text), []).append(model)
     return rows
 
 
@@ -168,18 +157,15 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             metrics_by_query.setdefault((criterion, key), []).append(metric)
         for (criterion, key), metrics in metrics_by_query.items():
             query = study.queries[key]
-            panels = [panel for metric in metrics for panel in _panels(study, criterion, query, metric)]
             spec = {
-                "labels": {metric: study.labels[metric] for metric in metrics},
                 "criterion": criterion,
-                "title": f"{criterion}: {query.name}, by training of {name}",
+                "title": f"Does training matter more than its seed? {criterion}: {query.name}, {name}",
                 "training": name,
                 "models": models,
                 "neutral": {metric: study.metric(criterion, metric).neutral for metric in metrics},
+                "panels": [panel for metric in metrics for panel in _panels(study, criterion, query, metric)],
             }
-            stem = f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}"
-            for drawing_name, page_panels in pages(stem, panels, PANELS):
-                yield Drawing(drawing_name, spec=spec | {"panels": page_panels})
+            yield Drawing(f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}", spec=spec)
 
 
 def _panels(study: Planned, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
@@ -199,9 +185,11 @@ FIGURES = (
     Figure(
         "trainings",
         "How a score differs between models that were trained with other parameters.",
-        _drawings,
         from_tables(trainings),
+        question=COMPANY,
+        drawings=_drawings,
         reads=("trainings", "scores"),
+        facts=("labels",),
         needs="trainings",
         reading="One panel per metric, one row per model, which differs from the base in what is written on the "
         "left. The first row has models that differ in the seed of training alone. The grey band is what chance "

@@ -63,9 +63,9 @@ def intervals(axes: Axes, low: Any, high: Any, y: Any, look: Look, **options: An
         axes.hlines(y[known], low[known], high[known], color=look["color"], zorder=2, **INTERVAL | options)
 
 
-def in_place_of_mark(axes: Axes, y: float, text: str) -> None:
-    """Why a row has no mark, in words."""
-    axes.text(0.03, y, text, va="center", size=SMALL, color=GREY, transform=axes.get_yaxis_transform())
+def in_place_of_mark(axes: Axes, y: float, text: str, color: str = GREY) -> None:
+    """Why a row has no mark, in words; of several marks of a row in the colour of the one."""
+    axes.text(0.03, y, text, va="center", size=SMALL, color=color, transform=axes.get_yaxis_transform())
 
 
 def beside(axes: Axes, y: float, text: str, **options: Any) -> None:

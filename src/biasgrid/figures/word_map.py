@@ -14,6 +14,7 @@ from .figure import Drawing, Example, Figure, Files, evaluations_of, labels
 from .frame import Frame, styled
 from .methods import method_label
 from .palette import LESS, MORE, NO_FILL, Look
+from .questions import DEBIASING
 from .visuals import legend_mark
 
 if TYPE_CHECKING:
@@ -125,8 +126,9 @@ FIGURES = (
     Figure(
         "word-map",
         "Where the most biased words of a model lie before and after debiasing.",
-        _drawings,
         _draw,
+        question=DEBIASING,
+        drawings=_drawings,
         group="mitigation",
         reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
         "untouched model. Two clouds that stay apart after debiasing can still be told from each "

@@ -92,13 +92,14 @@ def calculate_ranking_correlations(rankings: pd.DataFrame, method: str = "spearm
 
 
 def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Figure:
-    """The values as bars, of this library's look: a figure of matplotlib, with `show()`."""
-    from ...figures.bars import bars
+    """The values as marks, of this library's look: a figure of matplotlib, with `show()`. `by` changes nothing: a row
+    is a query, a mark a model."""
+    from ...figures.scores import scores
 
     metric = metrics.metric(results.attrs.get("metric", "WEAT"))
-    scores = _long(results, "query", "value").assign(metric=metric.name)
+    table = _long(results, "query", "value").assign(metric=metric.name)
     labels, neutral = {metric.name: metric.label}, {metric.name: metric.neutral}
-    return with_show(bars(scores, labels, "Results", neutral, by))
+    return with_show(scores(table, labels, "Results", neutral))
 
 
 def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Figure:

@@ -64,24 +64,20 @@ def make_language_model(
         The files are no language model of a known format.
     """
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
-    source_files = _files(archive)
-    source = model.get("source", {})
-    format = ANSWERS if source.get("type") == ANSWERS else model.get("format") or old_record.get("format")
-    format = format or _format(archive, source_files)
-    format = FORMER.get(format, format)
+    found, source = _files(archive), model.get("source", {})
+    said: Any = ANSWERS if source.get("type") == ANSWERS else model.get("format") or old_record.get("format")
+    format = FORMER.get(said, said) or _format(archive, found)
     if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
     put = shutil.copyfile if "path" in source or source.get("type") in (None, "file") else _link
-    gguf_file = _gguf(archive, source_files) if format == GGUF else None
-    if gguf_file is None:  # checked before there is a folder
-        files, facts = READ[format](archive, source_files)
     with write_aside(folder, "making this model") as scratch:
-        if gguf_file is not None:
+        if format == GGUF:
+            gguf_file = _gguf(archive, found)
             put, format = _link, TRANSFORMERS
-            converted = convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file)
-            files, facts = READ[format](archive, _files(converted))
+            found = _files(convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file))
             old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf_file)}}
+        files, facts = READ[format](archive, found)
         for file, path in files.items():
             (put if keep else reference)(path.resolve(), scratch / file)
         record = {

@@ -49,6 +49,11 @@ class Encoder:
         self.pretrained = pretrained
         self._fast = fast
 
+    @property
+    def computed(self) -> dict[str, Any]:
+        """How vectors are computed: `Pretrained.computed`, and whether `fast`."""
+        return {**self.pretrained.computed, "fast": self._fast}
+
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
     ) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ machine, whatever else is encoded with it.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,17 @@ from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .answers import Answers
+from .blocks import in_blocks, in_saved_blocks
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
 from .formats import ANSWERS, SENTENCE_TRANSFORMERS
 from .functions import open_sentence_transformer
-from .opening import open_pretrained
+from .opening import DEFAULTS, open_pretrained
 from .templates import Templates
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
 VERSION = 2
-BLOCK = 256  # words whose sentences are in memory at a time
+COMPUTED = "computed"  # in model.json: how the encoder computed
 
 
 def encode(
@@ -46,9 +48,9 @@ def encode(
     BiasgridError
         A layer that the encoder does not have, or a sentence that is too long for it.
     """
-    word_vectors, unique_words = {}, list(dict.fromkeys(words))
-    for start in range(0, len(unique_words), BLOCK):
-        sentences_of_words = {word: templates.placed(word) for word in unique_words[start : start + BLOCK]}
+    word_vectors = {}
+    for block in in_blocks(list(dict.fromkeys(words))):
+        sentences_of_words = {word: templates.placed(word) for word in block}
         rows = encoder.encode(
             [sentence for sentences in sentences_of_words.values() for sentence in sentences], pool, layer
         )
@@ -61,36 +63,57 @@ def encode(
     return word_vectors
 
 
-def _open_encoder(source_type: str, archive: Path) -> Encodes:
+def _open_encoder(source_type: str, archive: Path, *, fast: bool = False, **options: str) -> Encodes:
     """The encoder of what a source of this type has fetched."""
     if source_type == ANSWERS:
         return Answers(archive, {})
     folder = archive.parent if archive.is_file() else archive
     if source_type == SENTENCE_TRANSFORMERS:
-        return open_sentence_transformer(folder)
-    return Encoder(open_pretrained(folder))
+        return open_sentence_transformer(folder, **options)
+    return Encoder(open_pretrained(folder, **options), fast=fast)
 
 
 def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
     """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
-    `folder` that were made in the same way are kept, so that a study with more words encodes only the new ones."""
+    `folder` that were made in the same way are kept, so that a study with more words encodes only the new ones, and
+    so are those of a run that was stopped."""
     source = model["source"]
     templates = Templates.of(source["templates"])
-    extra = {CONTEXTS: templates.contexts} if model.get("kind") == KIND else {}
-    words = words_of(model)
-    vectors = _read_former(folder, words, metadata)
+    contexts = model.get("kind") == KIND
+    extra: dict[str, Any] = {CONTEXTS: templates.contexts} if contexts else {}
+    words = list(dict.fromkeys(words_of(model)))
+    # what a run that was stopped had encoded by then
+    partial_store = folder.with_name(f".{folder.name}.unfinished")
+    vectors: dict[str, NDArray[np.float32]] = {}
+    for former in (folder, partial_store):
+        if store := _open_former(former, metadata):
+            vectors |= _vectors_of(store, words)
+            extra |= {key: store.metadata[key] for key in (COMPUTED,) if key in store.metadata}
+
+    def save(store: Path) -> None:
+        encoded_words = [word for word in words if word in vectors]
+        if not encoded_words:
+            raise BiasgridError(f"{name}: the study asks about no word that {source['encoder']['name']} has")
+        with StoreWriter(store, archive) as writer:
+            writer.add(encoded_words, np.array([vectors[word] for word in encoded_words]))
+            record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
+            writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
+
+    def save_partial() -> None:
+        if vectors:  # of these words the encoder may have had no piece
+            save(partial_store)
+
     if new_words := [word for word in words if word not in vectors]:
-        encoder = _open_encoder(source["encoder"]["source"]["type"], archive)
-        vectors |= encode(encoder, new_words, templates, source["pool"], source["layer"], bool(extra))
-    encoded_words = [word for word in dict.fromkeys(words) if word in vectors]
-    if not encoded_words:
-        raise BiasgridError(f"{name}: the study asks about no word that {source['encoder']['name']} has")
-    with StoreWriter(folder, archive) as writer:
-        writer.add(encoded_words, np.array([vectors[word] for word in encoded_words]))
-        record = {"name": name, "label": name, "note": "", "format": "encoded", "vocab_prefix": ""}
-        writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
+        options = {option: source[option] for option in DEFAULTS if option in source}
+        encoder = _open_encoder(source["encoder"]["source"]["type"], archive, **options)
+        if isinstance(encoder, Encoder):
+            extra[COMPUTED] = encoder.computed
+        for block in in_saved_blocks(new_words, name, save_partial):
+            vectors.update(encode(encoder, block, templates, source["pool"], source["layer"], contexts))
+    save(folder)
+    shutil.rmtree(partial_store, ignore_errors=True)
 
 
 def words_of(model: Mapping[str, Any]) -> list[str]:
@@ -99,10 +122,8 @@ def words_of(model: Mapping[str, Any]) -> list[str]:
     return [*model["encodes"], *frequent]
 
 
-def _read_former(
-    folder: Path, words: Sequence[str], metadata: Mapping[str, Any]
-) -> dict[str, NDArray[np.float32]]:
-    """The vectors that the store in the folder has of these words, if it was made in the same way."""
+def _open_former(folder: Path, metadata: Mapping[str, Any]) -> EmbeddingStore | None:
+    """The store in the folder, if it was made in the same way."""
 
     def recipe(record: Mapping[str, Any]) -> Any:
         source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
@@ -114,10 +135,13 @@ def _read_former(
 
     try:
         store = EmbeddingStore.open(folder)
-        if recipe(store.metadata) != recipe(metadata):
-            return {}
+        return store if recipe(store.metadata) == recipe(metadata) else None
     except (BiasgridError, LookupError, AttributeError, TypeError):
-        return {}
+        return None
+
+
+def _vectors_of(store: EmbeddingStore, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    """The vectors that a store has of these words."""
     rows = store.rows(words)
     stored_words = [word for word, row in zip(words, rows, strict=True) if row >= 0]
     vectors = store.take(stored_words, rows[rows >= 0]).astype(np.float32)

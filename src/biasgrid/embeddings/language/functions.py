@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, quote
 from ...extras import require_for
+from .blocks import in_blocks
 from .encoder import SENTENCE
 from .formats import SENTENCE_TRANSFORMERS
 from .opening import choose_device, one_line, quiet
 from .sentence import Sentence
 from .templates import PlacedWord
 from .threads import one_thread
-
-BLOCK = 256  # texts that are given at a time
 
 
 @runtime_checkable
@@ -77,7 +76,7 @@ class FunctionScores:
 
     def _values(self, function: Callable[[list[Any]], Any], asked: list[Any]) -> NDArray[np.float64]:
         values = np.empty(0)
-        for block in _blocks(asked):
+        for block in in_blocks(asked):
             found = _array(function(block), self.name, "log-likelihoods")
             if found.shape != (len(block),):
                 raise InputError(
@@ -122,7 +121,7 @@ class FunctionEncoder:
         if pool != SENTENCE or layer != -1:
             raise InputError(f"{self.name}: makes one vector of a text: pool is 'sentence', and layer -1")
         vectors: list[NDArray[np.float64]] = []
-        for block in _blocks([sentence.text for sentence in sentences]):
+        for block in in_blocks([sentence.text for sentence in sentences]):
             found = _array(self._encode(block), self.name, "vectors")
             if found.ndim != 2 or len(found) != len(block) or not found.shape[1]:
                 raise InputError(
@@ -178,11 +177,6 @@ def _parameters(function: Callable[..., Any]) -> set[str]:
         return set(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # of compiled code
         return set()
-
-
-def _blocks(values: list[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(values), BLOCK):
-        yield values[start : start + BLOCK]
 
 
 def _array(found: Any, name: str, what: str) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Models in .gguf files, which are dear to read: each is converted once, into a folder of transformers' files.
 
-What such a file has and transformers does not know it leaves out, and says nothing: biases of a Llama, factors of its
-positions, a way to part words. So what it made is held against the file.
+What such a file has and transformers does not know it leaves out, and says nothing: biases, factors of positions, a
+way to part words. So what it made is held against the file.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def convert(file: Path, folder: Path) -> Path:
         read from such files.
     """
     require_for(GGUF, purpose=f"a language model ({file.name})")
+    import gguf
     import torch
     import transformers
 
@@ -46,15 +47,17 @@ def convert(file: Path, folder: Path) -> Path:
         config = transformers.AutoConfig.from_pretrained(alone.path, **place)
         if config.num_hidden_layers > MOST_LAYERS:
             raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
+        reader = gguf.GGUFReader(file)
+        _take_biases(reader, config)
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone.path, **place)
         opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
-            alone.path, dtype=torch.float32, output_loading_info=True, **place
+            alone.path, config=config, dtype=torch.float32, output_loading_info=True, **place
         )
         model, found = opened
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
-        _check_all_read(file, model)
-        _take_factors(file, model.config)
+        _check_all_read(file, reader, model)
+        _take_factors(reader, model.config)
         # it refuses to save what it calls quantised, though its weights are float32 by now
         model.hf_quantizer = None
         model.is_quantized = False
@@ -65,12 +68,18 @@ def convert(file: Path, folder: Path) -> Path:
     return folder
 
 
-def _take_factors(file: Path, config: Any) -> None:
+def _take_biases(reader: Any, config: Any) -> None:
+    """Whether a Llama has biases, which transformers looks for only if its configuration says so."""
+    names = {tensor.name for tensor in reader.tensors}
+    for option, name in (("attention_bias", "blk.0.attn_q.bias"), ("mlp_bias", "blk.0.ffn_gate.bias")):
+        if hasattr(config, option) and name in names:
+            setattr(config, option, True)
+
+
+def _take_factors(reader: Any, config: Any) -> None:
     """The factors by which the frequencies of positions are divided (Llama 3.1 and later), which transformers leaves
     out: they are what it calls longrope, the same for long texts and for short ones."""
-    import gguf
-
-    for tensor in gguf.GGUFReader(file).tensors:
+    for tensor in reader.tensors:
         if tensor.name == FACTORS:
             factors = tensor.data.astype(float).ravel().tolist()
             config.rope_parameters = {
@@ -84,11 +93,8 @@ def _take_factors(file: Path, config: Any) -> None:
             }
 
 
-def _check_all_read(file: Path, model: Any) -> None:
+def _check_all_read(file: Path, reader: Any, model: Any) -> None:
     """Raises BiasgridError where the model is not all that is in the file."""
-    import gguf
-
-    reader = gguf.GGUFReader(file)
 
     def said(key: str) -> Any:
         entry = reader.get_field(key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from .pretrained import Pretrained
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "bfloat16", "float16")
+# how a network computes, where nobody says it
+DEFAULTS = {"device": "auto", "dtype": "float32", "fast": False}
 PROBE = "The Nurse's HATS: naïve café, 12th of May; Ünal ß 日本 don't"
 
 
@@ -156,6 +158,15 @@ def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise InputError(f"{name}: {unknown_name('value', value, allowed)}")
     return str(value)
+
+
+def refuse_options(options: Mapping[str, Any], what: str, allowed: Collection[str] = ()) -> None:
+    """Raises InputError for an option of `DEFAULTS` that is given, and would do nothing."""
+    for name, value in options.items():
+        if value != DEFAULTS[name] and name not in allowed:
+            raise InputError(
+                f"{name}: is not for {what}, but for a network that transformers reads; leave it out"
+            )
 
 
 @contextmanager

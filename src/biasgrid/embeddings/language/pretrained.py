@@ -76,12 +76,9 @@ class Pretrained:
 
     @cached_property
     def computed(self) -> dict[str, Any]:
-        """How it computes: where, and in which numbers; of a causal model the piece that its texts begin with."""
-        first = (
-            {"begins_with": self.tokenizer.convert_ids_to_tokens(self.first)} if self.kind == CAUSAL else {}
-        )
+        """How it computes: where, and in which numbers."""
         dtype = str(next(self.model.parameters()).dtype).removeprefix("torch.")
-        return {"device": self.device.type, "dtype": dtype, **first}
+        return {"device": self.device.type, "dtype": dtype}
 
     @cached_property
     def positions(self) -> int:

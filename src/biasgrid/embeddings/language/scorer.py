@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .architectures import CAUSAL
 from .batches import Batch, Row, in_batches
 from .pretrained import Pretrained
 
@@ -31,8 +32,15 @@ class Scorer:
 
     @property
     def computed(self) -> dict[str, Any]:
-        """How scores are computed: `Pretrained.computed`, and whether `fast`."""
-        return {**self.pretrained.computed, "fast": self._fast}
+        """How scores are computed: `Pretrained.computed`, of a causal model the piece that its texts begin with, and
+        whether `fast`."""
+        model = self.pretrained
+        begins = (
+            {"begins_with": model.tokenizer.convert_ids_to_tokens(model.first)}
+            if model.kind == CAUSAL
+            else {}
+        )
+        return {**model.computed, **begins, "fast": self._fast}
 
     def predict(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
         """The log-probability of each row's labels at its places: float64 (places, ...) of each."""

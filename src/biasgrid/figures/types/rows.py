@@ -19,7 +19,7 @@ LANE = 0.07  # inches between two marks of a row
 LINE = 0.115  # inches of a line of a row's name
 
 
-def height(names: Mapping[Any, str], lanes: int = 1) -> float:
+def height(names: Mapping[Any, str], lanes: float = 1) -> float:
     """Inches of rows of these names, with so many marks one below the other in each."""
     lines = max(map(line_count, names.values()))
     return len(names) * max(lines * LINE + 0.05, lanes * LANE + 0.05)

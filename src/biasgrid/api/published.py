@@ -1,0 +1,177 @@
+"""Numbers that papers printed, from the files that come with biasgrid, and their figures: `published`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import metrics
+from ..comparison.published import PUBLISHED, read
+from ..errors import BiasgridError, unknown_name
+from ..figures.rows import OVERALL
+from ..figures.text import published_label
+from ..resources import resource
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from .grid_frames import Grid
+
+# kind of figure -> the quantity that it shows
+KINDS = {"rankings": "rank", "rankings-by-criterion": "rank", "correlations": "correlation"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a paper printed: `published` makes it.
+
+    Attributes
+    ----------
+    name
+        As `published` was given it.
+    files
+        The files of its numbers, which `Grid.compare` takes as well.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per number; data/published/README.md has the columns."""
+        return read(self.files)[PUBLISHED]
+
+    def plot(
+        self, kind: str = "rankings", *, beside: Grid | None = None, path: Path | str | None = None
+    ) -> Figure:
+        """A figure of the printed ranks, or of the printed correlations between metrics, as a grid has it.
+
+        Parameters
+        ----------
+        kind
+            "rankings", "rankings-by-criterion" or "correlations".
+        beside
+            A grid or study that ranks the paper's models: its numbers have panels of their own.
+        path
+            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        BiasgridError
+            For an unknown kind, a paper that printed no such numbers, and a grid of other models.
+
+        Examples
+        --------
+        >>> import biasgrid as bg
+        >>> figure = bg.published("case_study").plot("correlations")
+        """
+        from .drawings import check_path, with_show, write
+
+        if kind not in KINDS:
+            raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
+        check_path(path)
+        if beside is None:
+            table, labels = self.frame, {}
+        else:
+            table, labels = beside.compare(self.files), beside.study.labels
+        if not (table["quantity"] == KINDS[kind]).any():
+            what = f"{self.name} has no printed {KINDS[kind]}"
+            raise BiasgridError(f"plot: {what}" + " of just the models beside it" * (beside is not None))
+        figure = with_show(draw(table, kind, labels))
+        if path is not None:
+            write(figure, Path(path))
+        return figure
+
+
+def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
+    """The figure of printed numbers; where they are compared (the table has `ours`), with ours in panels beside."""
+    import pandas as pd
+
+    from ..figures.correlations import correlations
+    from ..figures.rankings import rankings_by_criterion
+
+    labels = {key: metric.label for key, metric in metrics.REGISTRY.items()} | dict(labels)
+    labels |= {model: published_label(model, labels) for model in table["model"].unique()}
+    says = [f"Printed in: {source}." for source in table["source"].unique()]
+    if kind == "rankings":
+        table = table[table["criterion"] == OVERALL]
+    is_compared = "ours" in table
+    sides = [table.assign(number=table["published"])]
+    if is_compared:
+        sides = [
+            table.assign(criterion=table["criterion"] + f", {side}", number=table[column])
+            for side, column in (("ours", "ours"), ("printed", "published"))
+        ]
+    table = pd.concat(sides).astype({"number": float})
+    ranks = _ranks(table)
+    if kind != "correlations":
+        return rankings_by_criterion(ranks, labels, subtitle=says)
+    of_models = None if ranks.empty else ranks
+    coefficients, line = _coefficients(table), 2 if is_compared else 0
+    return correlations(coefficients, labels, rankings=of_models, subtitle=says, line=line)
+
+
+def _ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """Printed ranks as the table `rankings` has them."""
+    ranks = table[table["quantity"] == "rank"]
+    return ranks[["criterion", "metric", "model"]].assign(debias="none", rank=ranks["number"], cells_nan=0)
+
+
+def _coefficients(table: pd.DataFrame) -> pd.DataFrame:
+    """Printed correlations as the table `correlations` has them: both halves, and the diagonal."""
+    import pandas as pd
+
+    pairs = table[table["quantity"] == "correlation"]
+    ends = pairs["metric"].str.split("~", expand=True)
+    half = pd.DataFrame(
+        {
+            "criterion": pairs["criterion"],
+            "metric_a": ends[0],
+            "metric_b": ends[1],
+            "correlation": pairs["number"],
+        }
+    )
+    other = half.rename(columns={"metric_a": "metric_b", "metric_b": "metric_a"})
+    both = pd.concat([half, other])
+    diagonal = both.assign(metric_b=both["metric_a"], correlation=1.0).drop_duplicates()
+    return pd.concat([both, diagonal]).assign(method="spearman")
+
+
+def published(name: str) -> Published:
+    """What a paper printed, from the files that come with biasgrid (data/published/README.md).
+
+    Parameters
+    ----------
+    name
+        A file's name less its ending, such as "case_study": with it come the files whose names begin with it
+        (case_study_ranks, case_study_correlations).
+
+    Returns
+    -------
+    Published
+        Its numbers as a `frame`, and `plot`.
+
+    Raises
+    ------
+    BiasgridError
+        For a name that no file has.
+
+    Examples
+    --------
+    >>> import biasgrid as bg
+    >>> paper = bg.published("case_study")
+    >>> (paper.frame["quantity"] == "rank").sum()
+    112
+    """
+    files = {file.stem: file for file in sorted(resource("data/published").glob("*.csv"))}
+    if name not in files:
+        raise BiasgridError(unknown_name("paper", name, files))
+    parts = (file for stem, file in files.items() if stem == name or stem.startswith(f"{name}_"))
+    return Published(name, tuple(parts))

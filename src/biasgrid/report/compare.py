@@ -1,0 +1,385 @@
+"""Two studies compared: a frame of each table's rows that differ, matched by key, and of what else differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from .. import tables
+from ..api.study import CONFIG, FinishedStudy
+from ..config import load
+from ..errors import BiasgridError
+from ..inference import significance
+from ..numbers import NOISE
+from ..query import Query
+from ..records import read_model
+from ..results import KEYS
+from ..tables.inputs import FACTS
+from ..validation import to_record
+from ..verdicts.evidence import ALL
+from ..verdicts.least_biased import Answer, answers, decisions
+from ..versions import count_versions
+
+TOLERANCE = 1e-12  # numbers whose relative difference is smaller are the same
+ROUNDING = 1e-9  # one that is smaller is that of another processor or library
+STATE = ["criterion", "metric", "model", "debias"]
+PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
+P_VALUES = [name for test in significance.tests() for name in (test.column, test.adjusted)]
+UNCERTAINTY = [*P_VALUES, "ci_low", "ci_high", "words_used", "words_lost"]
+# table -> its key, and the columns that are compared
+COLUMNS: dict[str, tuple[list[str], list[str]]] = {
+    "scores": (KEYS, ["value", "status", "evidence", *UNCERTAINTY]),
+    "aggregates": ([*STATE, "aggregation"], ["evidence"]),
+    "rankings": (STATE, ["value", "rank"]),
+    "pairs": (PAIR, ["difference", "p_adjusted"]),
+    "comparison": (
+        ["source", "table", "criterion", "metric", "model", "quantity"],
+        ["published", "ours", "verdict"],
+    ),
+}
+# what `verdicts.least_biased` reads, too
+ANSWERED = {
+    "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of", "reason"],
+    "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of", "reason", "holds_for"],
+}
+# columns that tables once did not have: without them, they are not compared
+LATER = {"evidence", *P_VALUES[2:]}
+ABSENT = object()  # a key that a config does not have
+NEW_VALUE, LOST_VALUE, LAST_DIGITS = "has a value now", "lost its value", "rounding"
+HEAD = 8192  # bytes of a cell, whose versions stand before its results
+
+Frames = dict[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two studies.
+
+    tables    by name; those of `COLUMNS` that it has, with the columns that are compared
+    config    with its defaults
+    queries   by key
+    vectors   model -> its file's name -> checksum
+    versions  library -> the versions that measured its scores
+    metrics   their keys, in the order of the study
+    level     of the comparison of pairs
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    config: Mapping[str, Any]
+    queries: Mapping[str, Query]
+    vectors: Mapping[str, Mapping[str, str]]
+    versions: Mapping[str, str]
+    metrics: Sequence[str]
+    level: float
+
+
+def side_of(study: FinishedStudy) -> Side:
+    """What of a study is compared, from its files.
+
+    Raises BiasgridError for a study without scores, and for a damaged table.
+    """
+    if not study.paths.table_file("scores").is_file():
+        raise BiasgridError(f"{study.folder}: not a finished study: it has no scores.csv; run it again")
+    config = to_record(study.config)
+    # paths as the study's file has them; in `study.config` they are relative to the working directory
+    raw = load.read(study.folder / CONFIG)
+    config |= {key: raw[key] for key in ("published", "computed") if key in raw}
+    config["criteria"] = {
+        name: {**entry, "ratings": raw["criteria"][name]["ratings"]} if "ratings" in entry else entry
+        for name, entry in config["criteria"].items()
+    }
+    files = {model: study.paths.model_file(model) for model in study.models}
+    return Side(
+        tables={name: _read(study, name) for name in COLUMNS if study.paths.table_file(name).is_file()},
+        config=config,
+        queries=study.queries,
+        vectors={m: read_model(file).get("sha256", {}) for m, file in files.items() if file.is_file()},
+        versions=_versions(study),
+        metrics=list(dict.fromkeys(key for name in config["criteria"] for key in study.metrics(name))),
+        level=FACTS["level"](study),
+    )
+
+
+def _read(study: FinishedStudy, name: str) -> pd.DataFrame:
+    """A table's columns that are compared, checked. Those that older code did not make may be missing."""
+    file, table = study.paths.table_file(name), tables.REGISTRY[name]
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        header = set(lines.readline().rstrip("\r\n").split(","))
+    key, compared = COLUMNS[name]
+    needed = {*key, *compared} - LATER
+    optional = header & {*compared, *ANSWERED.get(name, ())}
+    columns = tuple(column for column in table.columns if column.name in needed | optional)
+    read = replace(table, columns=columns).read(file, absent=True)
+    return read[[column.name for column in columns]]
+
+
+def _versions(study: FinishedStudy) -> dict[str, str]:
+    """Library -> the versions that measured the study's cells, from the beginning of each cell's file."""
+    records = []
+    for cell in study.grid.cells.values():
+        if (file := study.paths.cell_file(cell)).is_file():
+            with file.open("rb") as lines:
+                match = re.search(rb'"versions": ?\{([^{}]*)\}', lines.read(HEAD))
+            texts = re.findall(r'"([^"]*)": ?"([^"]*)"', match[1].decode(errors="replace")) if match else []
+            records.append({"versions": dict(texts)})
+    return {library: ", ".join(sorted(counts)) for library, counts in count_versions(records).items()}
+
+
+def compare(a: Side, b: Side) -> Frames:
+    """What differs between two studies.
+
+    Returns
+    -------
+    dict of DataFrame
+        Rows that differ, of values in the first study (<column>_a) and in the second (<column>_b):
+
+        - least_biased: criteria and metrics of which another model comes first, or whether that is decided
+        - pairs: of models, decided in another way (-1: the first is the less biased, 1: the second, 0: neither)
+        - aggregates, evidence: aggregates, and scores, whose evidence is another
+        - verdicts: published numbers with another verdict
+        - ranks: other ranks among the states that both studies rank
+        - rank_shifts: ranks that differ only because of other states beside them, or of ties
+        - scores: scores with another value or status, the largest change first
+        - uncertainty: all other scores with another p-value, interval or number of words
+        - metrics: how many scores changed in which way, by metric
+        - only_in_one, lone_scores: names that one study has, and how many scores
+        - config, words, vectors, versions: what went in
+        - in_both: how many rows are in both, by table
+        - lacking: tables that one study lacks, or has without the column `evidence`
+    """
+    rows = {name: _merge(a.tables.get(name), b.tables.get(name), name) for name in COLUMNS}
+    lone = rows["scores"][rows["scores"]["side"] != "both"]
+    shared = {name: part[part["side"] == "both"].drop(columns="side") for name, part in rows.items()}
+    scores, aggregates, published = (shared[name] for name in ("scores", "aggregates", "comparison"))
+    changed = differs(scores, "value", "status")
+    answered = _answers(a, b)
+    frames = {
+        "least_biased": answered[answered["changed"].astype(bool)].drop(columns="changed"),
+        "pairs": _pairs(shared["pairs"], a.level, b.level),
+        "aggregates": aggregates[differs(aggregates, "evidence")],
+        "evidence": scores[differs(scores, "evidence")],
+        "verdicts": published[differs(published, "verdict")],
+        **_ranks(shared["rankings"]),
+        "scores": _scores(scores[changed]),
+        "uncertainty": _by_size(scores[~changed & differs(scores, *UNCERTAINTY)], "p_adjusted"),
+        "only_in_one": _frame("what a b", _names(a.tables["scores"], b.tables["scores"])),
+        "lone_scores": lone.groupby(["criterion", "metric", "side"]).size().reset_index(name="scores"),
+        "config": _frame("key a b", differences(a.config, b.config)),
+        "words": _frame("query set gone came", _words(a.queries, b.queries)),
+        "vectors": _frame("model file", _vectors(a.vectors, b.vectors)),
+        "versions": _frame(
+            "library a b", differences(a.versions, b.versions) if a.versions and b.versions else ()
+        ),
+        "lacking": _frame("table study what", _lacking(a, b)),
+        "in_both": pd.DataFrame(
+            {name: [len(part)] for name, part in (shared | {"least_biased": answered}).items()}
+        ),
+    }
+    return frames | {"metrics": _by_metric(scores, frames)}
+
+
+def _merge(a: pd.DataFrame | None, b: pd.DataFrame | None, name: str) -> pd.DataFrame:
+    """The rows of both tables, matched by key: columns <name>_a and <name>_b, and `side`: "both", "a" or "b"."""
+    key, compared = COLUMNS[name]
+    texts = {column.name for column in tables.REGISTRY[name].columns if column.dtype == "text"}
+    types = {column: "str" if column in texts else "float64" for column in (*key, *compared)}
+    # a column that one of the tables lacks is not compared
+    common = [column for column in compared if all(t is None or column in t for t in (a, b))]
+    parts = []
+    for table in (a, b):
+        part = pd.DataFrame(columns=[*key, *common]) if table is None else table[[*key, *common]]
+        part = part.assign(**{c: "" if c in texts else np.nan for c in compared if c not in common})
+        part = part.astype(types)
+        part = _in_order(part) if name == "pairs" else part
+        # rows of one key, which no study should have, are matched in their order
+        parts.append(part.assign(nth=part.groupby(key).cumcount()))
+    rows = parts[0].merge(parts[1], on=[*key, "nth"], how="outer", suffixes=("_a", "_b"), indicator="side")
+    sides = rows["side"].map({"both": "both", "left_only": "a", "right_only": "b"}).astype(str)
+    return rows.drop(columns="nth").assign(side=sides)
+
+
+def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs, each with its states in the order of their keys: another study may have another order."""
+    turned = pairs["model_a"] + "\0" + pairs["debias_a"] > pairs["model_b"] + "\0" + pairs["debias_b"]
+    names = {"model_a": "model_b", "model_b": "model_a", "debias_a": "debias_b", "debias_b": "debias_a"}
+    others = pairs[turned].rename(columns=names)
+    others["difference"] = -others["difference"]
+    return pd.concat([pairs[~turned], others])
+
+
+def differs(rows: pd.DataFrame, *columns: str) -> np.ndarray:
+    """Which rows differ in any of the columns: numbers by more than `TOLERANCE`, texts at all."""
+    result = np.zeros(len(rows), dtype=bool)
+    for column in columns:
+        a, b = rows[f"{column}_a"], rows[f"{column}_b"]
+        if pd.api.types.is_numeric_dtype(a):
+            result |= ~np.isclose(a, b, rtol=TOLERANCE, atol=NOISE, equal_nan=True)
+        else:
+            result |= (a != b).to_numpy()
+    return result
+
+
+def _by_size(rows: pd.DataFrame, column: str, na_position: Literal["first", "last"] = "last") -> pd.DataFrame:
+    """Rows by the size of a column's difference, the largest first."""
+    sizes = (rows[f"{column}_b"] - rows[f"{column}_a"]).abs()
+    return rows.loc[sizes.sort_values(ascending=False, na_position=na_position, kind="stable").index]
+
+
+def _scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Scores whose value or status changed: those that gained or lost their value, then by `share`, the difference as
+    a share of the way to the end of the interval: above 1, the new value is outside."""
+    before, after, low, high = (rows[name] for name in ("value_a", "value_b", "ci_low_a", "ci_high_a"))
+    difference = after - before
+    room = np.where(difference > 0, high - before, before - low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(difference == 0, 0 * room, difference.abs() / np.maximum(room, 0))
+    largest = np.maximum(before.abs(), after.abs())
+    is_rounding = (difference != 0) & (difference.abs() <= ROUNDING * largest)
+    gained, lost = before.isna() & after.notna(), before.notna() & after.isna()
+    kind = np.select([gained, lost, is_rounding], [NEW_VALUE, LOST_VALUE, LAST_DIGITS], "")
+    rows = rows.assign(difference=difference, share=share, kind=kind)
+    order = rows.assign(place=~(gained | lost), size=-difference.abs(), share=-rows["share"])
+    return rows.loc[order.sort_values(["place", "share", "size"], kind="stable").index]
+
+
+def _by_metric(scores: pd.DataFrame, frames: Frames) -> pd.DataFrame:
+    """Per metric whose scores changed: how many are in both studies, and how many changed in which way."""
+    changed, evidence = frames["scores"], frames["evidence"]
+    parts = {
+        "in_both": scores,
+        "changed": changed,
+        "rounding": changed[changed["kind"] == LAST_DIGITS],
+        "outside_interval": changed[changed["share"] > 1],
+        "values_gained": changed[changed["kind"] == NEW_VALUE],
+        "values_lost": changed[changed["kind"] == LOST_VALUE],
+        "evidence_changed": evidence,
+        "full_marks_gained": evidence[evidence["evidence_b"] == ALL],
+        "full_marks_lost": evidence[evidence["evidence_a"] == ALL],
+        "same_but_other_uncertainty": frames["uncertainty"],
+    }
+    counts = pd.DataFrame({name: part["metric"].value_counts() for name, part in parts.items()})
+    counts = counts.fillna(0).astype(int).rename_axis("metric").reset_index()
+    return counts[counts[[*parts][1:]].any(axis=1)]
+
+
+def _ranks(rows: pd.DataFrame) -> Frames:
+    """Ranks that changed among the states that both studies rank, and other ranks that differ."""
+    has_ranks = rows["rank_a"].notna() & rows["rank_b"].notna()
+    among = rows[has_ranks].groupby(["criterion", "metric"])[["rank_a", "rank_b"]].rank()
+    rows = rows.assign(among_a=among["rank_a"], among_b=among["rank_b"])
+    has_one = rows["rank_a"].notna() != rows["rank_b"].notna()
+    moved = has_one | (has_ranks & (rows["among_a"] != rows["among_b"]))
+    shifted = has_ranks & ~moved & (rows["rank_a"] != rows["rank_b"])
+    return {"ranks": _by_size(rows[moved], "among", "first"), "rank_shifts": rows[shifted]}
+
+
+def _pairs(rows: pd.DataFrame, *levels: float) -> pd.DataFrame:
+    """Pairs whose decision was reversed, lost or gained."""
+    before, after = (
+        decisions(rows[f"difference_{side}"].to_numpy(), rows[f"p_adjusted_{side}"].to_numpy(), 1 - level)
+        for side, level in zip("ab", levels, strict=True)
+    )
+    change = np.select([before == after, before == 0, after == 0], ["", "gained", "lost"], "reversed")
+    rows = rows.assign(change=change, less_biased_a=before, less_biased_b=after)[change != ""]
+    return rows.sort_values("change", key=lambda kind: -kind.str.len(), kind="stable")
+
+
+def _frame(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=columns.split(), dtype=object)
+
+
+def _answers(a: Side, b: Side) -> pd.DataFrame:
+    """Which models are the least biased in each study, and whether that is decided, by criterion and metric."""
+    first, second = (_answers_of(side) for side in (a, b))
+    rows = []
+    for place in sorted(first.keys() & second.keys()):
+        both = first[place], second[place]
+        models = [sorted({state.model for state in answer.first}) for answer in both]
+        decided = [answer.is_decided if answer.has_test else None for answer in both]
+        changed = models[0] != models[1] or (None not in decided and decided[0] != decided[1])
+        rows.append((*place, *models, *decided, changed))
+    return _frame("criterion metric first_a first_b decided_a decided_b changed", rows)
+
+
+def _answers_of(side: Side) -> dict[tuple[str, str], Answer]:
+    """Nothing where the tables are of an earlier version, which compared models in another way."""
+    of_study = {name: side.tables[name] for name in ANSWERED if name in side.tables}
+    if "pairs" in of_study:  # of older code, it does not say what a comparison holds for
+        of_study["pairs"] = pd.DataFrame({"holds_for": "", **of_study["pairs"]})
+    is_complete = all({*ANSWERED[name]} <= {*table} for name, table in of_study.items())
+    if not is_complete or "rankings" not in of_study or of_study["rankings"].empty:
+        return {}
+    draws = side.config.get("inference", {}).get("bootstrap", {}).get("draws", 0)
+    found = answers(of_study["rankings"], of_study.get("pairs"), side.metrics, side.level, draws)
+    return {(answer.criterion, answer.metric): answer for answer in found}
+
+
+def _lacking(a: Side, b: Side) -> Iterator[tuple[str, str, str]]:
+    """Table, study, and what it lacks there: the table, which the other study has, or the column `evidence`."""
+    for name, (_, compared) in COLUMNS.items():
+        for letter, side, other in (("a", a, b), ("b", b, a)):
+            table = side.tables.get(name)
+            if table is None and name in other.tables:
+                yield name, letter, "table"
+            elif table is not None and "evidence" in compared and "evidence" not in table:
+                yield name, letter, "evidence"
+
+
+def _names(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[tuple[str, list[str], list[str]]]:
+    """What of the scores is in one study alone: kind, names in the first, names in the second."""
+    kinds = ("criteria", "queries", "metrics", "models", "debias methods")
+    for column, kind in zip(KEYS, kinds, strict=True):
+        first, second = a[column].unique(), b[column].unique()
+        if {*first} != {*second}:
+            yield kind, _without(first, second), _without(second, first)
+
+
+def _without(entries: Iterable[Any], others: Iterable[Any]) -> list[Any]:
+    others = set(others)
+    return [entry for entry in entries if entry not in others]
+
+
+def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The keys of two nested mappings whose values differ: key, value in the first, in the second. What is not there
+    is `ABSENT`; of two lists of texts or numbers, what the other lacks."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        for name in dict.fromkeys([*a, *b]):
+            inner = f"{key}.{name}" if key else str(name)
+            yield from differences(a.get(name, ABSENT), b.get(name, ABSENT), inner)
+    elif a != b or type(a) is not type(b):
+        lists = isinstance(a, list) and isinstance(b, list)
+        if lists and not any(isinstance(entry, (list, dict)) for entry in (*a, *b)):
+            entries_in_one = _without(a, b), _without(b, a)
+            yield (key, *entries_in_one) if any(entries_in_one) else (key, a, b)
+        else:
+            yield key, a, b
+
+
+def _words(a: Mapping[str, Query], b: Mapping[str, Query]) -> list[tuple[str, str, list[str], list[str]]]:
+    """Sets of the queries of both whose words differ: query, set, words of `a` only, words of `b` only."""
+    first, second = (
+        {
+            (query, part.name): list(part.words)
+            for query in a
+            if query in b
+            for part in (*side[query].target_sets, *side[query].attribute_sets)
+        }
+        for side in (a, b)
+    )
+    words = {place: (first.get(place, []), second.get(place, [])) for place in first | second}
+    return [(*place, _without(x, y), _without(y, x)) for place, (x, y) in words.items() if x != y]
+
+
+def _vectors(
+    a: Mapping[str, Mapping[str, str]], b: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Models of both, and which of their files have another checksum."""
+    for model in (model for model in a if model in b):
+        for name in sorted({*a[model], *b[model]}):
+            if a[model].get(name) != b[model].get(name):
+                yield model, name
