@@ -13,7 +13,7 @@ from conftest import ROOT, grid_config, write_text_model
 from in_process import make_all
 from loopback import refused
 from test_registry import TOY
-from test_toys import CONFIG, TOYS
+from test_toys import CONFIG, TEMPLATE, TOYS
 
 import biasgrid as bg
 from biasgrid.cli import main
@@ -89,6 +89,7 @@ def results(tmp_path_factory):
         plugins.mkdir(parents=True)
         for name, text in {**TOYS, "figure": FIGURE}.items():
             (plugins / f"{name}.py").write_text(text + PAYLOAD)
+        (plugins / "section.html").write_text(TEMPLATE)
         config = CONFIG | {"plugins": [str(plugins)], "figures": ["sizes"], "embeddings": "stores"}
         Path("config.yaml").write_text(yaml.safe_dump(config))
         study = Study.read("config.yaml")

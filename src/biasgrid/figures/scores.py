@@ -283,7 +283,7 @@ FIGURES = (
         example=Example(
             "embedded",
             "scores-gender",
-            {"criterion": "Gender", "metric": ["mac", "weat", "weat_es"]},
+            {"criterion": "Gender", "metric": ["mac", "weat"]},
             shown={"scores": ["value"]},
         ),
     ),
