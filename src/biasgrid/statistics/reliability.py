@@ -202,7 +202,7 @@ def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndar
     Spearman. Correlation calculated from faulty data. British Journal of Psychology 3, 1910; Brown, same volume.
     """
     r = np.asarray(reliability, dtype=float)
-    return np.asarray(_ratio(times * r, 1 + (times - 1) * r))
+    return _ratio(times * r, 1 + (times - 1) * r)
 
 
 def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
@@ -385,7 +385,7 @@ def disattenuated(r: float, first: float, second: float = 1.0) -> float:
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.asarray(denominator) == 0, math.nan, np.asarray(numerator) / denominator)
+        return np.where(np.asarray(denominator) == 0, math.nan, np.asarray(numerator) / denominator)[()]
 
 
 def _quantiles(first: float, second: float, level: float) -> tuple[float, float]:

@@ -1,0 +1,212 @@
+"""The table of reliability: would other words turn a score, are words ordered reliably, do metrics agree on them?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
+from ..results import KEYS, results
+from ..statistics.reliability import icc_consistency
+from ..validation import to_record
+from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, VERDICTS, card, of_interval, of_share
+from .inputs import sample_files
+from .keys import CELL
+from .rank_samples import value_samples
+from .scores import SCORES
+from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
+ONE_MODEL = "one model only"
+SAME_NUMBERS = "both metrics have the same numbers of words"
+ORDER, ICC, RANKS = "order", "ICC(C,1)", "rank correlation"
+
+Row = dict[str, Any]
+EMPTY: Row = {"set": "", "beside": "", "items": 0, "verdict": "", "note": ""}
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows per score and question: see `QUESTIONS`.
+
+    spec: "thresholds" of verdicts; "neutral", as [criterion, metric, value]; "draws", "seed" and "queries" of the
+    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`_spec`).
+    """
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
+    scores = SCORES.read(inputs["scores"])
+    samples, _ = value_samples(scores, inputs, spec)
+    orders = dict(_orders(scores, samples, neutral))
+    inferred: dict[tuple, Row] = {}
+    for key, _, result in results(inputs["inferences"]):
+        inferred.setdefault(key, result)
+    rows: list[Row] = []
+    for *names, words in scores[[*KEYS, "words_used"]].itertuples(index=False, name=None):
+        key = tuple(names)
+        if "reliability" not in (result := inferred.get(key, {})):
+            continue
+        place = dict(zip(KEYS, key, strict=True)) | {"words": words}
+        rows += [place | row for row in card(result, spec["thresholds"])]
+        share, models = orders.get(key, (math.nan, 0))
+        order = {"question": SCORE, "coefficient": ORDER, "value": share, "items": models}
+        note = "" if models > 1 else ONE_MODEL
+        rows.append(place | order | {"verdict": of_share(share, spec["thresholds"]), "note": note})
+    for row in _of_metrics(inputs["cells"], spec["words"], inferred):
+        low, high = (row.get(name, math.nan) for name in ("low", "high"))
+        rows.append(row | {"verdict": of_interval(low, high, spec["thresholds"])})
+    return TABLE.finish([{**EMPTY, **row} for row in rows])
+
+
+def _orders(
+    scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[tuple[str, str], float]
+) -> Iterator[tuple[tuple, tuple[float, int]]]:
+    """For each score, the mean share of resamples in which its model and another one come in the same order, by
+    distance from the neutral value, as by the words themselves; and how many models there are."""
+    for (criterion, _, metric, _), part in scores.groupby(
+        ["criterion", "query", "metric", "debias"], sort=False
+    ):
+        part = part[part["value"].notna()]
+        rows, center = part.index.to_numpy(), neutral[criterion, metric]
+        distances = np.abs(samples[rows] - center)
+        observed = np.abs(part["value"].to_numpy() - center)
+        shares = np.full((len(rows), len(rows)), math.nan)
+        for i, j in combinations(range(len(rows)), 2):
+            both = np.isfinite(distances[i]) & np.isfinite(distances[j])
+            if both.any():
+                is_first = np.sign(distances[i] - distances[j])[both] == np.sign(observed[i] - observed[j])
+                shares[i, j] = shares[j, i] = is_first.mean()
+        for key, row in zip(part[KEYS].itertuples(index=False, name=None), shares, strict=True):
+            known = row[np.isfinite(row)]
+            yield key, (float(known.mean()) if len(known) else math.nan, len(known) + 1)
+
+
+def _of_metrics(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]) -> Iterator[Row]:
+    """How alike two metrics score the words of a set: numbers about the neutral one, in units of their root mean
+    square, turned so that up means nearer to the same group."""
+    of_words = {(criterion, metric): entry for criterion, metric, entry in spec}
+    by_place: dict[tuple, dict[str, dict[str, float]]] = {}
+    for (criterion, query, metric, model, debias), _, result in results(files):
+        entry = of_words[criterion, metric]
+        if (criterion, query, metric, model, debias) not in inferred or not entry:
+            continue
+        for name, by_word in result["detail"].get(entry["detail"], {}).items():
+            numbers = {word: _taken(cell, entry) for word, cell in by_word.items()}
+            by_place.setdefault((criterion, query, model, debias, name), {})[metric] = numbers
+    for (criterion, query, model, debias, name), by_metric in by_place.items():
+        for pair in combinations(sorted(by_metric), 2):
+            first, second = (by_metric[metric] for metric in pair)
+            words = [word for word in first if word in second]
+            both = np.array([[first[word], second[word]] for word in words]).reshape(-1, 2)
+            for metric, beside in (pair, pair[::-1]):
+                place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
+                place |= {"question": METRICS, "set": name, "beside": beside, "words": len(words), "items": 2}
+                yield from (place | row for row in _agreement(both))
+
+
+def _taken(cell: Any, entry: Mapping[str, Any]) -> float:
+    """A word's number (`Metric.scored_by`) about the neutral one, upwards where it is nearer to the first group."""
+    values = [math.nan if x is None else x for x in (cell.values() if isinstance(cell, dict) else [cell])]
+    number = {
+        "mean": lambda: sum(values) / len(values),
+        "difference": lambda: values[0] - values[1],
+    }.get(entry["taken"], lambda: values[0])()
+    return entry["sign"] * (number - entry["neutral"])
+
+
+def _agreement(numbers: np.ndarray) -> list[Row]:
+    if len(numbers) < FEWEST_WORDS:
+        return [{"coefficient": ICC, "note": FEW_WORDS}]
+    squares = (numbers**2).mean(axis=0)
+    if not (squares > 0).all() or not (np.ptp(numbers, axis=0) > 0).all():
+        return [{"coefficient": ICC, "note": ALIKE}]
+    units = numbers / np.sqrt(squares)
+    if np.abs(units[:, 0] - units[:, 1]).max() < 1e-9:
+        return [{"coefficient": ICC, "value": 1.0, "note": SAME_NUMBERS}]
+    estimate = icc_consistency(units)
+    ranks = float(pd.DataFrame(units).rank().corr().iloc[0, 1])
+    return [
+        {"coefficient": ICC, **{name: float(number) for name, number in estimate._asdict().items()}},
+        {"coefficient": RANKS, "value": ranks},
+    ]
+
+
+def _spec(study: Planned) -> dict[str, Any]:
+    entries: list[list[Any]] = []
+    for criterion in study.config.criteria:
+        for key in study.metrics(criterion):
+            metric = study.metric(criterion, key)
+            detail, taken = metric.scored_by
+            entry = {
+                "detail": detail,
+                "taken": taken,
+                "sign": 1 if metric.nearer == "first" else -1,
+                "neutral": metric.word_neutral,
+            }
+            entries.append([criterion, key, entry if metric.nearer and detail else None])
+    card = to_record(study.config.reliability)
+    return {
+        "thresholds": {name: value for name, value in card.items() if name != "splits"},
+        "words": entries,
+        "queries": {name: sorted(entry.queries) for name, entry in study.config.criteria.items()},
+    }
+
+
+def _inputs(study: Planned) -> dict[str, Any]:
+    return sample_files(study, lambda cell: True)
+
+
+TABLE = Table(
+    "reliability",
+    "Rows per score: how far it can be trusted (`score`), and the order of its words (`words`), and where another "
+    "metric agrees on them (`metrics`).",
+    (
+        *CELL,
+        Column(
+            "question",
+            "`score`: would another list of as many words turn its sign, or its order with other models? `words`: "
+            "would other items order the words alike? `metrics`: does another metric score the words alike?",
+            values=QUESTIONS,
+        ),
+        Column(
+            "coefficient",
+            "what the value is. `sign`, `order`: the share of resampled lists with the same sign, and (on average "
+            "over the other models) the same order of two models by distance from the neutral value; `alpha`, "
+            "`stratified alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
+            "two metrics' numbers of the words",
+        ),
+        Column("set", "whose words; empty of all sets together, each about its own mean"),
+        Column("beside", "the other metric's key"),
+        Column("value", "the coefficient; negative ones are kept", "number", range=(-math.inf, 1)),
+        Column("low", "lower end of its 95 % confidence interval", "number", range=(-math.inf, 1)),
+        Column("high", "its upper end", "number", range=(-math.inf, 1)),
+        Column.value("z", "of `sign`: how far the score is from the neutral value", "standard errors"),
+        Column.share("omega", "of `alpha`: omega of one factor, where there are more words than items"),
+        Column.count("words", "words that are resampled, ordered or scored: the subjects"),
+        Column.count("items", "pairs, words of the groups, templates, models or metrics"),
+        Column(
+            "times",
+            "how many times as long the lists of items (of `sign`: all lists) must be for a reliability of .8; empty "
+            "where none is known to do",
+            "number",
+            range=(0, math.inf),
+        ),
+        Column(
+            "verdict",
+            "by the thresholds of `reliability:`, from the whole interval: " + ", ".join(VERDICTS),
+            values=(*VERDICTS, ""),
+        ),
+        Column("note", "why there is no value, or what limits it"),
+    ),
+    reads=("scores", "cells"),
+    when="reliability and bootstrap",
+    facts=("neutral", "draws", "seed"),
+    inputs=_inputs,
+    spec=_spec,
+    make=make,
+)
+TABLES = (TABLE,)
