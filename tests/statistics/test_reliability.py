@@ -141,7 +141,7 @@ def test_the_parts_of_an_exact_grid():
     assert reliability.rows_share(GRID) == pytest.approx((2, 0.059924, 88.2458), rel=1e-5)
     assert reliability.alpha(GRID) == near((0.888889, 0.193349, 0.997175))
     # sampling error, where it is known, is no interaction
-    parts = reliability.variance_parts(GRID, np.where(GRID > 0, 1.5, 0.5))  # 6 of 12 cells
+    parts = reliability.variance_parts(GRID, 1.25)
     assert parts == near((8, 2, 2.75, 1.25))
     assert reliability.generalisability(parts, 4) == near((0.888889, 0.842105))
     # four times the interaction: negative parts stay
@@ -149,6 +149,16 @@ def test_the_parts_of_an_exact_grid():
     more = GRID + 3 * (GRID - rows - columns + GRID.mean())
     assert reliability.variance_parts(more)[:3] == near((-7, -18, 64))
     assert reliability.generalisability(reliability.variance_parts(more), 4) == near((0, 0))
+
+
+def test_error_that_all_models_share_is_none_of_their_differences():
+    rng = np.random.default_rng(8)
+    shared, own = rng.normal(size=(4000, 1, 5)) * 3, rng.normal(size=(4000, 4, 5)) * 0.5
+    assert reliability.sampling_error(GRID[0, 0] + shared + own) == pytest.approx(0.25, rel=0.05)
+    assert reliability.sampling_error(np.tile(shared, (1, 4, 1))) == pytest.approx(0, abs=1e-12)
+    # of few draws it is as large: their mean is one of them
+    few = [reliability.sampling_error(rng.normal(size=(3, 4, 5))) for _ in range(400)]
+    assert np.mean(few) == pytest.approx(1, rel=0.05)
 
 
 def test_simulated_grids_have_the_parts_they_were_made_of():

@@ -310,19 +310,20 @@ def icc_agreement(table: np.ndarray, level: float = 0.95) -> Estimate:
     return Estimate(value, low, high)
 
 
-def variance_parts(table: np.ndarray, errors: np.ndarray | None = None) -> Parts:
+def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -> Parts:
     """Variance parts of a crossed grid with one number per cell, by moments.
 
-    rows (MS_rows - MS_residual) / k, columns (MS_columns - MS_residual) / n, and the residual. The mean square of the
-    cells' standard errors separates sampling error from the interaction.
+    rows (MS_rows - MS_residual) / k, columns (MS_columns - MS_residual) / n, and the residual, which is the
+    interaction and sampling error.
 
     Parameters
     ----------
     table
         (..., n, k), such as models by queries.
-    errors
-        The cells' standard errors, likewise; left out, interaction and error are one number, which is `interaction`,
-        and `error` is NaN.
+    error
+        (...) the sampling error in the residual: the mean square of the cells' standard errors where these are
+        independent, `sampling_error` where they are not. Left out, interaction and error are one number, which is
+        `interaction`, and `error` is NaN.
 
     Returns
     -------
@@ -334,9 +335,26 @@ def variance_parts(table: np.ndarray, errors: np.ndarray | None = None) -> Parts
     Brennan. Generalizability theory. 2001.
     """
     ms, (n, k) = mean_squares(table), table.shape[-2:]
-    error = np.full(ms.residual.shape, math.nan) if errors is None else (errors**2).mean(axis=(-2, -1))
-    interaction = ms.residual if errors is None else ms.residual - error
-    return Parts((ms.rows - ms.residual) / k, (ms.columns - ms.residual) / n, interaction, error)
+    parts = (ms.rows - ms.residual) / k, (ms.columns - ms.residual) / n
+    if error is None:
+        return Parts(*parts, ms.residual, np.full(ms.residual.shape, math.nan))
+    return Parts(*parts, ms.residual - error, np.broadcast_to(error, ms.residual.shape))
+
+
+def sampling_error(resamples: np.ndarray) -> float:
+    """The sampling error in the residual of a grid whose cells are resampled together.
+
+    All models have the same words: what another list changes alike in all of them is no error of the differences
+    between them. Of each resample's distance to the mean of all, it is the mean square of what is neither common to
+    a row nor to a column.
+
+    Parameters
+    ----------
+    resamples
+        (draws, n, k), each draw the same words in all cells.
+    """
+    draws = len(resamples)
+    return float(mean_squares(resamples - resamples.mean(axis=0)).residual.mean() * draws / (draws - 1))
 
 
 def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
