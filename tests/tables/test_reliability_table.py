@@ -25,7 +25,7 @@ def model(name, strength):
     return bg.load(vectors, name=name)
 
 
-MODELS = [model("weak", 0.0), model("strong", 2.0), model("other", 0.5)]
+MODELS = [model("weak", 0.0), model("strong", 2.0), model("other", -1.0)]
 SETS = [[word for word in NAMES if word[0] == name] for name in "mfxy"]
 PAIRS = bg.Query(SETS[:2], SETS[2:3], ["M", "F"], ["X"])
 FOUR = bg.Query(SETS[2:], SETS[:2], ["X", "Y"], ["M", "F"])
