@@ -20,6 +20,7 @@ from .keys import CELL
 from .rank_samples import value_samples
 from .scores import SCORES
 from .table import Column, Files, Table
+from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
     from ..planned import Planned
@@ -36,7 +37,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Rows per score and question: see `QUESTIONS`.
 
     spec: "thresholds" of verdicts; "neutral", as [criterion, metric, value]; "draws", "seed" and "queries" of the
-    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`_spec`).
+    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`word_scores`).
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = SCORES.read(inputs["scores"])
@@ -94,8 +95,7 @@ def _of_metrics(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]
         entry = of_words[criterion, metric]
         if (criterion, query, metric, model, debias) not in inferred or not entry:
             continue
-        for name, by_word in result["detail"].get(entry["detail"], {}).items():
-            numbers = {word: _taken(cell, entry) for word, cell in by_word.items()}
+        for name, numbers in word_scores(result, entry).items():
             by_place.setdefault((criterion, query, model, debias, name), {})[metric] = numbers
     for (criterion, query, model, debias, name), by_metric in by_place.items():
         for pair in combinations(sorted(by_metric), 2):
@@ -106,16 +106,6 @@ def _of_metrics(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]
                 place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
                 place |= {"question": METRICS, "set": name, "beside": beside, "words": len(words), "items": 2}
                 yield from (place | row for row in _agreement(both))
-
-
-def _taken(cell: Any, entry: Mapping[str, Any]) -> float:
-    """A word's number (`Metric.scored_by`) about the neutral one, upwards where it is nearer to the first group."""
-    values = [math.nan if x is None else x for x in (cell.values() if isinstance(cell, dict) else [cell])]
-    number = {
-        "mean": lambda: sum(values) / len(values),
-        "difference": lambda: values[0] - values[1],
-    }.get(entry["taken"], lambda: values[0])()
-    return entry["sign"] * (number - entry["neutral"])
 
 
 def _agreement(numbers: np.ndarray) -> list[Row]:
@@ -136,28 +126,12 @@ def _agreement(numbers: np.ndarray) -> list[Row]:
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    entries: list[list[Any]] = []
-    for criterion in study.config.criteria:
-        for key in study.metrics(criterion):
-            metric = study.metric(criterion, key)
-            detail, taken = metric.scored_by
-            entry = {
-                "detail": detail,
-                "taken": taken,
-                "sign": 1 if metric.nearer == "first" else -1,
-                "neutral": metric.word_neutral,
-            }
-            entries.append([criterion, key, entry if metric.nearer and detail else None])
     card = to_record(study.config.reliability)
     return {
         "thresholds": {name: value for name, value in card.items() if name != "splits"},
-        "words": entries,
+        "words": spec_of(study),
         "queries": {name: sorted(entry.queries) for name, entry in study.config.criteria.items()},
     }
-
-
-def _inputs(study: Planned) -> dict[str, Any]:
-    return sample_files(study, lambda cell: True)
 
 
 TABLE = Table(
@@ -205,7 +179,7 @@ TABLE = Table(
     reads=("scores", "cells"),
     when="reliability and bootstrap",
     facts=("neutral", "draws", "seed"),
-    inputs=_inputs,
+    inputs=lambda study: sample_files(study, lambda cell: True),
     spec=_spec,
     make=make,
 )
