@@ -116,3 +116,26 @@ def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
     assert row["note"] == "values lie on one side of the neutral value"
     assert metrics.weat(FOUR, MODEL).reliability == ()
+
+
+def test_templates_are_the_items_of_a_language_model():
+    class Network:
+        def score(self, texts):
+            return [-1.0 - sum(map(ord, text)) % 17 for text in texts]
+
+        def score_continuations(self, pairs):
+            return self.score([a + b for a, b in pairs])
+
+    model = bg.language_model(Network())
+    jobs = ["doctor", "nurse", "teacher", "pilot", "cook", "clerk"]
+    query = bg.Query([["he", "man"], ["she", "woman"]], [jobs], ["M", "F"], ["Jobs"])
+    templates = [
+        "{target} is a {attribute}.",
+        "{target} works as a {attribute}.",
+        "{target} was a {attribute}.",
+    ]
+    (row,) = metrics.lpbs(query, model, templates=templates, reliability=True).reliability
+    assert (row["coefficient"], row["words"], row["items"]) == ("alpha", 6, 3)
+    assert row["value"] <= 1
+    (row,) = metrics.lpbs(query, model, templates=templates[:1], reliability=True).reliability
+    assert row["note"] == "fewer than 2 items"

@@ -8,7 +8,7 @@ import pytest
 import biasgrid as bg
 from biasgrid.errors import BiasgridError
 from biasgrid.statistics import reliability as statistics
-from biasgrid.tables.reliability import _agreement
+from biasgrid.tables.reliability import _agreement, _of_trainings
 
 RNG = np.random.default_rng(2)
 NAMES = [f"{name}{i}" for name in "mfxy" for i in range(8)]
@@ -173,3 +173,23 @@ def test_few_models_are_described_and_many_have_an_interval(parts):
     row = found.set_index("part").loc["model"]
     assert row["low"] < row["ratio"] < row["high"]
     assert row["note"] in ("", "negative: about 0")
+
+
+def test_trainings_that_differ_in_their_seed_alone():
+    words = [f"w{i}" for i in range(8)]
+    values = RNG.normal(size=(8, 1)) + 0.3 * RNG.normal(size=(8, 3))
+    key = "G", "Q", "rnd", "base", "none"
+    numbers = {
+        (*key[:3], model, "none"): {"Jobs": dict(zip(words, column, strict=True))}
+        for model, column in zip(("base", "second", "third"), values.T, strict=True)
+    }
+    (row,) = _of_trainings(numbers, [["seeds", ["base", "second", "third"]]])
+    assert [row[name] for name in ("model", "beside", "words", "items")] == ["base", "seeds", 8, 3]
+    expected = statistics.icc_agreement(values)
+    assert [row[name] for name in ("value", "low", "high")] == pytest.approx(list(expected))
+    # a seed that lacks a word, and one that was not measured
+    del numbers[(*key[:3], "third", "none")]["Jobs"]["w0"]
+    assert next(_of_trainings(numbers, [["seeds", ["base", "third"]]]))["words"] == 7
+    assert not list(_of_trainings(numbers, [["seeds", ["base", "fourth"]]]))
+    flat = {k: {"Jobs": dict.fromkeys(words, 1.0)} for k in numbers}
+    assert next(_of_trainings(flat, [["seeds", ["base", "third"]]]))["note"] == "words do not differ"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,15 @@ import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import KEYS, results
-from ..statistics.reliability import icc_consistency
+from ..statistics.reliability import icc_agreement, icc_consistency
 from ..validation import to_record
-from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, VERDICTS, card, of_interval, of_share
+from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, of_interval, of_share
 from .inputs import sample_files
 from .keys import CELL
 from .rank_samples import value_samples
 from .scores import SCORES
 from .table import Column, Files, Table
+from .trainings import SEED, trainings
 from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 
 ONE_MODEL = "one model only"
 SAME_NUMBERS = "both metrics have the same numbers of words"
-ORDER, ICC, RANKS = "order", "ICC(C,1)", "rank correlation"
+ORDER, ICC, RANKS, AGREEMENT = "order", "ICC(C,1)", "rank correlation", "ICC(A,1)"
 
 Row = dict[str, Any]
+# what `KEYS` are of -> set -> word -> number
+Numbers = dict[tuple, dict[str, dict[str, float]]]
 EMPTY: Row = {"set": "", "beside": "", "items": 0, "verdict": "", "note": ""}
 
 
@@ -37,7 +40,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Rows per score and question: see `QUESTIONS`.
 
     spec: "thresholds" of verdicts; "neutral", as [criterion, metric, value]; "draws", "seed" and "queries" of the
-    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`word_scores`).
+    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`word_scores`); "trainings", as
+    [name, models], of models that differ in their seed alone.
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = SCORES.read(inputs["scores"])
@@ -57,7 +61,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         order = {"question": SCORE, "coefficient": ORDER, "value": share, "items": models}
         note = "" if models > 1 else ONE_MODEL
         rows.append(place | order | {"verdict": of_share(share, spec["thresholds"]), "note": note})
-    for row in _of_metrics(inputs["cells"], spec["words"], inferred):
+    numbers = _numbers_of_words(inputs["cells"], spec["words"], inferred)
+    for row in (*_of_metrics(numbers), *_of_trainings(numbers, spec["trainings"])):
         low, high = (row.get(name, math.nan) for name in ("low", "high"))
         rows.append(row | {"verdict": of_interval(low, high, spec["thresholds"])})
     return TABLE.finish([{**EMPTY, **row} for row in rows])
@@ -86,26 +91,57 @@ def _orders(
             yield key, (float(known.mean()) if len(known) else math.nan, len(known) + 1)
 
 
-def _of_metrics(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]) -> Iterator[Row]:
+def _numbers_of_words(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]) -> Numbers:
+    of_words = {(criterion, metric): entry for criterion, metric, entry in spec}
+    numbers: Numbers = {}
+    for key, _, result in results(files):
+        if key in inferred and (entry := of_words[key[0], key[2]]):
+            numbers.setdefault(key, word_scores(result, entry))
+    return numbers
+
+
+def _of_metrics(numbers: Numbers) -> Iterator[Row]:
     """How alike two metrics score the words of a set: numbers about the neutral one, in units of their root mean
     square, turned so that up means nearer to the same group."""
-    of_words = {(criterion, metric): entry for criterion, metric, entry in spec}
     by_place: dict[tuple, dict[str, dict[str, float]]] = {}
-    for (criterion, query, metric, model, debias), _, result in results(files):
-        entry = of_words[criterion, metric]
-        if (criterion, query, metric, model, debias) not in inferred or not entry:
-            continue
-        for name, numbers in word_scores(result, entry).items():
-            by_place.setdefault((criterion, query, model, debias, name), {})[metric] = numbers
+    for (criterion, query, metric, model, debias), by_set in numbers.items():
+        for name, by_word in by_set.items():
+            by_place.setdefault((criterion, query, model, debias, name), {})[metric] = by_word
     for (criterion, query, model, debias, name), by_metric in by_place.items():
         for pair in combinations(sorted(by_metric), 2):
-            first, second = (by_metric[metric] for metric in pair)
-            words = [word for word in first if word in second]
-            both = np.array([[first[word], second[word]] for word in words]).reshape(-1, 2)
+            both = _table([by_metric[metric] for metric in pair])
             for metric, beside in (pair, pair[::-1]):
                 place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
-                place |= {"question": METRICS, "set": name, "beside": beside, "words": len(words), "items": 2}
+                place |= {"question": METRICS, "set": name, "beside": beside, "words": len(both), "items": 2}
                 yield from (place | row for row in _agreement(both))
+
+
+def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]:
+    """How alike models score the words of a set that differ in the seed of their training alone: in the row of the
+    first of them."""
+    for name, models in trainings:
+        for key, by_set in numbers.items():
+            criterion, query, metric, model, debias = key
+            others = [(criterion, query, metric, other, debias) for other in models[1:]]
+            if model != models[0] or not all(other in numbers for other in others):
+                continue
+            for of_set in by_set:
+                table = _table([numbers[k].get(of_set, {}) for k in (key, *others)])
+                row = dict(zip(KEYS, key, strict=True)) | {"question": TRAININGS, "coefficient": AGREEMENT}
+                row |= {"set": of_set, "beside": name, "words": len(table), "items": len(models)}
+                if len(table) < FEWEST_WORDS:
+                    yield row | {"note": FEW_WORDS}
+                elif not (np.ptp(table, axis=0) > 0).all():
+                    yield row | {"note": ALIKE}
+                else:
+                    estimate = icc_agreement(table)._asdict()
+                    yield row | {name: float(number) for name, number in estimate.items()}
+
+
+def _table(by_rater: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Words by raters, of the words that all of them have."""
+    words = [word for word in by_rater[0] if all(word in numbers for numbers in by_rater)]
+    return np.array([[numbers[word] for numbers in by_rater] for word in words]).reshape(-1, len(by_rater))
 
 
 def _agreement(numbers: np.ndarray) -> list[Row]:
@@ -130,6 +166,11 @@ def _spec(study: Planned) -> dict[str, Any]:
     return {
         "thresholds": {name: value for name, value in card.items() if name != "splits"},
         "words": spec_of(study),
+        "trainings": [
+            [name, [model for model, _ in models]]
+            for name, parameter, models in trainings(study)
+            if parameter == SEED
+        ],
         "queries": {name: sorted(entry.queries) for name, entry in study.config.criteria.items()},
     }
 
@@ -143,7 +184,8 @@ TABLE = Table(
         Column(
             "question",
             "`score`: would another list of as many words turn its sign, or its order with other models? `words`: "
-            "would other items order the words alike? `metrics`: does another metric score the words alike?",
+            "would other items order the words alike? `metrics`: does another metric score the words alike? "
+            "`trainings`: does another seed of the training score them alike?",
             values=QUESTIONS,
         ),
         Column(
@@ -151,10 +193,10 @@ TABLE = Table(
             "what the value is. `sign`, `order`: the share of resampled lists with the same sign, and (on average "
             "over the other models) the same order of two models by distance from the neutral value; `alpha`, "
             "`stratified alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
-            "two metrics' numbers of the words",
+            "two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
         ),
         Column("set", "whose words; empty of all sets together, each about its own mean"),
-        Column("beside", "the other metric's key"),
+        Column("beside", "the other metric's key, or the name of the trainings"),
         Column("value", "the coefficient; negative ones are kept", "number", range=(-math.inf, 1)),
         Column("low", "lower end of its 95 % confidence interval", "number", range=(-math.inf, 1)),
         Column("high", "its upper end", "number", range=(-math.inf, 1)),

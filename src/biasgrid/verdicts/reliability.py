@@ -23,7 +23,7 @@ EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR = LEVELS = (
 HOLDS, MAY_TURN = "holds", "may turn"
 VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
 THRESHOLDS = {"acceptable": 0.7, "good": 0.8, "excellent": 0.9, "holds": 0.95}
-SCORE, WORDS, METRICS = QUESTIONS = ("score", "words", "metrics")
+SCORE, WORDS, METRICS, TRAININGS = QUESTIONS = ("score", "words", "metrics", "trainings")
 SIGN = "sign"
 ONE_SIDED = "values lie on one side of the neutral value"
 GOAL = 0.8  # the reliability that lengths of lists are given for
