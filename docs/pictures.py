@@ -55,6 +55,7 @@ from validation import pictures as experiments
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
+MANY = 2000  # numbers of one mark
 # beside those of the gallery: stem -> the figure's kind, and what is shown of it
 OTHERS = {
     "query-ranks-weat": (
@@ -308,7 +309,13 @@ def _words(texts: Iterable[Text]) -> list[str]:
 
 
 def _numbers(values: Any) -> list[float | None]:
+    """Numbers to seven digits; of thousands, what is known of them together."""
     flat = np.ma.getdata(values).astype(float).ravel()
+    if len(flat) > MANY:
+        known = flat[np.isfinite(flat)]
+        flat = np.array(
+            [len(flat), len(known), known.mean(), known.std(), *np.quantile(known, np.linspace(0, 1, 11))]
+        )
     return [float(f"{value:.7g}") if np.isfinite(value) else None for value in flat]
 
 

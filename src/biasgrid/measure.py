@@ -44,11 +44,12 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
     # imported late: scipy.stats takes a second
     from .inference.infer import infer
     from .verdicts.evidence import LEVEL, evidence_of
+    from .verdicts.reliability import card
 
     records, _ = infer(samples)
     level = request.inference.get("bootstrap", {}).get("level", LEVEL)
     results = [
-        _add_inference(result, record, request.interval)
+        replace(_add_inference(result, record, request.interval), reliability=card(record))
         for result, record in zip(results, records, strict=True)
     ]
     return [replace(result, evidence=evidence_of(result, request.metric, level)) for result in results]

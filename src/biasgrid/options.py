@@ -71,8 +71,23 @@ class Sensitivity(Strict):
     halves: Whole = field("random halves of the sets that are measured", 100, ge=1, le=100_000_000)
 
 
+class Reliability(Strict):
+    """How reliably words are ordered: alpha over the items that score them, or split halves."""
+
+    splits: Whole = field(
+        "random splits of the items into halves, of metrics whose word scores are no sums over items",
+        10,
+        ge=1,
+        le=10_000,
+    )
+
+
 # parts of inference that are no tests (`inference.significance`) -> their options
-OTHER_PARTS: dict[str, type[Strict]] = {"bootstrap": Bootstrap, "sensitivity": Sensitivity}
+OTHER_PARTS: dict[str, type[Strict]] = {
+    "bootstrap": Bootstrap,
+    "sensitivity": Sensitivity,
+    "reliability": Reliability,
+}
 
 
 def check_interval(interval: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,6 +65,9 @@ class Result:
         Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
         "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
         *not adjusted* for the number of tests that you make.
+    reliability
+        How far the value can be trusted, a mapping per answer (docs/reliability.md): question "score" where there is
+        a bootstrap, "words" where `reliability` was asked for; `verdict` says it in a word.
     tests
         Column of p-values -> the test that it is of, of all tests that there are. Each column is an attribute, too:
         `p_value` of the permutation test, `p_groups` of the one against random groups, `p_bands` of the permutation
@@ -91,6 +94,7 @@ class Result:
     interval: str = ""
     is_fixed: bool = False
     tests: Mapping[str, str] = field(default_factory=dict)
+    reliability: Sequence[Mapping[str, Any]] = ()
 
     if TYPE_CHECKING:  # those of the tests that come with biasgrid
         p_value: ClassVar[float]
@@ -258,7 +262,7 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "reliability")
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()

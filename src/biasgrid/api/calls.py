@@ -39,6 +39,7 @@ def measure_query(
     seed: int = 0,
     bootstrap: Part = None,
     sensitivity: Part = None,
+    reliability: Part = None,
     interval: Interval = INTERVAL,
     **parameters: Any,
 ) -> Result:
@@ -69,6 +70,9 @@ def measure_query(
     sensitivity
         Whether to measure without each word and on random halves of the sets, which gives `influence` and `halves` in
         `inference`; or options: `halves`.
+    reliability
+        Whether to measure how reliably the words are ordered (docs/reliability.md), which is in `Result.reliability`;
+        or options: `splits`.
     interval
         Which interval `ci_low` and `ci_high` are the ends of.
     **parameters
@@ -90,7 +94,8 @@ def measure_query(
     check_model(model)
     seed = plain(seed)
     asked = {test.name: parameters.pop(test.name, None) for test in significance.tests()}
-    inference = significance.complete({**asked, "bootstrap": bootstrap, "sensitivity": sensitivity})
+    parts = {"bootstrap": bootstrap, "sensitivity": sensitivity, "reliability": reliability}
+    inference = significance.complete({**asked, **parts})
     parameters = {name: plain(value) for name, value in parameters.items()}
     for name, choice in (("strategy", strategy), ("interval", interval)):
         if not isinstance(choice, str):

@@ -48,6 +48,7 @@ def measure_grid(
     seed: int = 0,
     bootstrap: bool | Mapping[str, Any] | None = None,
     sensitivity: bool | Mapping[str, Any] | None = None,
+    reliability: bool | Mapping[str, Any] | None = None,
     interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
     adjust: Literal["holm", "benjamini-hochberg"] = "holm",
     null_distributions: bool = False,
@@ -94,6 +95,9 @@ def measure_grid(
     bootstrap, sensitivity
         Each True or a mapping of options: the confidence interval `ci_low` to `ci_high`, and the influence of single
         words.
+    reliability
+        Whether `Grid.reliability` says how far each score can be trusted, which needs a bootstrap; or options, as
+        `reliability:` of a study's config.
     interval
         Which confidence interval `ci_low` and `ci_high` are the ends of.
     adjust
@@ -148,6 +152,7 @@ def measure_grid(
             "adjust": adjust,
         },
         evaluation=evaluation,
+        reliability=reliability,
         ranking={"by": by, "ties": ties, "coverage": coverage},
         aggregation=aggregation,
         seed=plain(seed),

@@ -15,7 +15,7 @@ from ..config.debias import Debias
 from ..config.inference import Inference, OwnInference, inference_of_tests
 from ..config.metrics import Metric, Words
 from ..config.models import IN_MEMORY, Model, model_of_kinds
-from ..config.study import Ranking, StudyConfig
+from ..config.study import Ranking, ReliabilityCard, StudyConfig
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
@@ -48,6 +48,7 @@ def study_of(
     words: Mapping[str, Any],
     inference: Mapping[str, Any],
     evaluation: Any,
+    reliability: Any,
     ranking: Mapping[str, Any],
     aggregation: Aggregation,
     seed: int,
@@ -71,6 +72,7 @@ def study_of(
         ranking=Ranking.model_construct(**ranking),
         debias=_debias(states, list(criteria)),
         inference=_inference(**inference),
+        reliability=_reliability(reliability),
         # the criterion that the debias methods stand under
         evaluation={next(iter(criteria)): evaluation} if evaluation else {},
     )
@@ -178,6 +180,12 @@ def _inference(interval: str, adjust: str, **parts: Any) -> Inference:
         raise BiasgridError(f"adjust: {unknown_name('method', adjust, ADJUST)}")
     asked = {**significance.complete(parts), "interval": interval, "adjust": adjust}
     return validate(inference_of_tests(Inference), asked)
+
+
+def _reliability(options: Any) -> ReliabilityCard | None:
+    if options in (None, False):
+        return None
+    return validate(ReliabilityCard, {} if options is True else options, "reliability")
 
 
 def _look_up(words: Mapping[str, Any]) -> Words:

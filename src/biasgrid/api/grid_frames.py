@@ -233,6 +233,30 @@ class Grid:
         names = self._criterion_names(criterion, overall=True)
         return least_biased(self.study, names, self.metrics, debiased)
 
+    def reliability(self, criterion: str | None = None) -> pd.DataFrame:
+        """How far each score can be trusted: reliability.csv (docs/reliability.md).
+
+        Parameters
+        ----------
+        criterion
+            One criterion; left out: all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows per (sub-)query, metric, model and `question`: "score", would another list turn it? "words", are its
+            words ordered reliably? "metrics", does another metric agree on them? `verdict` says it in a word, from
+            the interval; `note` why there is none.
+
+        Raises
+        ------
+        BiasgridError
+            Of a grid without `reliability` and a bootstrap.
+        """
+        table = self.frame("reliability")
+        names = self._criterion_names(criterion)
+        return table[table["criterion"].isin(names)].reset_index(drop=True)
+
     def summary(self) -> str:
         """What the study says, in at most five sentences by rule.
 

@@ -13,7 +13,7 @@ from ..caveats import p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
 from ..numbers import count, interval, p_value, plain, share
-from ..options import INTERVALS, Bootstrap, Sensitivity
+from ..options import INTERVALS, Bootstrap, Reliability, Sensitivity
 from ..validation import Strict
 from .arguments import FILE, MODEL, PLUGINS, Commands, check_output, key_values, open_model
 from .layout import add_forms, paragraph, wants_table
@@ -255,6 +255,7 @@ def add(commands: Commands) -> None:
         **tests,
         bootstrap=_part("bootstrap intervals", Bootstrap),
         sensitivity=_part("influence of words, and robustness under halving the sets", Sensitivity),
+        reliability=_part("how reliably words are ordered (docs/reliability.md)", Reliability),
         interval={
             "choices": INTERVALS,
             "default": INTERVALS[0],

@@ -77,6 +77,18 @@ class Ratings(Strict):
     label: Line = field("what is rated, and what its ends mean")
 
 
+class Measure(Strict):
+    """Numbers of words from outside, with which the words' own are correlated (data/measures/README.md)."""
+
+    file: FilePath = field("CSV file of words")
+    word: Line = field("its column of words", "word")
+    value: Line = field("its column of numbers")
+    unit: Line = field(
+        "its column of what several words share a number of, such as a title; resampled whole", None
+    )
+    exact: Line = field("its column that says `exact` of words that stand for their unit alone", None)
+
+
 class Phenomenon(Strict):
     """A set of neutral words, and why it is one of the phenomena."""
 
@@ -132,6 +144,9 @@ class Criterion(Strict):
     )
     subsamples: Subsamples = field(
         "how WEAT's effect size varies over random subsets of the target words (subsamples.csv)", None
+    )
+    measures: Annotated[dict[Name, Measure], Field(min_length=1)] = field(
+        "measures of words from outside, by name (validity.csv)", None
     )
     phenomena: Phenomena = field("sets of neutral words that become queries, and are tested together", None)
     queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ..options import Whole
+from ..options import Number, Reliability, Whole
 from ..statistics.shared import COVERAGE
 from ..validation import Strict, field
 from .common import INCLUDES, Distinct, FilePath, Folder, Key, Params
@@ -20,6 +20,7 @@ from .shuffled import ShuffledText
 from .trainings import Trainings
 
 Paths = Annotated[list[FilePath], Distinct]
+Threshold = Annotated[Number, Field(gt=0, lt=1)]
 Evaluations = Annotated[
     Params, Field(min_length=1)
 ]  # checked as `evaluation.Spec`, with the words of word sets
@@ -58,6 +59,19 @@ class Ranking(Strict):
         "(`rank_shared`); compared to three decimals, so that 6 of 9 is 2/3. A model with values on fewer is not "
         "ranked, and models are ranked on the queries that all others have",
         COVERAGE,
+    )
+
+
+class ReliabilityCard(Reliability):
+    """How far each score can be trusted (docs/reliability.md). Verdicts rest on the ends of intervals."""
+
+    acceptable: Threshold = field(
+        "words are ordered acceptably where the whole interval lies above this", 0.7
+    )
+    good: Threshold = field("well", 0.8)
+    excellent: Threshold = field("excellently", 0.9)
+    holds: Threshold = field(
+        "a sign, or an order of models, holds in at least this share of resampled lists", 0.95
     )
 
 
@@ -130,6 +144,11 @@ class StudyConfig(Run):
         None,
     )
     inference: OfStudy = field("how certain every value is", lambda: inference_of_tests(Inference)())
+    reliability: ReliabilityCard = field(
+        "how far each score can be trusted (reliability.csv); needs `inference: bootstrap`. Left out, it is not "
+        "computed",
+        None,
+    )
     figures: Figures = field("kinds of figures that are drawn", lambda: [*DEFAULT])
     null_distributions: Paths = field(
         "cells whose null distribution is drawn, as model/debias/metric/query", list

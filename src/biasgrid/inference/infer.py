@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..free_memory import check_memory
+from ..metrics.registry import Metric
 from ..numbers import count
 from ..options import BIAS
 from ..query import Query
@@ -24,6 +25,7 @@ from . import significance
 from .bootstrap import digest, interval_of_units, intervals
 from .permutation import Permutation
 from .pool import Pool, pool_of
+from .reliability import word_order
 from .resampler import Resampler
 
 
@@ -56,6 +58,7 @@ def infer(
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
                  to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
+    reliability  splits (10): how reliably words are ordered, see `reliability.word_order`
 
     What is drawn of a set (permutations: of sets) depends on the request's `draw_seed` and on the set's words, so
     that all queries, metrics and models that have the set draw alike.
@@ -105,6 +108,7 @@ def infer(
                 low, high = resampler.range
                 ends = min(low, resampler.value), max(high, resampler.value)
                 interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
+                interval_record |= _beside_neutral(metric, resampler.value, interval_record, resamples[place])
                 if resampler.redrawn_units:
                     names = [s.name for s in sample.targets + sample.attributes]
                     unit_values = resampler.redrawn_units(np.random.default_rng([seed, digest(names)]), draws)
@@ -112,7 +116,24 @@ def infer(
             if (sensitivity := parts.get("sensitivity")) is not None:
                 record["influence"] = resampler.influence()
                 record["halves"] = resampler.halves(sensitivity["halves"], seed)
+            if (reliability := parts.get("reliability")) is not None:
+                record["reliability"] = word_order(sample, reliability["splits"], seed)
     return as_finite(results), resamples
+
+
+def _beside_neutral(
+    metric: Metric, value: float, interval_record: dict[str, Any], resamples: np.ndarray
+) -> dict[str, float]:
+    """How sure it is on which side of the neutral value a score lies: the share of resamples that lie there, and how
+    many standard errors it is away. NaN where all values of a metric lie on one side."""
+    sides = np.sign(resamples[np.isfinite(resamples)] - metric.neutral)
+    if metric.bias != "two-sided" or not len(sides):
+        return {"same_side": math.nan, "z": math.nan}
+    error = interval_record["standard_error"]
+    return {
+        "same_side": float((sides == np.sign(value - metric.neutral)).mean()),
+        "z": (value - metric.neutral) / error if error > 0 else math.nan,
+    }
 
 
 def _keep(

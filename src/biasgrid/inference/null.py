@@ -118,9 +118,12 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
     BiasgridError
         Where no sub-query has a test: the reasons.
     """
-    request = Request.of_cell(
-        spec, {part: options for part, options in spec["inference"].items() if part != "sensitivity"}
-    )
+    tests = {
+        part: spec["inference"][part]
+        for part in spec["inference"]
+        if part not in ("sensitivity", "reliability")
+    }
+    request = Request.of_cell(spec, tests)
     if reason := significance.reason_without(request.metric, spec["inference"]):
         raise BiasgridError(f"no test: {reason}")
     values: dict[str, dict[str, np.ndarray]] = {}

@@ -231,6 +231,7 @@ METRICS = (
         above="the words of {T1} lean more to {A1} than the words of {T2} do",
         below="the words of {T1} lean more to {A2} than the words of {T2} do",
         details={"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+        item_note="items are nested in words",
         scored_by=("association", "mean"),
         nearer="first",
         template=(2, 2),

@@ -128,6 +128,7 @@ METRICS = (
         asks="Does a language model fill a gap after words of {T} rather with words of {A1} or of {A2}?",
         above="gaps after words of {T} are filled with words of {A1}",
         below="gaps after words of {T} are filled with words of {A2}",
+        word_neutral=0.5,
         details={"share": "probability of {A1} in the gap, as a share of that of {A1} and {A2}"},
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, section 4.2 (the baseline experiment)",

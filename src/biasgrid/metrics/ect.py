@@ -192,6 +192,7 @@ METRICS = (
         below="the words of {A} are ranked differently by their nearness to {T1} and to {T2}",
         details={"similarity": "cosine with the mean of {T1} / with the mean of {T2}"},
         scored_by=("similarity", "difference"),
+        item_note="of the words' cosines: the score is one correlation of all words",
         nearer="first",
         template=(2, 1),
         range=(-1.0, 1.0),

@@ -229,6 +229,16 @@ NOT_EXPECTED = "the model expects words of {A} rather beside {T2} than beside {T
 REFERENCE = (
     "Kurita, Vyas, Pareek, Black, Tsvetkov. Measuring bias in contextualized word representations. 2019"
 )
+
+
+def _by_template(
+    targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray], *, associations: np.ndarray, **_: object
+) -> list[list[tuple[float, np.ndarray]]]:
+    first = len(targets[0])
+    by_word = associations[:, :first].mean(axis=1) - associations[:, first:].mean(axis=1)
+    return [[(1.0, by_word.T)]]
+
+
 METRICS = (
     Metric(
         name="lpbs",
@@ -241,6 +251,7 @@ METRICS = (
         resampled=_resampled,
         of_model=_of_model,
         word_bias="bias_by_word",
+        by_item=_by_template,
         check=lambda *, templates: check_templates(templates),
         asks="Does a language model expect words of {A} rather beside {T1} or beside {T2}?",
         above=EXPECTED,

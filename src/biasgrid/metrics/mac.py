@@ -90,6 +90,16 @@ def _redrawn(
     return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)
 
 
+def _by_item(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False
+) -> list[list[tuple[float, np.ndarray]]]:
+    sizes = [len(a) if legacy_pooled else 1 for a in attributes]
+    return [
+        [(size / sum(sizes), 1.0 - cosines(words, a)) for size, a in zip(sizes, attributes, strict=True)]
+        for words in targets
+    ]
+
+
 METRICS = (
     Metric(
         name="mac",
@@ -102,6 +112,8 @@ METRICS = (
             "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
         },
         scored_by=("targets_eval", "mean"),
+        by_item=_by_item,
+        item_note="measures nearness, not a difference",
         template=("n", "n"),
         range=(0.0, 2.0),
         neutral=1.0,

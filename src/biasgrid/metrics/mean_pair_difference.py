@@ -183,6 +183,7 @@ METRICS = (
         "{T2}?",
         above="sentences of {T1} are more probable",
         below="sentences of {T2} are more probable",
+        item_note="one observation per subject",
         details={"difference": "log-likelihood of the sentence less that of its partner"},
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
         "Politecnico di Torino 2023, section 4.2, table 4.7",

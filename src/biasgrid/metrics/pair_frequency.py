@@ -126,6 +126,7 @@ METRICS = (
         below="words of {A} stand in more sentences with {T2} than with {T1}",
         details={"share_by_word": "share of {T1} in the word's sentences with a group"},
         nearer="first",
+        word_neutral=0.5,
         template=(2, 1),
         range=(0.0, 1.0),
         neutral=0.5,

@@ -123,6 +123,7 @@ METRICS = (
         asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
         above="the model prefers sentences of {T1}",
         below="the model prefers sentences of {T2}",
+        item_note="one observation per subject",
         details={"difference": "log-likelihood of the sentence less that of its partner"},
         reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
         "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "

@@ -131,6 +131,16 @@ class Metric:
         Which of two groups, "first" or "second", a word with a higher number is nearer to, and so are the words of a
         query with a higher value, where values can lie on both sides of the neutral one. Empty where numbers do not
         say this. By default, with `word_bias`, the first.
+    word_neutral
+        The number of a word that is nearer to neither group.
+    by_item
+        A word's number by each item (word, pair, template) of the other side, where it is a weighted sum of means
+        over them: (targets, attributes, **parameters) -> for each set of scored words, one (weight, array (words,
+        items)) per list of items. None: it is no such sum.
+    item_note
+        In words, why it is none, or what limits what is said of the items.
+    halved
+        Parameters that replace those given where words are scored by half of the items.
     asks
         What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
         target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
@@ -176,6 +186,10 @@ class Metric:
     word_bias: str = ""
     scored_by: tuple[str, Literal["first", "mean", "difference", ""]] = ("", "")
     nearer: Literal["first", "second", ""] = ""
+    word_neutral: float = 0.0
+    by_item: Callable[..., list[list[tuple[float, np.ndarray]]]] | None = None
+    item_note: str = ""
+    halved: Mapping[str, Any] = field(default_factory=dict, hash=False)
     asks: str = ""
     above: str = ""
     below: str = ""

@@ -197,7 +197,16 @@ def _redrawn(
 
 
 def _variant(*, relation: str) -> Mapping[str, Any]:
-    return {"no_test": "", "scored_by": ("word_values", "first")} if relation == MEAN else {}
+    if relation != MEAN:
+        return {}
+    return {"no_test": "", "scored_by": ("word_values", "first"), "by_item": _by_pair}
+
+
+def _by_pair(
+    targets: list[np.ndarray], attributes: list[np.ndarray], **_: Any
+) -> list[list[tuple[float, np.ndarray]]]:
+    first, second = targets
+    return [[(1.0, words @ unit(first - second).T)] for words in attributes]
 
 
 METRICS = (

@@ -402,6 +402,9 @@ METRICS = (
         above="the classifier finds some words of {T} more likely to be of {A2} than others",
         details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
         nearer="second",
+        word_neutral=0.5,
+        # one classifier per half: the splits are the halves
+        halved={"holdout": False, "n_iterations": None},
         template=("n", 2),
         range=(0.0, np.inf),
         neutral=0.0,

@@ -214,6 +214,13 @@ def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> li
     return [cosines(words, a).mean(axis=1) - cosines(words, b).mean(axis=1) for words in targets]
 
 
+def _by_item(
+    targets: list[np.ndarray], attributes: list[np.ndarray], **_: Any
+) -> list[list[tuple[float, np.ndarray]]]:
+    a, b = attributes
+    return [[(1.0, cosines(words, a)), (-1.0, cosines(words, b))] for words in targets]
+
+
 def _effect_size(association: list[np.ndarray], ddof: int) -> float:
     all_associations = np.concatenate(association)
     if len(all_associations) <= ddof:
@@ -232,6 +239,7 @@ _SHARED: dict[str, Any] = {
     "template": (2, 2),
     "neutral": 0.0,
     "groups": "attributes",
+    "by_item": _by_item,
     "reference": "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. "
     "Science 356, 2017",
 }

@@ -139,7 +139,11 @@ class StudyGrid:
     @cached_property
     def _parts(self) -> dict[str, dict[str, Any]]:
         """The options of the parts of inference that the config asks for."""
-        return {part: to_record(entry) for part, entry in self.study.config.inference.parts.items()}
+        config = self.study.config
+        parts = {part: to_record(entry) for part, entry in config.inference.parts.items()}
+        # its thresholds move no number
+        card = {"reliability": {"splits": config.reliability.splits}} if config.reliability else {}
+        return parts | card if parts else {}
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:

@@ -59,6 +59,7 @@ WHEN: dict[str, Callable[[Any], object]] = {
     "inference": lambda study: study.grid.inferences,
     "bootstrap": lambda study: study.config.inference.bootstrap,
     "sensitivity": lambda study: study.config.inference.sensitivity,
+    "reliability": lambda study: study.config.reliability,
     "query_ranks": lambda study: study.config.query_ranks,
     "aggregate tests": lambda study: study.grid.aggregate_criteria,
     "frequencies": lambda study: study.grid.models_with_frequencies,

@@ -1,0 +1,164 @@
+"""Are words ordered reliably: would other items (seed pairs, words of the groups) order them alike?
+
+The subjects are the words that a metric scores, the items what it scores them by. Words are compared within one set
+at a time: a difference between two sets is what a metric like WEAT measures, and would count as reliability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..embeddings.kinds import REGISTRY as KINDS
+from ..metrics.registry import Detail
+from ..sample import Sample
+from ..statistics.reliability import alpha, omega, split_half, stratified_alpha
+from ..words import FoundSet
+from .bootstrap import digest
+
+FEWEST_WORDS = 5
+NO_WORDS = "no score per word"
+NO_SUM = "not a sum over items"
+FEW_ITEMS = "fewer than 2 items"
+FEW_WORDS = f"fewer than {FEWEST_WORDS} words"
+ALIKE = "words do not differ"
+MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
+MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
+NO_HALF = "a half of the items has no score"
+ALPHA, STRATIFIED, HALVES = "alpha", "stratified alpha", "split-half"
+
+
+def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
+    """How reliably a metric orders the words of each set, by the items on the other side.
+
+    Parameters
+    ----------
+    sample
+        With a value.
+    splits
+        Random splits of the items into halves, where a word's number is no sum over them (`Metric.by_item`).
+    seed
+        What is drawn depends on it and on the items' words, and is the same for all models that have the words.
+
+    Returns
+    -------
+    list of dict
+        set          its name; "" are all sets together, each about its own mean
+        coefficient  "alpha", "stratified alpha" (of lists that are not paired) or "split-half"
+        value        with `low` and `high`, a 95 % interval; NaN where `note` says why
+        omega        of one factor, where there are more words than items; else NaN
+        words        the subjects
+        items        of all lists together; pairs count once
+        note         why there is no value, or what limits it
+    """
+    metric = sample.request.metric
+    if not metric.scored_by[0]:
+        return [_row(note=metric.item_note or NO_WORDS)]
+    of_attributes = metric.groups == "targets"
+    sets, lists = sample.targets, sample.attributes
+    if of_attributes:
+        sets, lists = lists, sets
+    if metric.by_item:
+        arguments = {**sample.request.parameters, **sample.model_arguments}
+        tables = metric.by_item(*sample.vectors, **arguments)
+        weights = [weight for weight, _ in tables[0]]
+        scores = [[table for _, table in of_set] for of_set in tables]
+        sizes = [table.shape[1] for table in scores[0]]
+        coefficient = ALPHA if len(sizes) == 1 else STRATIFIED
+    elif KINDS[metric.needs].random_groups and not metric.of_model:
+        in_pairs = metric.paired and of_attributes
+        sizes = [len(s.vectors) for s in (lists[:1] if in_pairs else lists)]
+        coefficient = HALVES
+    else:
+        return [_row(note=metric.item_note or NO_SUM)]
+    items = sum(sizes)
+    if min(sizes) < 2:
+        return [_row(coefficient=coefficient, items=items, note=FEW_ITEMS)]
+    if coefficient == HALVES and metric.halved and items > MOST_ITEMS:
+        return [_row(coefficient=coefficient, items=items, note=MANY_ITEMS)]
+    if coefficient == HALVES:
+        scores = _scores_by_halves(sample, sets, lists, in_pairs, splits, seed)
+    groups = [(s.name, [place]) for place, s in enumerate(sets)]
+    if len(sets) > 1:
+        groups.append(("", [*range(len(sets))]))
+    rows = []
+    for name, places in groups:
+        row = {"set": name, "coefficient": coefficient, "items": items}
+        row["words"] = sum(len(sets[place].vectors) for place in places)
+        if row["words"] < FEWEST_WORDS:
+            rows.append(_row(**row, note=FEW_WORDS))
+            continue
+        centred = [_about_means([scores[place][i] for place in places]) for i in range(len(scores[0]))]
+        if coefficient == HALVES:
+            first, second = (table.T for table in centred)
+            estimate = split_half(first, second, items)
+        elif coefficient == ALPHA:
+            estimate = alpha(centred[0])
+            if row["words"] > items:
+                row["omega"] = omega(np.cov(centred[0].T))
+        else:
+            estimate = stratified_alpha(centred, weights)
+        note = metric.item_note
+        if not np.isfinite(estimate.value):
+            note = ALIKE if all(np.isfinite(table).all() for table in centred) else NO_HALF
+        rows.append(_row(**row, **{name: float(x) for name, x in estimate._asdict().items()}, note=note))
+    return rows
+
+
+def _about_means(tables: Sequence[np.ndarray]) -> np.ndarray:
+    """The numbers of the words of several sets, each set's items about their means over its words."""
+    return np.concatenate([table - table.mean(axis=0) for table in tables])
+
+
+def _scores_by_halves(
+    sample: Sample,
+    sets: Sequence[FoundSet],
+    lists: Sequence[FoundSet],
+    in_pairs: bool,
+    splits: int,
+    seed: int,
+) -> list[list[np.ndarray]]:
+    """For each set of words, their numbers by one half of each list of items, and by the other: (words, splits)."""
+    metric = sample.request.metric
+    arguments = {**sample.request.arguments, **metric.halved}
+    halves: list[list[list[np.ndarray]]] = [[], []]
+    rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists]
+    for _ in range(splits):
+        # of an odd number of items, one at random is left out
+        orders = [rng.permutation(len(s.vectors)) for s, rng in zip(lists, rngs, strict=True)]
+        orders = orders[:1] * len(orders) if in_pairs else orders
+        for number, half in enumerate(halves):
+            parts = [
+                s.vectors[np.sort(order[number * (len(order) // 2) :][: len(order) // 2])]
+                for s, order in zip(lists, orders, strict=True)
+            ]
+            sides = (sample.vectors[0], parts) if lists is sample.attributes else (parts, sample.vectors[1])
+            details = metric.function(*sides, **arguments).detail
+            half.append(_numbers(details.get(metric.scored_by[0]), metric.scored_by[1], sets))
+    return [
+        [np.stack([of_split[place] for of_split in half], axis=1) for half in halves]
+        for place in range(len(halves[0][0]))
+    ]
+
+
+def _numbers(detail: Detail | None, selection: str, sets: Sequence[FoundSet]) -> list[np.ndarray]:
+    """The number of each word of each set (`Metric.scored_by`); NaN where a half has no score."""
+    if detail is None:
+        return [np.full(len(s.vectors), np.nan) for s in sets]
+    return [_SELECTIONS[selection](np.asarray(values)) for values in detail.values]
+
+
+_SELECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "": lambda values: values,
+    "first": lambda values: values[:, 0],
+    "mean": lambda values: values.mean(axis=1),
+    "difference": lambda values: values[:, 0] - values[:, 1],
+}
+
+
+def _row(**values: Any) -> dict[str, Any]:
+    empty = {"set": "", "coefficient": "", "value": math.nan, "low": math.nan, "high": math.nan}
+    return {**empty, "omega": math.nan, "words": 0, "items": 0, "note": "", **values}

@@ -1,0 +1,228 @@
+"""The table of reliability: would other words turn a score, are words ordered reliably, do metrics agree on them?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
+from ..results import KEYS, results
+from ..statistics.reliability import icc_agreement, icc_consistency
+from ..validation import to_record
+from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, of_interval, of_share
+from .inputs import sample_files
+from .keys import CELL
+from .rank_samples import value_samples
+from .scores import SCORES
+from .table import Column, Files, Table
+from .trainings import SEED, trainings
+from .word_scores import spec_of, word_scores
+
+if TYPE_CHECKING:
+    from ..planned import Planned
+
+ONE_MODEL = "one model only"
+SAME_NUMBERS = "both metrics have the same numbers of words"
+ORDER, ICC, RANKS, AGREEMENT = "order", "ICC(C,1)", "rank correlation", "ICC(A,1)"
+
+Row = dict[str, Any]
+# what `KEYS` are of -> set -> word -> number
+Numbers = dict[tuple, dict[str, dict[str, float]]]
+EMPTY: Row = {"set": "", "beside": "", "items": 0, "verdict": "", "note": ""}
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows per score and question: see `QUESTIONS`.
+
+    spec: "thresholds" of verdicts; "neutral", as [criterion, metric, value]; "draws", "seed" and "queries" of the
+    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`word_scores`); "trainings", as
+    [name, models], of models that differ in their seed alone.
+    """
+    neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
+    scores = SCORES.read(inputs["scores"])
+    samples, _ = value_samples(scores, inputs, spec)
+    orders = dict(_orders(scores, samples, neutral))
+    inferred: dict[tuple, Row] = {}
+    for key, _, result in results(inputs["inferences"]):
+        inferred.setdefault(key, result)
+    rows: list[Row] = []
+    for *names, words in scores[[*KEYS, "words_used"]].itertuples(index=False, name=None):
+        key = tuple(names)
+        if "reliability" not in (result := inferred.get(key, {})):
+            continue
+        place = dict(zip(KEYS, key, strict=True)) | {"words": words}
+        rows += [place | row for row in card(result, spec["thresholds"])]
+        share, models = orders.get(key, (math.nan, 0))
+        order = {"question": SCORE, "coefficient": ORDER, "value": share, "items": models}
+        note = "" if models > 1 else ONE_MODEL
+        rows.append(place | order | {"verdict": of_share(share, spec["thresholds"]), "note": note})
+    numbers = _numbers_of_words(inputs["cells"], spec["words"], inferred)
+    for row in (*_of_metrics(numbers), *_of_trainings(numbers, spec["trainings"])):
+        low, high = (row.get(name, math.nan) for name in ("low", "high"))
+        rows.append(row | {"verdict": of_interval(low, high, spec["thresholds"])})
+    return TABLE.finish([{**EMPTY, **row} for row in rows])
+
+
+def _orders(
+    scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[tuple[str, str], float]
+) -> Iterator[tuple[tuple, tuple[float, int]]]:
+    """For each score, the mean share of resamples in which its model and another one come in the same order, by
+    distance from the neutral value, as by the words themselves; and how many models there are."""
+    for (criterion, _, metric, _), part in scores.groupby(
+        ["criterion", "query", "metric", "debias"], sort=False
+    ):
+        part = part[part["value"].notna()]
+        rows, center = part.index.to_numpy(), neutral[criterion, metric]
+        distances = np.abs(samples[rows] - center)
+        observed = np.abs(part["value"].to_numpy() - center)
+        shares = np.full((len(rows), len(rows)), math.nan)
+        for i, j in combinations(range(len(rows)), 2):
+            both = np.isfinite(distances[i]) & np.isfinite(distances[j])
+            if both.any():
+                is_first = np.sign(distances[i] - distances[j])[both] == np.sign(observed[i] - observed[j])
+                shares[i, j] = shares[j, i] = is_first.mean()
+        for key, row in zip(part[KEYS].itertuples(index=False, name=None), shares, strict=True):
+            known = row[np.isfinite(row)]
+            yield key, (float(known.mean()) if len(known) else math.nan, len(known) + 1)
+
+
+def _numbers_of_words(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]) -> Numbers:
+    of_words = {(criterion, metric): entry for criterion, metric, entry in spec}
+    numbers: Numbers = {}
+    for key, _, result in results(files):
+        if key in inferred and (entry := of_words[key[0], key[2]]):
+            numbers.setdefault(key, word_scores(result, entry))
+    return numbers
+
+
+def _of_metrics(numbers: Numbers) -> Iterator[Row]:
+    """How alike two metrics score the words of a set: numbers about the neutral one, in units of their root mean
+    square, turned so that up means nearer to the same group."""
+    by_place: dict[tuple, dict[str, dict[str, float]]] = {}
+    for (criterion, query, metric, model, debias), by_set in numbers.items():
+        for name, by_word in by_set.items():
+            by_place.setdefault((criterion, query, model, debias, name), {})[metric] = by_word
+    for (criterion, query, model, debias, name), by_metric in by_place.items():
+        for pair in combinations(sorted(by_metric), 2):
+            both = _table([by_metric[metric] for metric in pair])
+            for metric, beside in (pair, pair[::-1]):
+                place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
+                place |= {"question": METRICS, "set": name, "beside": beside, "words": len(both), "items": 2}
+                yield from (place | row for row in _agreement(both))
+
+
+def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]:
+    """How alike models score the words of a set that differ in the seed of their training alone: in the row of the
+    first of them."""
+    for name, models in trainings:
+        for key, by_set in numbers.items():
+            criterion, query, metric, model, debias = key
+            others = [(criterion, query, metric, other, debias) for other in models[1:]]
+            if model != models[0] or not all(other in numbers for other in others):
+                continue
+            for of_set in by_set:
+                table = _table([numbers[k].get(of_set, {}) for k in (key, *others)])
+                row = dict(zip(KEYS, key, strict=True)) | {"question": TRAININGS, "coefficient": AGREEMENT}
+                row |= {"set": of_set, "beside": name, "words": len(table), "items": len(models)}
+                if len(table) < FEWEST_WORDS:
+                    yield row | {"note": FEW_WORDS}
+                elif not (np.ptp(table, axis=0) > 0).all():
+                    yield row | {"note": ALIKE}
+                else:
+                    estimate = icc_agreement(table)._asdict()
+                    yield row | {name: float(number) for name, number in estimate.items()}
+
+
+def _table(by_rater: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Words by raters, of the words that all of them have."""
+    words = [word for word in by_rater[0] if all(word in numbers for numbers in by_rater)]
+    return np.array([[numbers[word] for numbers in by_rater] for word in words]).reshape(-1, len(by_rater))
+
+
+def _agreement(numbers: np.ndarray) -> list[Row]:
+    if len(numbers) < FEWEST_WORDS:
+        return [{"coefficient": ICC, "note": FEW_WORDS}]
+    squares = (numbers**2).mean(axis=0)
+    if not (squares > 0).all() or not (np.ptp(numbers, axis=0) > 0).all():
+        return [{"coefficient": ICC, "note": ALIKE}]
+    units = numbers / np.sqrt(squares)
+    if np.abs(units[:, 0] - units[:, 1]).max() < 1e-9:
+        return [{"coefficient": ICC, "value": 1.0, "note": SAME_NUMBERS}]
+    estimate = icc_consistency(units)
+    ranks = float(pd.DataFrame(units).rank().corr().iloc[0, 1])
+    return [
+        {"coefficient": ICC, **{name: float(number) for name, number in estimate._asdict().items()}},
+        {"coefficient": RANKS, "value": ranks},
+    ]
+
+
+def _spec(study: Planned) -> dict[str, Any]:
+    card = to_record(study.config.reliability)
+    return {
+        "thresholds": {name: value for name, value in card.items() if name != "splits"},
+        "words": spec_of(study),
+        "trainings": [
+            [name, [model for model, _ in models]]
+            for name, parameter, models in trainings(study)
+            if parameter == SEED
+        ],
+        "queries": {name: sorted(entry.queries) for name, entry in study.config.criteria.items()},
+    }
+
+
+TABLE = Table(
+    "reliability",
+    "Rows per score: how far it can be trusted (`score`), and the order of its words (`words`), and where another "
+    "metric agrees on them (`metrics`).",
+    (
+        *CELL,
+        Column(
+            "question",
+            "`score`: would another list of as many words turn its sign, or its order with other models? `words`: "
+            "would other items order the words alike? `metrics`: does another metric score the words alike? "
+            "`trainings`: does another seed of the training score them alike?",
+            values=QUESTIONS,
+        ),
+        Column(
+            "coefficient",
+            "what the value is. `sign`, `order`: the share of resampled lists with the same sign, and (on average "
+            "over the other models) the same order of two models by distance from the neutral value; `alpha`, "
+            "`stratified alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
+            "two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
+        ),
+        Column("set", "whose words; empty of all sets together, each about its own mean"),
+        Column("beside", "the other metric's key, or the name of the trainings"),
+        Column("value", "the coefficient; negative ones are kept", "number", range=(-math.inf, 1)),
+        Column("low", "lower end of its 95 % confidence interval", "number", range=(-math.inf, 1)),
+        Column("high", "its upper end", "number", range=(-math.inf, 1)),
+        Column.value("z", "of `sign`: how far the score is from the neutral value", "standard errors"),
+        Column.share("omega", "of `alpha`: omega of one factor, where there are more words than items"),
+        Column.count("words", "words that are resampled, ordered or scored: the subjects"),
+        Column.count("items", "pairs, words of the groups, templates, models or metrics"),
+        Column(
+            "times",
+            "how many times as long the lists of items (of `sign`: all lists) must be for a reliability of .8; empty "
+            "where none is known to do",
+            "number",
+            range=(0, math.inf),
+        ),
+        Column(
+            "verdict",
+            "by the thresholds of `reliability:`, from the whole interval: " + ", ".join(VERDICTS),
+            values=(*VERDICTS, ""),
+        ),
+        Column("note", "why there is no value, or what limits it"),
+    ),
+    reads=("scores", "cells"),
+    when="reliability and bootstrap",
+    facts=("neutral", "draws", "seed"),
+    inputs=lambda study: sample_files(study, lambda cell: True),
+    spec=_spec,
+    make=make,
+)
+TABLES = (TABLE,)

@@ -1,0 +1,186 @@
+"""The table of validity: do the numbers of words go with measures from outside?"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import BiasgridError, quote
+from ..resources import find_file
+from ..results import KEYS, results
+from ..seeds import seed_of
+from ..statistics.correlation import METHODS, over_units
+from ..statistics.reliability import disattenuated
+from ..validation import to_record
+from .inputs import sample_files
+from .keys import CELL
+from .table import Column, Files, Table
+from .word_scores import spec_of, word_scores
+
+if TYPE_CHECKING:
+    from ..planned import Cell, Planned
+
+ALL, EXACT = WORDS = ("all", "exact")
+FEWEST_UNITS = 5
+FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
+ALIKE = "numbers are all alike"
+
+
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows per set of words, measure, choice of words and method.
+
+    spec: "measures": criterion -> name -> what `config.criteria.Measure` holds; "words", as `word_scores.spec_of`;
+    "prefixes": model -> what its words begin with; "seed", the study's.
+    """
+    measures = {
+        criterion: {name: read(measure) for name, measure in by_name.items()}
+        for criterion, by_name in spec["measures"].items()
+    }
+    of_words = {(criterion, metric): entry for criterion, metric, entry in spec["words"]}
+    reliabilities = _reliabilities(inputs.get("inferences", ()))
+    seed = seed_of(spec["seed"], "validity")
+    rows = []
+    for key, _, result in results(inputs["cells"]):
+        criterion, _, metric, model, _ = key
+        if not (entry := of_words[criterion, metric]):
+            continue
+        for name, scores in word_scores(result, entry).items():
+            prefix = spec["prefixes"].get(model, "")
+            scores = {
+                word.removeprefix(prefix): score for word, score in scores.items() if math.isfinite(score)
+            }
+            place = dict(zip(KEYS, key, strict=True)) | {"set": name}
+            place["reliability"] = reliabilities.get((key, name), math.nan)
+            for measure, numbers in measures[criterion].items():
+                rows += [place | {"measure": measure} | row for row in _correlations(scores, numbers, seed)]
+    return TABLE.finish(map(_with_corrected, rows), first=True)
+
+
+def read(measure: Mapping[str, Any]) -> dict[str, tuple[float, str, bool]]:
+    """Word -> number, unit and whether it is exact, of a file of measures. Words without a number are left out.
+
+    Raises BiasgridError for a file that cannot be read, a column that it lacks, and what is no number.
+    """
+    path = measure["file"]
+    columns = [measure.get(role) for role in ("word", "value", "unit", "exact")]
+    try:
+        with open(find_file(path), encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BiasgridError(f"{path}: cannot read the measures: {error}") from None
+    if missing := [column for column in columns if column and column not in (lines or [{}])[0]]:
+        raise BiasgridError(f"{path}: has no column {quote(missing[0])}")
+    word, value, unit, exact = columns
+    numbers: dict[str, tuple[float, str, bool]] = {}
+    for number, line in enumerate(lines, 2):
+        if not (text := line[value]):
+            continue
+        try:
+            numbers[line[word]] = float(text), line[unit or word], not exact or line[exact] == "exact"
+        except ValueError:
+            raise BiasgridError(f"{path}: line {number}: {value}: {quote(text)} is no number") from None
+    return numbers
+
+
+def _reliabilities(files: Any) -> dict[tuple[tuple, str], float]:
+    """How reliably the words of each set are ordered, where that was asked for."""
+    return {
+        (key, part["set"]): part["value"]
+        for key, _, result in results(files)
+        for part in result.get("reliability", ())
+        if part["value"] is not None
+    }
+
+
+def _correlations(
+    scores: Mapping[str, float], numbers: Mapping[str, tuple[float, str, bool]], seed: int
+) -> Iterable[dict[str, Any]]:
+    for choice in WORDS:
+        words = [word for word in scores if word in numbers and (choice == ALL or numbers[word][2])]
+        if choice == EXACT and all(is_exact for *_, is_exact in numbers.values()):
+            return
+        units = {unit: place for place, unit in enumerate(dict.fromkeys(numbers[word][1] for word in words))}
+        row: dict[str, Any] = {"words": choice, "n": len(words), "units": len(units)}
+        if len(units) < FEWEST_UNITS:
+            yield from (row | {"method": method, "note": FEW_UNITS} for method in METHODS)
+            continue
+        pairs = np.array([[scores[word] for word in words], [numbers[word][0] for word in words]])
+        places = [units[numbers[word][1]] for word in words]
+        for method in METHODS:
+            value, low, high = over_units(pairs, places, method, seed)
+            note = "" if math.isfinite(value) else ALIKE
+            yield row | {"method": method, "correlation": value, "ci_low": low, "ci_high": high, "note": note}
+
+
+def _with_corrected(row: dict[str, Any]) -> dict[str, Any]:
+    if row["method"] == "pearson" and "correlation" in row:
+        row["corrected"] = disattenuated(row["correlation"], row["reliability"])
+    return {"note": "", **row}
+
+
+def cells_with_measures(study: Planned) -> list[Cell]:
+    """The cells of criteria that have measures."""
+    return [cell for cell in study.grid.cells.values() if study.config.criteria[cell.criterion].measures]
+
+
+def _spec(study: Planned) -> dict[str, Any]:
+    criteria = study.config.criteria.items()
+    prefixes = {key: prefix for key in study.models if (prefix := study.config.models[key].vocab_prefix)}
+    measures = {name: to_record(entry.measures) for name, entry in criteria if entry.measures}
+    return {"measures": measures, "words": spec_of(study), "prefixes": prefixes}
+
+
+def _inputs(study: Planned) -> dict[str, Any]:
+    entries = [entry.measures for entry in study.config.criteria.values() if entry.measures]
+    files = {measure.file for by_name in entries for measure in by_name.values()}
+    inferences = {}
+    if study.config.reliability:
+        samples = sample_files(study, lambda cell: study.config.criteria[cell.criterion].measures)
+        inferences = {"inferences": samples["inferences"]}
+    return {"measures": [str(find_file(file)) for file in sorted(files)], **inferences}
+
+
+TABLE = Table(
+    "validity",
+    "Rows per set of words, measure from outside and method: how a metric's numbers of the words go with it.",
+    (
+        *CELL,
+        Column("set", "whose words"),
+        Column("measure", "its name in the config"),
+        Column("words", "`all`, or those alone that the measure's file calls `exact`", values=WORDS),
+        Column("method", "pearson, or spearman: the same of ranks", values=METHODS),
+        Column.count("n", "words with both numbers"),
+        Column.count("units", "different units of the measure, such as titles, that the words share"),
+        Column.correlation("correlation", "positive: higher for words that are nearer to the first group"),
+        Column.correlation(
+            "ci_low", "lower end of its 95 % interval (percentiles of 2,000 resamples of units)"
+        ),
+        Column.correlation("ci_high", "its upper end"),
+        Column(
+            "reliability",
+            "how reliably the metric orders the words of the set (reliability.csv)",
+            "number",
+            range=(-math.inf, 1),
+        ),
+        Column(
+            "corrected",
+            "of pearson: the correlation corrected for that, where it is .5 or more (Spearman 1904); not cut at 1. "
+            "The measure's own reliability is not known, and taken for 1",
+            "number",
+            range=(-math.inf, math.inf),
+        ),
+        Column("note", "why there is no correlation"),
+    ),
+    reads=("cells",),
+    inputs=_inputs,
+    facts=("seed",),
+    spec=_spec,
+    make=make,
+    cells=cells_with_measures,
+)
+TABLES = (TABLE,)

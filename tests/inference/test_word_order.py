@@ -1,0 +1,141 @@
+"""Are words ordered reliably: what subjects and items are, by metric."""
+
+import math
+
+import numpy as np
+import pytest
+
+import biasgrid as bg
+from biasgrid import metrics
+from biasgrid.geometry import cosines, unit
+from biasgrid.statistics import reliability
+
+RNG = np.random.default_rng(5)
+WORDS = {
+    f"{name}{i}": RNG.normal(size=20)
+    for name, size in {"x": 9, "y": 7, "a": 6, "b": 4, "m": 8, "f": 8}.items()
+    for i in range(size)
+}
+MODEL = bg.load(WORDS, name="made")
+
+
+def words(name):
+    return [word for word in WORDS if word.startswith(name)]
+
+
+def vectors(name):
+    return np.stack([WORDS[word] for word in words(name)]).astype("float32").astype("float64")
+
+
+def rows(metric, query, **options):
+    result = getattr(metrics, metric)(query, MODEL, reliability=True, **options)
+    assert result.status == "ok"
+    return {row["set"]: row for row in result.reliability if row["question"] == "words"}
+
+
+FOUR = bg.Query([words("x"), words("y")], [words("a"), words("b")], ["X", "Y"], ["A", "B"])
+PAIRS = bg.Query([words("m"), words("f")], [words("x")], ["M", "F"], ["X"])
+
+
+def test_weat_is_a_difference_of_two_lists_within_one_set_at_a_time():
+    found = rows("weat", FOUR)
+    assert set(found) == {"X", "Y", ""}
+    for name in "xy":
+        tables = [cosines(vectors(name), vectors(other)) for other in "ab"]
+        expected = reliability.stratified_alpha(tables, (1, -1))
+        row = found[name.upper()]
+        assert [row[key] for key in ("value", "low", "high")] == pytest.approx(list(expected), rel=1e-5)
+        assert (row["words"], row["items"], row["coefficient"]) == (len(tables[0]), 10, "stratified alpha")
+    # that the sets differ is bias, no reliability: it does not count
+    shifted = dict(WORDS)
+    for word in words("x"):
+        shifted[word] = WORDS[word] + 3 * vectors("a").mean(axis=0)
+    far = bg.load(shifted, name="far")
+    together = metrics.weat(FOUR, far, reliability=True).reliability[-1]
+    assert together["set"] == ""
+    pooled = np.concatenate([cosines(np.stack([shifted[w] for w in words(n)]), vectors("a")) for n in "xy"])
+    assert together["value"] < reliability.alpha(pooled).value - 0.1
+
+
+def test_ripa_over_pairs():
+    (row,) = rows("ripa", PAIRS, relation="mean").values()
+    table = vectors("x") @ unit(vectors("m") - vectors("f")).T
+    assert row["value"] == pytest.approx(float(reliability.alpha(table).value), rel=1e-5)
+    assert (row["words"], row["items"], row["coefficient"]) == (9, 8, "alpha")
+    assert row["omega"] == pytest.approx(reliability.omega(np.cov(table.T)), rel=1e-3, nan_ok=True)
+    # its default is a direction, which is no sum
+    (row,) = rows("ripa", PAIRS).values()
+    assert (row["coefficient"], row["items"]) == ("split-half", 8)
+
+
+def test_halves_of_a_sum_give_about_its_alpha():
+    # rnd by norms is no sum, but WEAT's numbers by halves are those of a sum: split them by hand
+    tables = [cosines(vectors("x"), vectors(name)) for name in "ab"]
+    halves = [[], []]
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        orders = [rng.permutation(table.shape[1]) for table in tables]
+        for number, half in enumerate(halves):
+            parts = [
+                table[:, order[number::2]].mean(axis=1) for table, order in zip(tables, orders, strict=True)
+            ]
+            half.append(parts[0] - parts[1])
+    first, second = map(np.array, halves)
+    expected = reliability.flanagan_rulon(first, second).mean()
+    assert rows("weat", FOUR)["X"]["value"] == pytest.approx(expected, abs=0.1)
+
+
+def test_the_same_seed_splits_alike_and_another_one_does_not():
+    query = bg.Query([words("m"), words("f")], [words("x")], ["M", "F"], ["X"])
+    values = [rows("rnd", query, seed=seed)["X"]["value"] for seed in (0, 0, 1)]
+    assert values[0] == values[1] != values[2]
+
+
+def test_why_there_is_none():
+    few = bg.Query([words("m"), words("f")], [words("x")[:4]], ["M", "F"], ["X"])
+    assert rows("rnd", few)["X"]["note"] == "fewer than 5 words"
+    one = bg.Query([["m0"], ["f0"]], [words("x")], ["M", "F"], ["X"])
+    (row,) = rows("rnd", one).values()
+    assert row["note"] == "fewer than 2 items"
+    assert math.isnan(row["value"])
+    assert rows("mac", FOUR)["X"]["note"] == "measures nearness, not a difference"
+    assert rows("mac", FOUR)["X"]["value"] < 1
+    assert rows("rnsb", FOUR)["X"]["coefficient"] == "split-half"
+    (row,) = rows("gipe", PAIRS).values()
+    assert row["note"] == "not a sum over items"  # it asks the model for neighbours
+
+
+def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
+    result = metrics.weat(FOUR, MODEL, bootstrap={"draws": 200})
+    (row,) = result.reliability
+    record = result.inference["bootstrap"]
+    assert row["z"] == record["z"] == pytest.approx(result.value / record["standard_error"])
+    assert row["value"] == record["same_side"]
+    assert 0.5 < row["value"] <= 1
+    # all of its values are above the neutral one
+    (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
+    assert row["note"] == "values lie on one side of the neutral value"
+    assert metrics.weat(FOUR, MODEL).reliability == ()
+
+
+def test_templates_are_the_items_of_a_language_model():
+    class Network:
+        def score(self, texts):
+            return [-1.0 - sum(map(ord, text)) % 17 for text in texts]
+
+        def score_continuations(self, pairs):
+            return self.score([a + b for a, b in pairs])
+
+    model = bg.language_model(Network())
+    jobs = ["doctor", "nurse", "teacher", "pilot", "cook", "clerk"]
+    query = bg.Query([["he", "man"], ["she", "woman"]], [jobs], ["M", "F"], ["Jobs"])
+    templates = [
+        "{target} is a {attribute}.",
+        "{target} works as a {attribute}.",
+        "{target} was a {attribute}.",
+    ]
+    (row,) = metrics.lpbs(query, model, templates=templates, reliability=True).reliability
+    assert (row["coefficient"], row["words"], row["items"]) == ("alpha", 6, 3)
+    assert row["value"] <= 1
+    (row,) = metrics.lpbs(query, model, templates=templates[:1], reliability=True).reliability
+    assert row["note"] == "fewer than 2 items"
