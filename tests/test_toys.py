@@ -347,6 +347,8 @@ def test_a_section_of_a_plugin_is_on_the_page_that_the_run_makes_and_on_no_other
     section = page[page.index('<section id="sizes"') :].partition("</section>")[0]
     assert "Words &lt;used&gt;</h2>" in section
     assert "<p>One: 12</p>" in section
+    # it is open, as it has no lead; what stands once on the page still does
+    assert page.count('id="find"') == 1
     # to look at results runs no code of theirs
     done = biasgrid("report", with_toys.folder / "results" / "small", "--output", tmp_path / "again.html")
     assert done.returncode == 0

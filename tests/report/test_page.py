@@ -10,8 +10,9 @@ import finished_study
 import pytest
 import small_page
 
-from biasgrid import open_study, tables
+from biasgrid import BiasgridError, open_study, tables
 from biasgrid.numbers import typeset
+from biasgrid.report import step
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY
 from biasgrid.report.step import mark_misspellings
@@ -148,10 +149,10 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
     assert page_study.paths.report_file.read_bytes() == first
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(page_study.results, elsewhere)
-    step = report_step(open_study(elsewhere).study)
-    assert step.output == elsewhere / "report.html"
-    step.run()
-    assert step.output.read_bytes() == first
+    again = report_step(open_study(elsewhere).study)
+    assert again.output == elsewhere / "report.html"
+    again.run()
+    assert again.output.read_bytes() == first
 
 
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
@@ -283,6 +284,12 @@ def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
     assert "The sources that the study names have no numbers of MAC" in section
     # folded, and the table is in it
     assert section.index('<details class="fold">') < section.index('<table id="comparison"')
+
+
+def test_a_section_without_its_template_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(step.REGISTRY, "file", lambda name: tmp_path / "verdict.py")
+    with pytest.raises(BiasgridError, match=r"verdict.html: the template of section 'verdict' is missing"):
+        step.template_file(step.REGISTRY["verdict"])
 
 
 def test_misspellings_of_print_are_marked_where_people_read_them():

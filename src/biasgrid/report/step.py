@@ -17,6 +17,7 @@ from markupsafe import Markup
 from .. import __version__, tables
 from ..absence import MEANING
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError
 from ..files import write_text
 from ..in_memory import parts_of
 from ..labels import MISSPELLED, sic
@@ -154,8 +155,11 @@ def templates(entries: Iterable[Section] = ()) -> Environment:
 
 
 def template_file(section: Section) -> Path:
-    """A section's template."""
-    return REGISTRY.file(section.name).with_name(section.template)
+    """A section's template. Raises BiasgridError where it is missing."""
+    file = REGISTRY.file(section.name).with_name(section.template)
+    if not file.is_file():
+        raise BiasgridError(f"{file}: the template of section {section.name!r} is missing")
+    return file
 
 
 def template_files() -> list[Path]:
