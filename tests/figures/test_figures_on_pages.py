@@ -48,7 +48,7 @@ def test_a_figure_is_as_wide_as_what_it_fills():
         with as_wide_as(name):
             assert tall(1, 1).get_figwidth() == inches
     with (
-        pytest.raises(BiasgridError, match="width: 'poster' is not allowed; allowed: page and column"),
+        pytest.raises(BiasgridError, match="width: 'poster' is not allowed; allowed: page, column"),
         as_wide_as("poster"),
     ):
         pass

@@ -175,7 +175,7 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
         (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
         # and a thumbnail with a sentence stands under its question
         (thumbnails,) = re.findall(
-            rf"^## {re.escape(kind.question)}\n(.*?)(?=^#)", page, re.MULTILINE | re.DOTALL
+            rf"^## {re.escape(kind.question or gallery.OTHERS)}\n(.*?)(?=^#)", page, re.MULTILINE | re.DOTALL
         )
         assert f"](images/{stem}.png)](#{name})" in thumbnails
         assert f"[{name}](#{name}): {kind.meaning}" in thumbnails

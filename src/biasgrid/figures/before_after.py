@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..files import slug
-from ..numbers import decimal, share
+from ..numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, cells_of, count_range, labels
 from .frame import MARGIN, Frame, styled
 from .methods import method_label, ordered_methods, reasons, rows_of_group
@@ -122,7 +122,7 @@ def _text(left: float, is_fewer: bool) -> str:
     """So many per cent of the untouched value."""
     if np.isnan(left):
         return "n/a"
-    much = "from 0" if np.isinf(left) else f"{left / 100:.0f} ×"
+    much = "from 0" if np.isinf(left) else f"{count(round(left / 100))} ×"
     return (share(left / 100) if left < 1000 else much) + DAGGER * is_fewer
 
 
