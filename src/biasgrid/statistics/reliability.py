@@ -91,8 +91,7 @@ def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
     ms = mean_squares(table)
     n, k = table.shape[-2:]
     value = 1 - _ratio(ms.residual, ms.rows)
-    high, low = _quantiles(n - 1, (n - 1) * (k - 1), level)
-    return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
+    return _feldt(value, n - 1, (n - 1) * (k - 1), level)
 
 
 def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level: float = 0.95) -> Estimate:
@@ -125,8 +124,7 @@ def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level
     )
     value = 1 - _ratio(np.asarray(error), np.asarray(total).var(axis=-1, ddof=1))
     n, items = strata[0].shape[-2], sum(table.shape[-1] - 1 for table in strata)
-    high, low = _quantiles(n - 1, (n - 1) * items, level)
-    return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
+    return _feldt(value, n - 1, (n - 1) * items, level)
 
 
 def omega(covariance: np.ndarray) -> float:
@@ -232,8 +230,7 @@ def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float =
     """
     n = first.shape[-1]
     value = spearman_brown(correlations(first, second).mean(axis=-1))
-    high, low = _quantiles(n - 1, (n - 1) * (items - 1), level)
-    return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
+    return _feldt(value, n - 1, (n - 1) * (items - 1), level)
 
 
 def flanagan_rulon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -404,6 +401,12 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.asarray(denominator) == 0, math.nan, np.asarray(numerator) / denominator)[()]
+
+
+def _feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
+    """A coefficient with Feldt's interval of so many degrees of freedom: of subjects, and of what is left."""
+    high, low = _quantiles(first, second, level)
+    return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
 
 
 def _quantiles(first: float, second: float, level: float) -> tuple[float, float]:
