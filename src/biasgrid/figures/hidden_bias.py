@@ -41,7 +41,7 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     """What can still be recovered of the bias (Gonen & Goldberg, NAACL 2019): one panel per measure, a row per
     method below that of the untouched models, in it a mark per model.
 
-    The dashed line is chance, where nothing is left to recover (0.5; 0 for the correlation).
+    The dashed line is chance, where no bias is recoverable (0.5; 0 for the correlation).
     Raises BiasgridError where the table has no rows of group "hidden" and the criterion, or has a measure there
     that is none of HIDDEN.
     """
@@ -61,8 +61,8 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         f"How much of the bias can still be recovered? {criterion}",
         "Can words still be told by the side that they had in the untouched model? By a clustering (2-means), by a "
         "classifier (SVM), by their neighbours; and Pearson's r of a profession's former bias and the share of one "
-        "side among its neighbours. On the dashed line, nothing is left. The words are the most biased ones and no "
-        f"sample: no intervals. Words: {words or 'none'}.",
+        "side among its neighbours. On the dashed line, no bias is recoverable. The words are the most biased ones "
+        f"and no sample: no intervals. Words: {words or 'none'}.",
     )
     names = {"none": method_label(labels, "none")} | {
         key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26)
@@ -91,7 +91,7 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
         axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
     legend = [(labels.get(model, model), legend_line(**looks[model])) for model in models]
-    return page.done([*legend, ("chance: nothing left to recover", legend_line(**DASHED))])
+    return page.done([*legend, ("chance: no bias is recoverable", legend_line(**DASHED))])
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
