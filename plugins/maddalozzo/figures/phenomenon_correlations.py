@@ -14,7 +14,7 @@ from biasgrid.figures.questions import AGREEMENT
 from biasgrid.figures.rows import read_table
 from biasgrid.figures.text import unit_label
 from biasgrid.figures.types.scatter import label_marks
-from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
+from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_line, legend_mark
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
@@ -92,8 +92,7 @@ def phenomenon_correlations(
     panel_axes = page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False)
     for unit, axes in panel_axes.items():
         _draw_points(axes, parts[unit], neutral[unit[0]], None if of_frequency else neutral[quantity])
-        place: Any = axes.get_subplotspec()
-        axes.set(xlabel=axis, ylabel="value" if place.is_first_col() else "")
+        axes.set(xlabel=axis, ylabel="value" if is_leftmost(axes) else "")
     figure = page.done(
         [
             ("a phenomenon", legend_mark(**MARK, markersize=3, markeredgewidth=0)),

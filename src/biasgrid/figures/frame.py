@@ -316,7 +316,8 @@ def _pages(figure: Figure) -> list[tuple[Bbox | None, list[Axes]]]:
     width, height = figure.get_size_inches()
     if height <= PAGE[1] * 1.2:
         return [(None, [])]
-    boxes = {axes: axes.get_tightbbox() or axes.get_window_extent() for axes in figure.axes}
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    boxes = {axes: axes.get_tightbbox() or axes.get_window_extent() for axes in shown}
     ends = sorted(((box.y1 / figure.dpi, box.y0 / figure.dpi) for box in boxes.values()), reverse=True)
     cuts, bottom = [height], height
     for (_, before), (upper, lower) in pairwise(ends):

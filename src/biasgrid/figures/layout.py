@@ -1,9 +1,4 @@
-"""Figures as pages: their style, panels placed in inches, legends, texts that find room, files.
-
-Sizes are inches at which text is 7 to 9 points high. They grow with the content and are laid out from the measured
-width of the text, so that nothing is clipped or overlaps. Figures are matplotlib's, and pyplot does not know of them;
-matplotlib is imported when the first one is drawn.
-"""
+"""Pages with panels that are placed in inches: those of `properties` and of validation/."""
 
 from __future__ import annotations
 

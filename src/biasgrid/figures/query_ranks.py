@@ -31,7 +31,7 @@ from .text import (
 )
 from .types.heat import heat
 from .types.rows import height, rows, width
-from .visuals import above_names, legend_line
+from .visuals import above_names, is_leftmost, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,14 +116,12 @@ def query_ranks(
         heads[None], heights[None] = "", len(keys) * max(lines, *map(line_count, of_columns.values())) * 0.13
     panels = page.panels(heads, heights, labels=wide, least=STRIP, line=len(keys), bold=False)
     if len(keys) > 1:
-        # first, as seaborn draws the whole figure to see how long the names of columns are
         correlations = rows_of(correlations, "query_correlations", criterion)
         _matrix(panels.pop(None), correlations, template, of_columns, letters, cell)
     looks, of_units = _looks(keys), dict(list(table.groupby(UNIT)))
     for key, axes in panels.items():
         _strip(axes, of_units.get(key, table.iloc[:0]), of_queries, looks[key], means)
-        place: Any = axes.get_subplotspec()
-        if head and place.is_first_col():
+        if head and is_leftmost(axes):
             above_names(axes, head, wide)
     legend = [
         ("rank", legend_line(**looks[keys[0]] | {"color": GREY})),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..palette import DASHED, LESS_LIGHT, Look
-from ..visuals import few_ticks, legend_area, legend_line
+from ..visuals import few_ticks, is_leftmost, legend_area, legend_line
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -38,8 +38,7 @@ def histogram(
     if neutral is not None:
         axes.axvline(neutral, **DASHED | {"zorder": 3})
         axes.axvline(values.mean(), zorder=4, **MEAN)
-    place: Any = axes.get_subplotspec()
-    axes.set(xlabel=named, ylabel=of if place.is_first_col() else "")
+    axes.set(xlabel=named, ylabel=of if is_leftmost(axes) else "")
     few_ticks(axes.xaxis, 4)
     few_ticks(axes.yaxis, 4, integer=True)
     axes.spines["left"].set_visible(True)
