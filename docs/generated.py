@@ -20,6 +20,7 @@ WHOLE = {
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
     "src/biasgrid/config": "docs/reference/configuration.md",
+    "src/biasgrid/metrics": "docs/reference/limits.md",
     "src/biasgrid/tables": "docs/reference/tables.md",
     "validation/calibration/frequency_table.py": "docs/reference/tables.md",
 }
@@ -28,7 +29,8 @@ WHOLE = {
 @cache
 def texts() -> dict[Path, str]:
     """The files, and what is in them."""
-    return reference.written() | {path: page() for path, page in pages.pages().items()}
+    limits = {ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page()}
+    return reference.written() | limits | {path: page() for path, page in pages.pages().items()}
 
 
 @cache

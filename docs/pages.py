@@ -60,6 +60,12 @@ PERMUTED = {
     "pairs": "the two words of a pair change places",
     "attributes": "the words of the attribute sets change sets",
 }
+LIMITS = """# Known limits of each metric
+
+From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md). How
+often each test is wrong: [calibration](../calibration.md).
+
+"""
 COLOURS = 48
 NUMBERS = (
     "no",
@@ -110,6 +116,24 @@ def metric_page(name: str) -> str:
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
+
+
+def limits_page() -> str:
+    """What each metric cannot see, and which tests of words it has, in one table."""
+    rows = []
+    for name in _own(metrics):
+        metric = metrics.REGISTRY[name]
+        notes = documented(metric, ("Notes",), "What it cannot see")[1]
+        tests_of_words = [
+            *(["permutation"] if not metric.no_test and metric.test_of == "words" else []),
+            *(["random groups"] if metric.needs in ("vectors", "contextual_vectors") else []),
+        ]
+        cannot_see = prose(notes["What it cannot see"])
+        rows.append(
+            (f"[{metric.label}](../metrics/{name}.md)", " and ".join(tests_of_words) or "none", cannot_see)
+        )
+    head = ("metric", "tests that count as evidence", "what it cannot see")
+    return f"{LIMITS}{GENERATED}" + "\n".join(table(head, rows)) + "\n"
 
 
 def documented(
@@ -183,7 +207,7 @@ def tests(metric: Metric) -> Iterator[str]:
         )
         if not KINDS_OF_MODELS[metric.needs].scores:  # what is asked there are sentences
             yield item(_by_frequency(metric))
-        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+        yield "\nWhat it says, and what it does not: [p-values](../p-values.md)."
         return
     yield item(
         f"**Random groups** (`p_groups`): do the {metric.regrouped.removesuffix('s')} sets differ more, towards the "
@@ -193,9 +217,9 @@ def tests(metric: Metric) -> Iterator[str]:
     )
     yield item(_by_frequency(metric))
     if metric.no_test:
-        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+        yield "\nWhat it says, and what it does not: [p-values](../p-values.md)."
     else:
-        yield "\nNo test implies another: [p-values](../inference.md#p-values)."
+        yield "\nNo test implies another: [p-values](../p-values.md)."
 
 
 def _by_frequency(metric: Metric) -> str:

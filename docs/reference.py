@@ -63,7 +63,7 @@ package's own, and may change.
 OPTIONS = """## Options of inference
 
 `permutation`, `random_groups`, `bootstrap` and `sensitivity` of metrics and of `bg.measure_grid` are `True`, or a
-mapping of these options. [inference.md](../inference.md) says what each part computes.
+mapping of these options. [p-values](../p-values.md) says what each part computes.
 """
 # what the door's functions return -> which one does
 RETURNED = {"Model": (Model, "`bg.load`"), "Transform": (debias.Transform, "a debias method")}

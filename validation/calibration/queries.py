@@ -1,7 +1,7 @@
 """Queries of words that are drawn from a real model, of kinds in which there is nothing to find, or something.
 
 A query has two groups, its target sets, and two attribute sets; its kind says how they are drawn. See
-docs/simulation.md.
+validation/calibration/README.md.
 """
 
 from __future__ import annotations
