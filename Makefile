@@ -95,6 +95,7 @@ planted-bert-paper: .venv/installed-for-language ## all 66 means and standard de
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
 	$(BIN)/biasgrid properties --plugins maddalozzo --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
+	cp results/properties/counterexamples.csv docs/property-counterexamples.csv
 
 ## Pages and pictures
 # of the study of another config: make snakemake-report CONFIG=config/text8.yaml

@@ -2,7 +2,7 @@
 reference` draws, a test compares them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
-docs/property-matrix.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
+docs/properties.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
 of the picture `hidden-bias`.
 """
 
@@ -62,8 +62,8 @@ PERMUTED = {
 }
 LIMITS = """# Known limits of each metric
 
-From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md). How
-often each test is wrong: [calibration](../calibration.md).
+From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md).
+How often each test is wrong: [calibration](../calibration.md).
 
 """
 COLOURS = 48
@@ -292,7 +292,7 @@ def answers(metric: Metric) -> Iterator[str]:
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
         "Its answers in the property matrix ([what is asked](../properties.md), [all "
-        "counterexamples](../property-matrix.md); bold: also a theorem of Schroeder et al.):"
+        "counterexamples](../property-counterexamples.csv); bold: also a theorem of Schroeder et al.):"
     )
     yield "\n".join(lines)
 

@@ -56,8 +56,8 @@ class Result:
     is_fixed
         Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
     inference
-        All that was asked for: tests by name, bootstrap, influence, halves, as docs/reference/files.md has them; None where
-        nothing was. `reasons` says why a number of it is missing.
+        All that was asked for: tests by name, bootstrap, influence, halves, as docs/reference/files.md has them; None
+        where nothing was. `reasons` says why a number of it is missing.
     contrasts
         Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
         the others together and for all words together; None of a metric that has no contrasts.
