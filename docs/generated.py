@@ -40,9 +40,10 @@ def linked() -> dict[str, str]:
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
         found[pages.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
-    return found | {
-        pages.code_of(tables, name): f"docs/reference/tables.md#{name}" for name in tables.REGISTRY
-    }
+    for name in tables.REGISTRY:
+        page = f"docs/reference/tables/{name}.md"
+        found |= {pages.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}
+    return found
 
 
 def page_of(code: str) -> str | None:
@@ -52,12 +53,12 @@ def page_of(code: str) -> str | None:
 
 
 def write() -> None:
-    """Write what is new, and remove pages of metrics and methods that are gone."""
-    for folder in {path.parent for path in pages.pages()}:
+    """Write what is new, and remove pages of metrics, methods and tables that are gone."""
+    for folder in {path.parent for path in texts()} - {reference.FOLDER}:
         for path in set(folder.glob("*.md")) - texts().keys():
             path.unlink()
     for path, text in texts().items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         # the site reads a file again that is newer
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
