@@ -263,5 +263,9 @@ locks: .venv-locks/installed ## the files of exact versions and checksums, from 
 	npm ci --prefix .node --ignore-scripts --no-audit --no-fund
 	touch $@
 
+# docs/how-to/release.md
+release-check: .venv-locks/installed ## builds twice, installs in empty environments, compares versions; uploads nothing
+	$(PYTHON) .ci/release.py $(UV)
+
 clean: ## remove environments, results and records
 	rm -rf .venv .venv-* .node results .snakemake .biasgrid.lock
