@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,9 @@ def run(*command: str | Path, **settings: object) -> None:
 
 def built(uv: Path, source: Path, output: Path) -> dict[str, str]:
     """The files of one build, and their checksums."""
-    date = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True).stdout
+    date = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
     run(uv, "build", source, "--out-dir", output, env=os.environ | {"SOURCE_DATE_EPOCH": date.strip()})
     files = [path for path in sorted(output.iterdir()) if path.suffix in (".whl", ".gz")]
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
@@ -45,12 +46,14 @@ def built(uv: Path, source: Path, output: Path) -> dict[str, str]:
 
 def version() -> str:
     """The version, which is the same everywhere."""
-    named = re.search(r'"([^"]+)"', (ROOT / "src/biasgrid/version.py").read_text())[1]  # type: ignore[index]
+    named = re.search(r'^__version__ = "(.+)"', (ROOT / "src/biasgrid/version.py").read_text(), re.M)[1]  # type: ignore[index]
     cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)
     changed = re.search(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     for file, found in (("CITATION.cff", cited), ("CHANGELOG.md", changed)):
         if not found or found[1] != named:
-            sys.exit(f"release-check: {file} says version {found and found[1]}, src/biasgrid/version.py {named}")
+            sys.exit(
+                f"release-check: {file} says version {found and found[1]}, src/biasgrid/version.py {named}"
+            )
     if "unreleased" in changed[2]:  # type: ignore[index]
         print(f"CHANGELOG.md: {named} is still unreleased; a person enters the day")
     return named
@@ -73,12 +76,13 @@ def main() -> None:
         print("twine: the descriptions can be read")
         wheel = next(work / "dist-one" / name for name in first if name.endswith(".whl"))
         for python in PYTHONS:
-            if not shutil.which(f"python{python}"):
-                print(f"Python {python}: not on this machine")
+            # a version manager's stand-in for a Python that is not there fails
+            if subprocess.run(["sh", "-c", f"python{python} --version"], capture_output=True).returncode:
+                print(f"Python {python}: not on this machine's path")
                 continue
             for resolution in ("highest", "lowest-direct"):
                 environment = work / f"{python}-{resolution}"
-                run(uv, "venv", "--quiet", "--python", python, environment)
+                run(uv, "venv", "--quiet", "--python", f"python{python}", environment)
                 target = environment / "bin" / "python"
                 given = f"{wheel}[workflow,figures,gensim]"
                 run(uv, "pip", "install", "--quiet", "--python", target, "--resolution", resolution, given)
