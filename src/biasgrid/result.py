@@ -262,7 +262,8 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "reliability")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
+    left_out += ("reliability",) if "reliability" not in (result.inference or {}) else ()
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()

@@ -16,6 +16,7 @@ from biasgrid.report import step
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY
 from biasgrid.report.step import mark_misspellings
+from biasgrid.results import KEYS
 from biasgrid.verdicts.evidence import MEANINGS
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
@@ -158,6 +159,10 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     scores = tables.read(page_study.paths.table_file("scores"))
     shown = [cell.replace("\N{NO-BREAK SPACE}", " ").strip() for row in page.rows for cell in row]
+    card = tables.read(page_study.paths.table_file("reliability"))
+    turns = card[(card["coefficient"] == "sign") & (card["verdict"] == "may turn")]
+    turns = set(turns[KEYS].itertuples(index=False, name=None))
+    assert turns
     for row in scores[scores["metric"] == "weat"].itertuples():
         mark = {
             "all": "●",
@@ -169,7 +174,8 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
         }
         texts = ("lost", "undefined")
         if row.status == "ok":
-            texts = (f"{typeset(row.value)} {mark[row.evidence]}".strip(),)
+            turn = " ±" * (row[1:6] in turns)
+            texts = (f"{typeset(row.value)} {mark[row.evidence]}".strip() + turn,)
         assert any(text in shown for text in texts), row
     assert (scores["status"] != "ok").any()
 
