@@ -101,7 +101,9 @@ def test_the_card_of_a_score():
 )  # fmt: skip
 def test_a_row_says_its_verdict(row, who, does):
     words = {"question": "words", "coefficient": "alpha", "set": "Career", "value": 0.88, "high": 0.96}
-    assert judged({**words, "beside": "rnd", "words": 8, "items": 16, **row})["says"] == f"Another {who} {does}."
+    assert (
+        judged({**words, "beside": "rnd", "words": 8, "items": 16, **row})["says"] == f"Another {who} {does}."
+    )
 
 
 def test_a_score_is_judged_by_its_sign_or_else_by_the_order_of_models():
@@ -126,7 +128,6 @@ def test_a_score_is_judged_by_its_sign_or_else_by_the_order_of_models():
     assert turned(scores[scores["metric"] == "weat"]) == "1 of 1 signs"
     assert turned(scores[scores["metric"] == "ect"]) == "1 of 1 orders"
     assert of_turning(table, {"weat": "WEAT"}) == (
-        "Another list of as many words would turn the sign of 1 of 2 scores in more than 5 % of resamples: from "
-        "1 of 1 by WEAT to 0 of 1 by mac."
+        "Another list of as many words may turn the sign of 1 of 2 scores (1 of 1 by WEAT, 0 of 1 by mac)."
     )
     assert of_turning(None, {}) == of_turning(table.query("metric == 'ect'"), {}) == ""

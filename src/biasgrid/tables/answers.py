@@ -75,5 +75,4 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "sides": sides_of(study),
         **facts_of(study, ("adjust", "level")),
         "draws": sorted({test.draws for test in tests if test} - {None}),
-        **facts_of(study, ("thresholds",)),
     }

@@ -15,7 +15,6 @@ from ..numbers import coefficient, interval
 from ..numbers import share as percentage
 from ..results import KEYS
 from ..statistics.reliability import times_for
-from .text import join_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,22 +171,15 @@ def turned(rows: pd.DataFrame) -> str:
     return f"{(rows['verdict'] == MAY_TURN).sum()} of {len(rows)} {what}"
 
 
-def of_turning(
-    table: pd.DataFrame | None, labels: Mapping[str, str], thresholds: Mapping[str, float] = THRESHOLDS
-) -> str:
+def of_turning(table: pd.DataFrame | None, labels: Mapping[str, str]) -> str:
     """Of how many scores another list of words may turn the sign, and by which metrics most and fewest; empty without
     a card."""
     if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
         return ""
-    turns = (rows["verdict"] == MAY_TURN).groupby(rows["metric"], sort=False)
-    shares = turns.mean()
-    ends = dict.fromkeys([shares.idxmax(), shares.idxmin()])
-    named = [
-        f"{turns.sum()[metric]} of {turns.size()[metric]} by {labels.get(metric, metric)}" for metric in ends
-    ]
-    often = f"in more than {percentage(1 - thresholds['holds'])} of resamples"
-    by_metric = f": from {join_names(named, 'to')}" if len(named) > 1 else ""
+    turns = (rows["verdict"] == MAY_TURN).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
+    ends = dict.fromkeys([turns["mean"].idxmax(), turns["mean"].idxmin()])
+    named = [f"{turns['sum'][m]:,} of {turns['size'][m]:,} by {labels.get(m, m)}" for m in ends]
+    by_metric = f" ({', '.join(named)})" if len(named) > 1 else ""
     return (
-        f"Another list of as many words would turn the sign of {(rows['verdict'] == MAY_TURN).sum():,} of "
-        f"{len(rows):,} scores {often}{by_metric}."
+        f"Another list of as many words may turn the sign of {turns['sum'].sum():,} of {len(rows):,} scores{by_metric}."
     )

@@ -13,7 +13,7 @@ from .debias_effect import of_debias_methods
 from .direction import directions, of_directions
 from .full_marks import of_full_marks
 from .least_biased import Answer, RankedState
-from .reliability import THRESHOLDS, of_turning
+from .reliability import of_turning
 from .text import count_name, join_names, model_name, queries_of, with_note
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def summary(
         "criteria", the ranked ones; "labels", short; "debias",
         the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
         `direction.directions` does; "adjust" and "level": how
-        p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most;
-        "thresholds": of the card, where there is one.
+        p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
     """
     labels = spec["labels"]
     lengths = {
@@ -65,7 +64,7 @@ def summary(
         "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         "Evidence": of_full_marks(tables, spec),
-        "Other words": of_turning(tables.get("reliability"), labels, spec.get("thresholds") or THRESHOLDS),
+        "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
         "Debiasing": of_debias_methods(answers, lengths, spec),
         "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),

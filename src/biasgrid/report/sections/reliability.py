@@ -32,7 +32,7 @@ def make(material: Material) -> dict[str, Any]:
             for name in material.criteria_of(card)
         },
         "marks": [*TURNS.values(), WORDS],
-        "meanings": meanings(spec["summary"]["thresholds"]),
+        "meanings": meanings(spec["thresholds"]),
     }
 
 
