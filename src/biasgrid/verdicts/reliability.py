@@ -180,6 +180,5 @@ def of_turning(table: pd.DataFrame | None, labels: Mapping[str, str]) -> str:
     ends = dict.fromkeys([turns["mean"].idxmax(), turns["mean"].idxmin()])
     named = [f"{turns['sum'][m]:,} of {turns['size'][m]:,} by {labels.get(m, m)}" for m in ends]
     by_metric = f" ({', '.join(named)})" if len(named) > 1 else ""
-    return (
-        f"Another list of as many words may turn the sign of {turns['sum'].sum():,} of {len(rows):,} scores{by_metric}."
-    )
+    of_all = f"{turns['sum'].sum():,} of {len(rows):,}"
+    return f"Another list of as many words may turn the sign of {of_all} scores{by_metric}."
