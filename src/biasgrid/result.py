@@ -132,6 +132,8 @@ class Result:
         cells |= self.facts()
         if self.evidence != UNTESTED:
             cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
+        if "reliability" in (self.inference or {}):
+            cells["other words"] = " ".join(filter(None, (row["says"] for row in self.reliability)))
         cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
         cells |= {
             name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"

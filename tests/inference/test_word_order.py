@@ -140,6 +140,13 @@ def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
     assert row["note"] == "values lie on one side of the neutral value"
     assert metrics.weat(FOUR, MODEL).reliability == ()
+    # the sentences stand where the card was asked for
+    assert "reliability" not in result.to_dict()
+    both = metrics.weat(FOUR, MODEL, bootstrap={"draws": 20}, reliability=True)
+    says = [row["says"] for row in both.reliability]
+    assert [row["says"] for row in both.to_dict()["reliability"]] == says
+    assert says[0].startswith("Another list of 26 words would turn the sign in ")
+    assert f"<th>other words</th><td>{' '.join(says)}</td>" in both._repr_html_()
 
 
 def test_templates_are_the_items_of_a_language_model():
