@@ -132,6 +132,8 @@ class Result:
         cells |= self.facts()
         if self.evidence != UNTESTED:
             cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
+        if "reliability" in (self.inference or {}):
+            cells["other words"] = " ".join(filter(None, (row["says"] for row in self.reliability)))
         cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
         cells |= {
             name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
@@ -262,7 +264,8 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "reliability")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
+    left_out += ("reliability",) if "reliability" not in (result.inference or {}) else ()
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()

@@ -68,6 +68,30 @@ def test_ripa_over_pairs():
     assert (row["coefficient"], row["items"]) == ("split-half", 8)
 
 
+@pytest.mark.parametrize(
+    ("metric", "options"), [("semaxis", {}), ("same", {}), ("sc_weat", {}), ("rnd", {"distance": "cos"})]
+)
+def test_numbers_are_sums_over_the_words_of_two_groups_up_to_one_factor(metric, options):
+    row = rows(metric, PAIRS, **options)["X"]
+    groups, targets = [vectors("m"), vectors("f")], unit(vectors("x"))
+    if metric in ("same", "sc_weat"):
+        groups = [unit(group) for group in groups]
+    lengths = [np.linalg.norm(group.mean(axis=0)) if metric == "rnd" else 1 for group in groups]
+    tables = [targets @ group.T / length for group, length in zip(groups, lengths, strict=True)]
+    assert row["value"] == pytest.approx(float(reliability.stratified_alpha(tables, (1, -1)).value), rel=1e-5)
+    assert (row["coefficient"], row["items"], row["words"]) == ("stratified alpha", 16, 9)
+    if metric != "sc_weat":  # whose numbers are divided by each word's own deviation
+        result = getattr(metrics, metric)(PAIRS, MODEL, **options)
+        numbers = np.array([*next(iter(result.detail.values()))["X"].values()])
+        sums = tables[0].mean(axis=1) - tables[1].mean(axis=1)
+        assert np.ptp(numbers / sums) < 1e-5 * np.abs(numbers / sums).max()
+
+
+def test_three_groups_are_no_sum_over_words():
+    three = bg.Query([words("m"), words("f"), words("a")], [words("x")], ["M", "F", "A"], ["X"])
+    assert rows("same", three)["X"]["coefficient"] == "split-half"
+
+
 def test_halves_of_a_sum_give_about_its_alpha():
     # rnd by norms is no sum, but WEAT's numbers by halves are those of a sum: split them by hand
     tables = [cosines(vectors("x"), vectors(name)) for name in "ab"]
@@ -116,6 +140,13 @@ def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
     assert row["note"] == "values lie on one side of the neutral value"
     assert metrics.weat(FOUR, MODEL).reliability == ()
+    # the sentences stand where the card was asked for
+    assert "reliability" not in result.to_dict()
+    both = metrics.weat(FOUR, MODEL, bootstrap={"draws": 20}, reliability=True)
+    says = [row["says"] for row in both.reliability]
+    assert [row["says"] for row in both.to_dict()["reliability"]] == says
+    assert says[0].startswith("Another list of 26 words would turn the sign in ")
+    assert f"<th>other words</th><td>{' '.join(says)}</td>" in both._repr_html_()
 
 
 def test_templates_are_the_items_of_a_language_model():

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from biasgrid.statistics import reliability
 
@@ -149,6 +150,31 @@ def test_the_parts_of_an_exact_grid():
     more = GRID + 3 * (GRID - rows - columns + GRID.mean())
     assert reliability.variance_parts(more)[:3] == near((-7, -18, 64))
     assert reliability.generalisability(reliability.variance_parts(more), 4) == near((0, 0))
+
+
+def test_parts_of_a_balanced_grid_are_those_of_restricted_maximum_likelihood():
+    """By the likelihood itself, of all cells' covariances, without a mean square."""
+    models, queries = GRID.shape
+    blocks = [
+        np.kron(np.eye(models), np.ones((queries, queries))),
+        np.kron(np.ones((models, models)), np.eye(queries)),
+        np.eye(models * queries),
+    ]
+    ones = np.ones(models * queries)
+
+    def misfit(logs):
+        covariance = sum(part * block for part, block in zip(np.exp(logs), blocks, strict=True))
+        inverse = np.linalg.inv(covariance)
+        weights = inverse @ ones / (ones @ inverse @ ones)
+        residual = GRID.ravel() - weights @ GRID.ravel()
+        return (
+            np.linalg.slogdet(covariance)[1] + math.log(ones @ inverse @ ones) + residual @ inverse @ residual
+        )
+
+    fit = minimize(
+        misfit, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 2000}
+    )
+    assert np.exp(fit.x) == pytest.approx(np.array(reliability.variance_parts(GRID)[:3]), rel=1e-5)
 
 
 def test_error_that_all_models_share_is_none_of_their_differences():

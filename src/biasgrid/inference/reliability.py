@@ -61,9 +61,8 @@ def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
     sets, lists = sample.targets, sample.attributes
     if of_attributes:
         sets, lists = lists, sets
-    if metric.by_item:
-        arguments = {**sample.request.parameters, **sample.model_arguments}
-        tables = metric.by_item(*sample.vectors, **arguments)
+    arguments = {**sample.request.parameters, **sample.model_arguments}
+    if tables := metric.by_item(*sample.vectors, **arguments) if metric.by_item else []:
         weights = [weight for weight, _ in tables[0]]
         scores = [[table for _, table in of_set] for of_set in tables]
         sizes = [table.shape[1] for table in scores[0]]

@@ -136,7 +136,7 @@ class Metric:
     by_item
         A word's number by each item (word, pair, template) of the other side, where it is a weighted sum of means
         over them: (targets, attributes, **parameters) -> for each set of scored words, one (weight, array (words,
-        items)) per list of items. None: it is no such sum.
+        items)) per list of items; nothing where it is no such sum for these sets. None: it is no such sum.
     item_note
         In words, why it is none, or what limits what is said of the items.
     halved

@@ -77,7 +77,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         },
         "collections": _collections(study),
         "neutrals": FACTS["neutral"](study),
-        **facts_of(study, ("ranking", "level")),
+        **facts_of(study, ("ranking", "level", "thresholds")),
         "inference": to_record(study.config.inference),
         "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
         "scaled": scaled_metrics(study),
