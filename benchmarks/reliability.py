@@ -8,7 +8,9 @@ import math
 
 import numpy as np
 
-from biasgrid.statistics import reliability
+from biasgrid.statistics.internal_consistency import alpha, split_half
+from biasgrid.statistics.intraclass import icc_consistency
+from biasgrid.statistics.mean_squares import Estimate
 
 DRAWS = 2000
 SPLITS = 10
@@ -24,16 +26,16 @@ def words_of(kind: str, size: tuple[int, int], rng: np.random.Generator) -> np.n
     return rng.normal(size=size)
 
 
-def by_halves(table: np.ndarray, rng: np.random.Generator) -> reliability.Estimate:
+def by_halves(table: np.ndarray, rng: np.random.Generator) -> Estimate:
     items = table.shape[1]
     orders = np.array([rng.permutation(items) for _ in range(SPLITS)])
     first, second = (table[:, half].mean(axis=2).T for half in np.split(orders, 2, axis=1))
-    return reliability.split_half(first, second, items)
+    return split_half(first, second, items)
 
 
 def over_words(table: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     places = rng.integers(len(table), size=(RESAMPLES, len(table)))
-    low, high = np.nanquantile(reliability.alpha(table[places]).value, [0.025, 0.975])
+    low, high = np.nanquantile(alpha(table[places]).value, [0.025, 0.975])
     return low, high
 
 
@@ -49,7 +51,7 @@ def main() -> None:
         noise = rng.normal(size=(DRAWS, n, items)) * math.sqrt(2)
         tables = words_of(kind, (DRAWS, n), rng)[:, :, None] + noise
         truth = items / (items + 2)
-        estimates = reliability.alpha(tables), reliability.icc_consistency(tables)
+        estimates = alpha(tables), icc_consistency(tables)
         shares = [
             ((estimate.low <= true) & (estimate.high >= true)).mean()
             for estimate, true in zip(estimates, (truth, 1 / 3), strict=True)

@@ -15,7 +15,7 @@ import numpy as np
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..metrics.registry import Detail
 from ..sample import Sample
-from ..statistics.reliability import alpha, omega, split_half, stratified_alpha
+from ..statistics.internal_consistency import alpha, omega, split_half, stratified_alpha
 from ..words import FoundSet
 from .bootstrap import digest
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import KEYS, results
-from ..statistics.reliability import icc_agreement, icc_consistency
+from ..statistics.intraclass import icc_agreement, icc_consistency
 from ..validation import to_record
 from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, of_interval, of_share
 from .inputs import sample_files

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..statistics.reliability import times_for
+from ..statistics.internal_consistency import times_for
 
 EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR = LEVELS = (
     "excellent",
