@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
+from ..options import Reliability
 from ..results import KEYS, results
 from ..statistics.intraclass import icc_agreement, icc_consistency
 from ..validation import to_record
@@ -164,7 +165,7 @@ def _agreement(numbers: np.ndarray) -> list[Row]:
 def _spec(study: Planned) -> dict[str, Any]:
     card = to_record(study.config.reliability)
     return {
-        "thresholds": {name: value for name, value in card.items() if name != "splits"},
+        "thresholds": {name: value for name, value in card.items() if name not in Reliability.model_fields},
         "words": spec_of(study),
         "trainings": [
             [name, [model for model, _ in models]]
@@ -217,6 +218,11 @@ TABLE = Table(
             values=(*VERDICTS, ""),
         ),
         Column("note", "why there is no value, or what limits it"),
+        Column.share(
+            "percentile",
+            "of `alpha` and `stratified alpha`, with `random_groups`: the share of random groups, as coherent as the "
+            "query's, whose alpha is lower",
+        ),
     ),
     reads=("scores", "cells"),
     when="reliability and bootstrap",

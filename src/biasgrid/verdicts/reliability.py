@@ -69,6 +69,7 @@ def card(record: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS
         question     "score": would another list turn its sign? "words": would other items order its words alike?
         coefficient, value, low, high, set, words, items, note  as in reliability.csv
         z            of "score": standard errors from the neutral value
+        percentile   of "words": the share of random groups whose alpha is lower; NaN where none were asked for
         times        how many times as long the lists must be for .8
         verdict      one of `VERDICTS`, or ""
     """
@@ -81,6 +82,7 @@ def card(record: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS
     for part in record.get("reliability", ()):
         value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
         row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
+        row["percentile"] = _number(part["percentile"])
         rows.append(row | {"times": float(times_for(value)), "verdict": of_interval(low, high, thresholds)})
     return rows
 
