@@ -8,6 +8,8 @@ import pytest
 import biasgrid as bg
 from biasgrid import metrics
 from biasgrid.geometry import cosines, unit
+from biasgrid.inference.group_draws import WITHIN, draws_of
+from biasgrid.inference.pool import pool_of
 from biasgrid.statistics.internal_consistency import alpha, flanagan_rulon, omega, stratified_alpha
 
 RNG = np.random.default_rng(5)
@@ -139,3 +141,27 @@ def test_templates_are_the_items_of_a_language_model():
     assert row["value"] <= 1
     (row,) = metrics.lpbs(query, model, templates=templates[:1], reliability=True).reliability
     assert row["note"] == "fewer than 2 items"
+
+
+def test_alpha_beside_that_of_random_groups():
+    rng = np.random.default_rng(2)
+    model = bg.load({**WORDS, **{f"other{i}": rng.normal(size=20) for i in range(900)}}, name="larger")
+    pool, keys = pool_of(model), tuple(tuple(words(name)) for name in "ab")
+    options = {"random_groups": 150}
+    found = metrics.weat(FOUR, model, reliability=options).reliability
+    block = draws_of(model, pool, keys, 0, WITHIN).block(model, pool, 0)
+    is_drawn = block.numbers < 150
+    others = []
+    for draw in zip(*(places[is_drawn] for places in block.places), strict=True):
+        groups = [[pool.entries[i] for i in places] for places in draw]
+        if set(words("x") + words("y")).isdisjoint(groups[0] + groups[1]):
+            tables = [cosines(vectors("x"), np.stack([model[w] for w in group])) for group in groups]
+            others.append(stratified_alpha(tables, (1, -1)).value)
+    assert len(others) > 75
+    assert found[0]["percentile"] == pytest.approx(np.mean(np.array(others) < found[0]["value"]), abs=0.01)
+    # a split half is not compared, and a model of few words has too few such groups
+    (row,) = metrics.rnd(PAIRS, model, reliability=options).reliability
+    assert math.isnan(row["percentile"])
+    assert all(
+        math.isnan(row["percentile"]) for row in metrics.weat(FOUR, MODEL, reliability=options).reliability
+    )

@@ -82,7 +82,7 @@ def card(record: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS
     for part in record.get("reliability", ()):
         value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
         row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
-        row["percentile"] = _number(part["percentile"])
+        row["percentile"] = _number(part.get("percentile"))
         rows.append(row | {"times": float(times_for(value)), "verdict": of_interval(low, high, thresholds)})
     return rows
 
