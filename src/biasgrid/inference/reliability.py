@@ -32,6 +32,7 @@ ALIKE = "words do not differ"
 MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
+NO_GROUPS = "too few random groups are as coherent as the items"
 ALPHA, STRATIFIED, HALVES = "alpha", "stratified alpha", "split-half"
 
 
@@ -93,9 +94,10 @@ def word_order(
     groups = [(s.name, [place]) for place, s in enumerate(sets)]
     if len(sets) > 1:
         groups.append(("", [*range(len(sets))]))
-    drawn: list[list[list[np.ndarray]]] = []
+    drawn = None
     if pool and random_groups and coefficient != HALVES:
         drawn = _scores_by_random_groups(sample, lists, pool, random_groups, seed)
+    notes = [metric.item_note, NO_GROUPS if drawn == [] else ""]
     rows = []
     for name, places in groups:
         row = {"set": name, "coefficient": coefficient, "items": items}
@@ -114,7 +116,7 @@ def word_order(
             if drawn and np.isfinite(estimate.value):
                 others = np.array([_alpha(_about_means(draw, places), weights).value for draw in drawn])
                 row["percentile"] = float((others < estimate.value).mean())
-        note = metric.item_note
+        note = "; ".join(filter(None, notes))
         if not np.isfinite(estimate.value):
             note = ALIKE if all(np.isfinite(table).all() for table in centred) else NO_HALF
         rows.append(_row(**row, **{name: float(x) for name, x in estimate._asdict().items()}, note=note))
@@ -126,10 +128,11 @@ def _by_item(
 ) -> tuple[list[float], list[list[np.ndarray]]]:
     """The weight of each list of items, and for each set the table of its words' numbers by each list's items, with
     these vectors in place of those of the lists."""
-    metric = sample.request.metric
+    by_item = sample.request.metric.by_item
+    assert by_item
     arguments = {**sample.request.parameters, **sample.model_arguments}
     sides = (sample.vectors[0], vectors) if lists is sample.attributes else (vectors, sample.vectors[1])
-    tables = metric.by_item(*sides, **arguments)
+    tables = by_item(*sides, **arguments)
     return [weight for weight, _ in tables[0]], [[table for _, table in of_set] for of_set in tables]
 
 
