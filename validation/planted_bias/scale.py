@@ -15,12 +15,17 @@ models  the four real models as they are. What the same amount is in two of them
 text    five trainings of word2vec on sentences of the Brown corpus, into which nonce words were put: beside male
         terms exp(bias) times as often as beside female terms, or the reverse. No geometry defines this bias
 
-Metrics of two attribute sets have both; others have the first alone. The table has a row per world and metric. `tau`:
-Kendall's correlation of the planted order of models with that by the mean over queries of a score's distance from
-neutral, and by that of its `excess`, on average over repetitions, with 95 % t intervals; `difference`: excess less
-distance. `rho`: Spearman's. `pairs`: the share of pairs of models that are in their planted order. `w`: with the same
-bias in all models, Kendall's coefficient of concordance of the repetitions' rankings; it is 1 where representation
-alone decides the order, and `w_chance` on average where chance does.
+Some metrics get both attribute sets, others the first alone (`OF_BOTH_SETS`); MAC and ECT measure something else
+than what is planted. The table has a row per world and metric:
+
+tau          Kendall's correlation of the planted order of models with that by the mean over queries of a score's
+             distance from neutral (`distance`), of the same at unit length of all words (`unit`: `normalize: true`),
+             and of its `excess`: means over repetitions, with 95 % t intervals. rho: Spearman's
+gain_over    tau of `excess` less that of the other
+pairs        the share of pairs of models that are in their planted order
+w            with the same bias in all models, Kendall's coefficient of concordance of the repetitions' rankings: 1
+             where representation alone decides the order, and `w_chance` on average where chance does
+repetitions  those in which all models have an `excess`: some have too few random groups
 """
 
 from __future__ import annotations
@@ -45,7 +50,9 @@ from biasgrid.geometry import unit
 from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import pool_of
 from biasgrid.request import Request
+from biasgrid.sample import look_up
 from biasgrid.statistics.concordance import kendalls_w
+from biasgrid.words import WordOptions
 
 METRICS = (
     "weat",
@@ -61,15 +68,22 @@ METRICS = (
     "direct_bias",
     "ripa",
 )
-PARAMETERS = {"rnsb": {"holdout": False}}
+PARAMETERS = {
+    "rnsb": {"holdout": False},
+    "ripa": {"relation": "mean"},
+    "direct_bias": {"direction": "mean"},
+}
+# others have one attribute set: they would take the mean of two that lean to either group
+OF_BOTH_SETS = ("weat", "weat_es", "rnsb", "same", "same_stereotype", "direct_bias")
 MODELS = (
     "glove-6b-50d",
     "word2vec-google-news-300-subset",
     "glove-840b-300d-filtered",
     "spacy-en-core-web-md-3.7.1",
 )
-SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 199, 60, 4000
-SEED, REPETITIONS, REPETITIONS_OF_TEXT = 1, 20, 8
+SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 399, 60, 4000
+SEED, REPETITIONS, REPETITIONS_OF_TEXT = 1, 20, 6
+SCALES = ("distance", "unit", "excess")
 MOST = 0.4  # length of the largest planted amount, as a share of the median length of words
 MOST_SPREADS = 2.0  # the same in standard deviations of all words along the difference of the groups
 
@@ -143,16 +157,17 @@ class Words:
 def plant(
     vectors: np.ndarray, groups: list[np.ndarray], pairs: list[list[np.ndarray]], amount: float, unit_of: str
 ) -> np.ndarray:
-    """Vectors with so much bias in all pairs of attribute sets, and no other."""
+    """Vectors with so much bias in all pairs of attribute sets, and no other. The mean of the second group becomes as
+    long as that of the first: then what is as near to one as to the other is so by distances and by products."""
     means = [vectors[group].mean(axis=0) for group in groups]
-    axis, middle = unit(means[0] - means[1]), (means[0] + means[1]) / 2
+    ratio = np.linalg.norm(means[0]) / np.linalg.norm(means[1])
+    vectors, axis = vectors.copy(), unit(means[0] - ratio * means[1])
+    vectors[groups[1]] *= ratio
     lengths = np.linalg.norm(vectors, axis=1)
     length = (vectors @ axis).std() if unit_of == "spreads" else np.median(lengths)
-    vectors = vectors.copy()
     for pair in pairs:
         for places, side in zip(pair, (0.5, -0.5), strict=True):
-            wanted = side * amount * length
-            vectors[places] += (wanted - ((vectors[places] - middle) @ axis).mean()) * axis
+            vectors[places] += (side * amount * length - (vectors[places] @ axis).mean()) * axis
     return vectors
 
 
@@ -289,29 +304,30 @@ def worlds(stores: Path) -> dict[str, tuple[World, int, int]]:
     }
 
 
-def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, tuple[float, float]]:
-    """Of each metric the mean distance from neutral, and the mean `excess`; NaN where one is not known."""
+def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, tuple[float, ...]]:
+    """Of each metric means over queries, one per scale; NaN where one is not known."""
     model = bg.load(vectors, name="model")
     pool = pool_of(model)
+    of_groups = {"random_groups": {"draws": DRAWS, "stop": None}}
     numbers = {}
     for name in METRICS:
-        metric = metrics.metric(name)
-        options = {"random_groups": {"draws": DRAWS, "stop": None}}
-        request = Request(metric, PARAMETERS.get(name, {}), inference=options)
-        # of one set, the first of each pair: the bias of two sets that lean to either group is 0
-        sides = [(q.target_sets, q.attribute_sets[: 2 if metric.template[1] == 2 else 1]) for q in queries]
-        records = [
-            record for side in sides for record in infer_query(request, Query(*side), model, pool=pool)[0]
-        ]
-        distances = [abs(record.get("value", math.nan) - metric.neutral) for record in records]
-        excesses = [record.get("random_groups", {}).get("excess", math.nan) for record in records]
-        numbers[name] = float(np.mean(distances)), float(np.mean(np.array(excesses, dtype=float)))
+        metric, sides = metrics.metric(name), 2 if name in OF_BOTH_SETS else 1
+        found = []
+        for query in (Query(query.target_sets, query.attribute_sets[:sides]) for query in queries):
+            request = Request(metric, PARAMETERS.get(name, {}), inference=of_groups)
+            ((record,), _) = infer_query(request, query, model, pool=pool)
+            request = Request(metric, PARAMETERS.get(name, {}), WordOptions(normalize=True))
+            (at_unit_length,) = look_up(request, query, model)
+            values = record.get("value", math.nan), at_unit_length.result().value
+            excess = record.get("random_groups", {}).get("excess", math.nan)
+            found.append((*(abs(value - metric.neutral) for value in values), excess))
+        numbers[name] = tuple(np.mean(np.array(found, dtype=float), axis=0).tolist())
     return numbers
 
 
 def repeat(world: World, size: int, repetitions: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """(metric, planted amounts, (models, 2) numbers) of each repetition: with unlike amounts, and with half of the
-    largest in all models."""
+    """(metric, planted amounts, (models, scales) numbers) of each repetition: with unlike amounts, and with half of
+    the largest in all models."""
     for number in range(repetitions):
         for is_unlike in (True, False):
             rng = np.random.default_rng([SEED, number, is_unlike])
@@ -326,26 +342,21 @@ def summary(repetitions: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float
     whole = [(amounts, numbers) for amounts, numbers in repetitions if np.isfinite(numbers).all()]
     unlike = [one for one in whole if np.ptp(one[0])]
     alike = [numbers for amounts, numbers in whole if not np.ptp(amounts)]
-    taus = np.array(
-        [[stats.kendalltau(amounts, column).statistic for column in numbers.T] for amounts, numbers in unlike]
-    ).reshape(-1, 2)
     row: dict[str, float] = {"repetitions": len(unlike)}
     if len(unlike) < 2 or len(alike) < 2:
         return row
-    taus = np.nan_to_num(taus)  # all models alike: no order
-    for name, values in zip(("distance", "excess"), taus.T, strict=True):
-        row |= {f"tau_{name}": values.mean()} | ends(f"tau_{name}", values)
-    difference = taus[:, 1] - taus[:, 0]
-    row |= {"difference": difference.mean()} | ends("difference", difference)
-    right = np.array([[pairs_right(amounts, x) for x in numbers.T] for amounts, numbers in unlike])
-    rho = [[stats.spearmanr(amounts, x).statistic for x in numbers.T] for amounts, numbers in unlike]
-    of_alike = kendalls_w(np.stack(alike))
-    for name, values in (
-        ("pairs", right.mean(axis=0)),
-        ("rho", np.nan_to_num(rho).mean(axis=0)),
-        ("w", of_alike),
-    ):
-        row |= {f"{name}_distance": values[0], f"{name}_excess": values[1]}
+    # of all models alike there is no order
+    taus = np.nan_to_num([[stats.kendalltau(amounts, x).statistic for x in xs.T] for amounts, xs in unlike])
+    rhos = np.nan_to_num([[stats.spearmanr(amounts, x).statistic for x in xs.T] for amounts, xs in unlike])
+    right = np.array([[pairs_right(amounts, x) for x in xs.T] for amounts, xs in unlike])
+    for place, scale in enumerate(SCALES):
+        row |= {f"tau_{scale}": taus[:, place].mean()} | ends(f"tau_{scale}", taus[:, place])
+    for place, scale in enumerate(SCALES[:-1]):
+        gain = taus[:, -1] - taus[:, place]
+        row |= {f"gain_over_{scale}": gain.mean()} | ends(f"gain_over_{scale}", gain)
+    w = kendalls_w(np.stack(alike))
+    for name, values in (("rho", rhos.mean(axis=0)), ("pairs", right.mean(axis=0)), ("w", w)):
+        row |= {f"{name}_{scale}": value for scale, value in zip(SCALES, values, strict=True)}
     return row | {"w_chance": 1 / len(alike)}
 
 
