@@ -56,8 +56,8 @@ def row(check: str, case: str, what: str, value: float, low: float = math.nan, h
 
 
 def spread(check: str, case: str, what: str, values: np.ndarray) -> Row:
-    """The mean, and the range."""
-    return row(check, case, what, values.mean(), values.min(), values.max())
+    """The median, and the range."""
+    return row(check, case, what, float(np.median(values)), values.min(), values.max())
 
 
 def words_of(kind: str, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
