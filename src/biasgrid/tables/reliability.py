@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import KEYS, results
-from ..statistics.reliability import icc_agreement, icc_consistency
+from ..statistics.intraclass import icc_agreement, icc_consistency
 from ..verdicts.reliability import METRICS, ORDER, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, judged
 from .inputs import sample_files
 from .keys import CELL
@@ -214,6 +214,11 @@ TABLE = Table(
         ),
         Column("note", "why there is no value, or what limits it"),
         Column("says", "the verdict in a sentence"),
+        Column.share(
+            "percentile",
+            "of `alpha` and `stratified alpha`, with `random_groups`: the share of random groups, as coherent as the "
+            "query's, whose alpha is lower",
+        ),
     ),
     reads=("scores", "cells"),
     when="reliability and bootstrap",

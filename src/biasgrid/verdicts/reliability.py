@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..numbers import coefficient, interval
 from ..numbers import share as percentage
 from ..results import KEYS
-from ..statistics.reliability import times_for
+from ..statistics.internal_consistency import times_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +79,7 @@ def card(
         question     "score": would another list turn its sign? "words": would other items order its words alike?
         coefficient, value, low, high, set, words, items, note  as in reliability.csv
         z            of "score": standard errors from the neutral value
+        percentile   of "words": the share of random groups whose alpha is lower; NaN where none were asked for
         times        how many times as long the lists must be for .8
         verdict      one of `VERDICTS`, or ""
         says         the same in a sentence
@@ -92,6 +93,7 @@ def card(
     for part in record.get("reliability", ()):
         value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
         row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
+        row["percentile"] = _number(part.get("percentile"))
         rows.append(judged(row | {"times": float(times_for(value))}, thresholds))
     return rows
 

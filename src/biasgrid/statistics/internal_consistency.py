@@ -1,4 +1,4 @@
-"""How reliable scores are: internal consistency, agreement of raters, parts of variance.
+"""Internal consistency: would other items order the subjects alike?
 
 A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
 cell and none missing. Leading axes are tables of their own.
@@ -8,60 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
+
 LEAST_TO_CORRECT = 0.5  # below this reliability, a corrected correlation is mostly the correction
-
-
-class MeanSquares(NamedTuple):
-    """Mean squares of a two-way table with one number per cell."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    residual: np.ndarray
-
-
-class Estimate(NamedTuple):
-    """A coefficient and the ends of its interval, NaN where there is none."""
-
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-class Parts(NamedTuple):
-    """Variance parts of a crossed grid; a negative one is an estimate of a part that is about 0."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    interaction: np.ndarray
-    error: np.ndarray
-
-
-def mean_squares(table: np.ndarray) -> MeanSquares:
-    """Mean squares of rows, columns and residual.
-
-    Parameters
-    ----------
-    table
-        (..., n, k), with n and k of at least 2.
-
-    Returns
-    -------
-    MeanSquares
-        Each (...).
-    """
-    n, k = table.shape[-2:]
-    centred = table - table.mean(axis=(-2, -1), keepdims=True)
-    rows, columns = centred.mean(axis=-1), centred.mean(axis=-2)
-    residual = centred - rows[..., None] - columns[..., None, :]
-    return MeanSquares(
-        k * (rows**2).sum(axis=-1) / (n - 1),
-        n * (columns**2).sum(axis=-1) / (k - 1),
-        (residual**2).sum(axis=(-2, -1)) / ((n - 1) * (k - 1)),
-    )
 
 
 def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
@@ -90,7 +42,7 @@ def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
     """
     ms = mean_squares(table)
     n, k = table.shape[-2:]
-    value = 1 - _ratio(ms.residual, ms.rows)
+    value = 1 - ratio(ms.residual, ms.rows)
     return _feldt(value, n - 1, (n - 1) * (k - 1), level)
 
 
@@ -122,7 +74,7 @@ def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level
         sign**2 * mean_squares(table).residual / table.shape[-1]
         for sign, table in zip(signs, strata, strict=True)
     )
-    value = 1 - _ratio(np.asarray(error), np.asarray(total).var(axis=-1, ddof=1))
+    value = 1 - ratio(np.asarray(error), np.asarray(total).var(axis=-1, ddof=1))
     n, items = strata[0].shape[-2], sum(table.shape[-1] - 1 for table in strata)
     return _feldt(value, n - 1, (n - 1) * items, level)
 
@@ -200,14 +152,14 @@ def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndar
     Spearman. Correlation calculated from faulty data. British Journal of Psychology 3, 1910; Brown, same volume.
     """
     r = np.asarray(reliability, dtype=float)
-    return _ratio(times * r, 1 + (times - 1) * r)
+    return ratio(times * r, 1 + (times - 1) * r)
 
 
 def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
     """How many times as long a list must be for the reliability `goal`, by Spearman and Brown; NaN where no length
     is enough, as the reliability is not positive."""
     r = np.asarray(reliability, dtype=float)
-    return np.where(r > 0, _ratio(goal * (1 - r), r * (1 - goal)), math.nan)
+    return np.where(r > 0, ratio(goal * (1 - r), r * (1 - goal)), math.nan)
 
 
 def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float = 0.95) -> Estimate:
@@ -239,148 +191,13 @@ def flanagan_rulon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     Its mean over all equal splits is alpha; `split_half` needs no sum.
     """
     a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
-    return _ratio(4 * (a * b).sum(axis=-1), ((a + b) ** 2).sum(axis=-1))
+    return ratio(4 * (a * b).sum(axis=-1), ((a + b) ** 2).sum(axis=-1))
 
 
 def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Pearson's correlation along the last axis; NaN where one does not vary."""
     a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
-    return _ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
-
-
-def icc_consistency(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """ICC(C,1), of one rater: how alike raters order and space the subjects, their means apart.
-
-    (MS_rows - MS_residual) / (MS_rows + (k - 1) MS_residual), which is Shrout and Fleiss' ICC(3,1).
-
-    Parameters
-    ----------
-    table
-        (..., n, k): subjects by raters.
-
-    References
-    ----------
-    Shrout, Fleiss. Intraclass correlations. Psychological Bulletin 86, 1979. McGraw, Wong. Forming inferences about
-    some intraclass correlation coefficients. Psychological Methods 1, 1996.
-    """
-    ms, (n, k) = mean_squares(table), table.shape[-2:]
-    ratio = _ratio(ms.rows, ms.residual)
-    low, high = _quantiles(n - 1, (n - 1) * (k - 1), level)
-    # with F's own quantiles: F(.975; b, a) = 1 / F(.025; a, b)
-    ends = (ratio / high, ratio / low)
-    value = _ratio(ms.rows - ms.residual, ms.rows + (k - 1) * ms.residual)
-    return Estimate(value, *((end - 1) / (end + k - 1) for end in ends))
-
-
-def icc_agreement(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """ICC(A,1), of one rater: how alike raters score the subjects, their means included.
-
-    (MS_rows - MS_residual) / (MS_rows + (k - 1) MS_residual + k / n (MS_columns - MS_residual)), which is Shrout and
-    Fleiss' ICC(2,1). With 3 raters the interval covers the true value in .86 to .91 of cases instead of .95.
-
-    Parameters
-    ----------
-    table
-        (..., n, k): subjects by raters. Scores that were standardised per rater do not show agreement.
-
-    References
-    ----------
-    As of `icc_consistency`.
-    """
-    from scipy.special import fdtri
-
-    ms, (n, k) = mean_squares(table), table.shape[-2:]
-    value = _ratio(
-        ms.rows - ms.residual, ms.rows + (k - 1) * ms.residual + k / n * (ms.columns - ms.residual)
-    )
-    with np.errstate(all="ignore"):
-        a = k * value / (n * (1 - value))
-        b = 1 + k * value * (n - 1) / (n * (1 - value))
-        freedom = (a * ms.columns + b * ms.residual) ** 2 / (
-            (a * ms.columns) ** 2 / (k - 1) + (b * ms.residual) ** 2 / ((n - 1) * (k - 1))
-        )
-        upper = (1 + level) / 2
-        f_low, f_high = fdtri(n - 1, freedom, upper), fdtri(freedom, n - 1, upper)
-        others = k * ms.columns + (k * n - k - n) * ms.residual
-        low = n * (ms.rows - f_low * ms.residual) / (f_low * others + n * ms.rows)
-        high = n * (f_high * ms.rows - ms.residual) / (others + n * f_high * ms.rows)
-    return Estimate(value, low, high)
-
-
-def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -> Parts:
-    """Variance parts of a crossed grid with one number per cell, by moments.
-
-    rows (MS_rows - MS_residual) / k, columns (MS_columns - MS_residual) / n, and the residual, which is the
-    interaction and sampling error.
-
-    Parameters
-    ----------
-    table
-        (..., n, k), such as models by queries.
-    error
-        (...) the sampling error in the residual: the mean square of the cells' standard errors where these are
-        independent, `sampling_error` where they are not. Left out, interaction and error are one number, which is
-        `interaction`, and `error` is NaN.
-
-    Returns
-    -------
-    Parts
-        Each (...), also where it is negative.
-
-    References
-    ----------
-    Brennan. Generalizability theory. 2001.
-    """
-    ms, (n, k) = mean_squares(table), table.shape[-2:]
-    parts = (ms.rows - ms.residual) / k, (ms.columns - ms.residual) / n
-    if error is None:
-        return Parts(*parts, ms.residual, np.full(ms.residual.shape, math.nan))
-    return Parts(*parts, ms.residual - error, np.broadcast_to(error, ms.residual.shape))
-
-
-def sampling_error(resamples: np.ndarray) -> float:
-    """The sampling error in the residual of a grid whose cells are resampled together.
-
-    All models have the same words: what another list changes alike in all of them is no error of the differences
-    between them. Of each resample's distance to the mean of all, it is the mean square of what is neither common to
-    a row nor to a column.
-
-    Parameters
-    ----------
-    resamples
-        (draws, n, k), each draw the same words in all cells.
-    """
-    draws = len(resamples)
-    return float(mean_squares(resamples - resamples.mean(axis=0)).residual.mean() * draws / (draws - 1))
-
-
-def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """The variance of rows as a multiple of the residual's, with its exact F interval.
-
-    Of 3 or 4 rows the interval is so long that it answers nothing: describe such rows, do not infer from them.
-    """
-    ms, (n, k) = mean_squares(table), table.shape[-2:]
-    ratio = _ratio(ms.rows, ms.residual)
-    low, high = _quantiles(n - 1, (n - 1) * (k - 1), level)
-    return Estimate(*((x - 1) / k for x in (ratio, ratio / high, ratio / low)))
-
-
-def generalisability(parts: Parts, columns: float) -> tuple[np.ndarray, np.ndarray]:
-    """How well means over so many columns would order rows (G), and place them (Phi); of parts cut at 0.
-
-    G = rows / (rows + residual / columns), Phi = rows / (rows + (columns' part + residual) / columns). Put another
-    number of columns in for a D-study.
-
-    References
-    ----------
-    Brennan. Generalizability theory. 2001.
-    """
-    rows, of_columns = np.maximum(parts.rows, 0), np.maximum(parts.columns, 0)
-    residual = np.maximum(parts.interaction + np.nan_to_num(parts.error), 0)
-    return (
-        _ratio(rows, rows + residual / columns),
-        _ratio(rows, rows + (of_columns + residual) / columns),
-    )
+    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
 def disattenuated(r: float, first: float, second: float = 1.0) -> float:
@@ -397,22 +214,7 @@ def disattenuated(r: float, first: float, second: float = 1.0) -> float:
     return r / math.sqrt(first * second)
 
 
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """NaN where the denominator is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.asarray(denominator) == 0, math.nan, np.asarray(numerator) / denominator)[()]
-
-
 def _feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
     """A coefficient with Feldt's interval of so many degrees of freedom: of subjects, and of what is left."""
-    high, low = _quantiles(first, second, level)
+    high, low = f_quantiles(first, second, level)
     return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
-
-
-def _quantiles(first: float, second: float, level: float) -> tuple[float, float]:
-    """The lower and upper quantile of F between which a share of `level` lies."""
-    # imported late, and special functions alone: scipy.stats takes a second
-    from scipy.special import fdtri
-
-    tail = (1 - level) / 2
-    return float(fdtri(first, second, tail)), float(fdtri(first, second, 1 - tail))
