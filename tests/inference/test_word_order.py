@@ -80,7 +80,7 @@ def test_numbers_are_sums_over_the_words_of_two_groups_up_to_one_factor(metric, 
         groups = [unit(group) for group in groups]
     lengths = [np.linalg.norm(group.mean(axis=0)) if metric == "rnd" else 1 for group in groups]
     tables = [targets @ group.T / length for group, length in zip(groups, lengths, strict=True)]
-    assert row["value"] == pytest.approx(float(reliability.stratified_alpha(tables, (1, -1)).value), rel=1e-5)
+    assert row["value"] == pytest.approx(float(stratified_alpha(tables, (1, -1)).value), rel=1e-5)
     assert (row["coefficient"], row["items"], row["words"]) == ("stratified alpha", 16, 9)
     if metric != "sc_weat":  # whose numbers are divided by each word's own deviation
         result = getattr(metrics, metric)(PAIRS, MODEL, **options)

@@ -187,7 +187,7 @@ def test_parts_of_a_balanced_grid_are_those_of_restricted_maximum_likelihood():
     fit = minimize(
         misfit, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 2000}
     )
-    assert np.exp(fit.x) == pytest.approx(np.array(reliability.variance_parts(GRID)[:3]), rel=1e-5)
+    assert np.exp(fit.x) == pytest.approx(np.array(variance_parts(GRID)[:3]), rel=1e-5)
 
 
 def test_error_that_all_models_share_is_none_of_their_differences():
