@@ -377,11 +377,11 @@ def test_repeated_words_count_once_or_as_often_as_they_are_listed():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        counted = Query(*sets, repetitions="count")
+        counted, silent = (Query(*sets, repetitions=how) for how in ("count", "once"))
     once = [[list(dict.fromkeys(words)) for words in side] for side in sets]
     with pytest.warns(UserWarning, match="repeats 'a'; it counts once"):
         query = Query(*sets)
-    for asked, words, used in ((query, once, 8), (counted, sets, 10)):
+    for asked, words, used in ((query, once, 8), (silent, once, 8), (counted, sets, 10)):
         result = bg.metrics.weat_es(asked, model, ddof=1, permutation=True)
         assert result.value == pytest.approx(effect_size(*words), rel=1e-6)
         assert (result.words_used, result.words_lost) == (used, 0)

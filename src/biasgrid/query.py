@@ -44,7 +44,7 @@ class Query:
         The query's name. Left out: WEFE's "T1, T2 and T3 wrt A1 and A2".
     repetitions
         "once": a word that a set repeats counts once, as in WEFE; "count": as often as it stands there, as in
-        WEATHub.
+        WEATHub. None for "once", after a warning.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Query:
     name: str
     target_sets: tuple[WordSet, ...]
     attribute_sets: tuple[WordSet, ...]
-    repetitions: Repetitions = "once"
+    repetitions: Repetitions | None = None
 
     def __init__(
         self,
@@ -81,15 +81,15 @@ class Query:
         attribute_sets_names: Iterable[str] | None = None,
         *,
         name: str | None = None,
-        repetitions: Repetitions = "once",
+        repetitions: Repetitions | None = None,
     ) -> None:
-        if repetitions not in get_args(Repetitions):
+        if repetitions not in (None, *get_args(Repetitions)):
             raise BiasgridError(
                 f"query: repetitions: {unknown_name('value', repetitions, get_args(Repetitions))}"
             )
-        once = repetitions == "once"
-        targets = word_sets("target", target_sets, target_sets_names, warn=once)
-        attributes = word_sets("attribute", attribute_sets, attribute_sets_names, warn=once)
+        warn = repetitions is None
+        targets = word_sets("target", target_sets, target_sets_names, warn)
+        attributes = word_sets("attribute", attribute_sets, attribute_sets_names, warn)
         duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if duplicates:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
@@ -103,7 +103,7 @@ class Query:
         name: str,
         targets: tuple[WordSet, ...],
         attributes: tuple[WordSet, ...],
-        repetitions: Repetitions,
+        repetitions: Repetitions | None,
     ) -> Query:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "target_sets", targets)
@@ -186,8 +186,8 @@ class Query:
 
     def to_dict(self) -> dict[str, Any]:
         """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads; with
-        "repetitions" where they count."""
-        repetitions = {} if self.repetitions == "once" else {"repetitions": self.repetitions}
+        "repetitions" where the query says how they count."""
+        repetitions = {} if self.repetitions is None else {"repetitions": self.repetitions}
         return {
             "name": self.name,
             "target_sets": [{"name": s.name, "words": list(s.words)} for s in self.target_sets],
@@ -244,7 +244,7 @@ class Query:
                 target_names,
                 attribute_names,
                 name=record.get("name"),
-                repetitions=record.get("repetitions", "once"),
+                repetitions=record.get("repetitions"),
             )
         except BiasgridError as error:
             raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None

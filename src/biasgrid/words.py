@@ -49,9 +49,9 @@ class WordOptions:
         Variants to try, in order. Each is a mapping with any of `unicode` ("NFC", "NFD", "NFKC" or "NFKD"),
         `lowercase`, `uppercase`, `titlecase` (true or false, at most one true), `language` (beside `lowercase`, a tag
         such as "tr", in which I and İ become ı and i), `without` (texts that are taken off where the word begins or
-        ends with one), `strip_accents` (true, false, "unicode" or "ascii"), and `parts` ("raw" or "unit": the word is the
-        mean of its parts between spaces, of their vectors or of unit vectors); `{}` is the word as written. In Python
-        also a function from word to word, bare or as {"preprocessor": function}, which stands alone.
+        ends with one), `strip_accents` (true, false, "unicode" or "ascii"), and `parts` ("raw" or "unit": the word is
+        the mean of its parts between spaces, of their vectors or of unit vectors); `{}` is the word as written. In
+        Python also a function from word to word, bare or as {"preprocessor": function}, which stands alone.
     strategy : {"first", "all"}
         "first": a word's first variant that is found; "all": every variant found.
     normalize : bool
@@ -138,7 +138,7 @@ class FoundSet:
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
     """The form of a word that is looked up: Unicode's form, case, what is taken off, accents, parts; then the
     vocabulary's prefix."""
-    options = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     function = options.get(FUNCTION)
     if function is not None:
         word = function(word)
@@ -178,7 +178,7 @@ def _without(word: str, texts: Iterable[str]) -> str:
 
 def form_of(preprocessor: Preprocessor) -> str:
     """A form of a word, in words: "as listed", "NFC, lower case (tr)"."""
-    options = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     if function := options.get(FUNCTION):
         return f"by {getattr(function, '__name__', type(function).__name__)}"
     texts = {
@@ -202,7 +202,7 @@ def _why_lost(word: str, model: Model, preprocessors: Sequence[Preprocessor]) ->
     forms = [variant(word, preprocessor) for preprocessor in preprocessors]
     if not any(forms):
         return EMPTY
-    missing = [
+    missing: list[list[str]] = [
         [part for part in parts if model.rows([model.vocab_prefix + part])[0] < 0]
         for form in forms
         if (parts := parts_of(form))

