@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...words import NOT_FOUND, form_of
 from .section import Material, Section
 
 
 def make(material: Material) -> dict[str, Any]:
     spec, lost_words = material.spec, material.cells.lost_words
+    reasons = {
+        (row.model, row.query_id, row.set, row.word): row.reason
+        for row in material.tables["lost_words"].itertuples()
+        if row.reason != NOT_FOUND
+    }
     places = {(name, tuple(words)): place for place, (name, words) in enumerate(material.cells.sets)}
     sets: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
@@ -20,16 +26,33 @@ def make(material: Material) -> dict[str, Any]:
                 key = word_set.name, tuple(word_set.words)
                 place = places.get(key, -1)
                 row = {"set": word_set, "reference": reference, "place": place, "criteria": {}}
-                row["lost"] = {model: lost_words.get((model, place)) for model in spec["models"]}
+                row["lost"] = {
+                    model: [
+                        f"{word} ({reason})"
+                        if (reason := reasons.get((model, query_id, word_set.name, word)))
+                        else word
+                        for word in lost_words.get((model, place), ())
+                    ]
+                    for model in spec["models"]
+                }
                 sets.setdefault(key, row)["criteria"][criterion] = None
-    return {"sets": list(sets.values()), "models": spec["models"], "collections": spec["collections"]}
+    forms = material.tables["lost_words"]["forms"].unique()
+    return {
+        "sets": list(sets.values()),
+        "models": spec["models"],
+        "collections": spec["collections"],
+        "content_notes": list(
+            dict.fromkeys(entry["content_note"] for entry in spec["collections"] if entry["content_note"])
+        ),
+        "forms": [text for text in forms if text != form_of({})],
+    }
 
 
 SECTIONS = (
     Section(
         "words",
         "Word sets and lost words",
-        (),
+        ("lost_words",),
         make,
         "lost_words.html",
         place=91,
