@@ -15,6 +15,10 @@ def make(material: Material) -> dict[str, Any]:
         for row in material.tables["lost_words"].itertuples()
         if row.reason != NOT_FOUND
     }
+
+    def explained(*place: str) -> str:
+        return f"{place[-1]} ({reasons[place]})" if place in reasons else place[-1]
+
     places = {(name, tuple(words)): place for place, (name, words) in enumerate(material.cells.sets)}
     sets: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
@@ -28,18 +32,19 @@ def make(material: Material) -> dict[str, Any]:
                 row = {"set": word_set, "reference": reference, "place": place, "criteria": {}}
                 row["lost"] = {
                     model: [
-                        f"{word} ({reason})"
-                        if (reason := reasons.get((model, query_id, word_set.name, word)))
-                        else word
-                        for word in lost_words.get((model, place), ())
+                        explained(model, query_id, word_set.name, word) for word in lost_words[model, place]
                     ]
                     for model in spec["models"]
+                    if (model, place) in lost_words
                 }
                 sets.setdefault(key, row)["criteria"][criterion] = None
+    # a table for those that the same models were asked
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in sets.values():
+        groups.setdefault(tuple(row["lost"]), []).append(row)
     forms = material.tables["lost_words"]["forms"].unique()
     return {
-        "sets": list(sets.values()),
-        "models": spec["models"],
+        "groups": list(groups.items()),
         "collections": spec["collections"],
         "content_notes": list(
             dict.fromkeys(entry["content_note"] for entry in spec["collections"] if entry["content_note"])
