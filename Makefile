@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -48,6 +48,7 @@ crows_pairs: ## CrowS-Pairs on language models; installs torch, scores 3,016 sen
 seat: ## WEAT's tests on vectors of words in sentences, and of sentences (MiniLM); installs torch
 kinds: ## the same queries on static, contextual and sentence vectors, a corpus, language models; torch, npm
 atlas: ## the embedded study's questions to every static model that a package registry has
+languages: ## WEATHub's tests in twelve languages, on one small multilingual encoder; 137 MB to download
 replications: $(REPLICATIONS) ## the studies below, one after the other
 caliskan: ## Caliskan et al. 2017: ten WEAT tests
 sweeney: ## Sweeney & Najafian 2019: RNSB over national origins and religions
@@ -65,7 +66,7 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 
 $(OF_LANGUAGE): .venv/installed-for-language
-atlas debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
+atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 
 ## How far metrics and inference can be trusted

@@ -21,6 +21,8 @@ UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evide
 
 # the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
 LENGTH = "mean_length"
+# the scalar of models in which words of a set share vectors: how many different vectors `words_used` are
+VECTORS = "distinct_vectors"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +51,13 @@ class Result:
         Set -> word -> the vocabulary entries that it was found as.
     lost
         Set -> its distinct words that the model does not have.
+    forms
+        Set -> word -> the form in which it was found, where that is not the first of `preprocessors`.
+    why_lost
+        Set -> lost word -> why, where there is more to say than that it is not in the vocabulary.
+    same_vector
+        Set -> groups of its words that the model knows as different entries with one vector; tests take them for
+        different words.
     ci_low, ci_high
         The ends of the confidence interval over words; NaN likewise.
     interval
@@ -95,6 +104,9 @@ class Result:
     is_fixed: bool = False
     tests: Mapping[str, str] = field(default_factory=dict)
     reliability: Sequence[Mapping[str, Any]] = ()
+    forms: dict[str, dict[str, str]] = field(default_factory=dict)
+    why_lost: dict[str, dict[str, str]] = field(default_factory=dict)
+    same_vector: dict[str, list[list[str]]] = field(default_factory=dict)
 
     if TYPE_CHECKING:  # those of the tests that come with biasgrid
         p_value: ClassVar[float]
@@ -269,6 +281,7 @@ def as_json(result: Result) -> dict[str, Any]:
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
+    left_out += tuple(name for name in ("forms", "why_lost", "same_vector") if not getattr(result, name))
     # words, which are most of a record, have no numbers to check
     words = {
         "found": {

@@ -41,10 +41,10 @@ class WordSet(Sequence[str]):
     def __post_init__(self) -> None:
         self._set("word", self.name, self.words)
 
-    def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
+    def _set(self, role: str, name: str, words: Iterable[str], warn: bool = True) -> WordSet:
         name = line_of_text(f"{role} set's name", name)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words))
+        object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words, warn))
         return self
 
     @classmethod
@@ -56,9 +56,7 @@ class WordSet(Sequence[str]):
         name, words
             As of the class.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return object.__new__(cls)._set("word", name, words)
+        return object.__new__(cls)._set("word", name, words, warn=False)
 
     @property
     def distinct(self) -> tuple[str, ...]:
@@ -89,8 +87,9 @@ class WordSet(Sequence[str]):
         return f"WordSet {shorten(self.name)} ({len(self.words)}): {first_words(self.words)}"
 
 
-def word_sets(role: str, sets: Sets, names: Iterable[str] | None) -> tuple[WordSet, ...]:
-    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them."""
+def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = True) -> tuple[WordSet, ...]:
+    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them; `warn`: of repeated
+    words."""
     if isinstance(sets, Mapping):
         if names is not None:
             raise BiasgridError(
@@ -121,12 +120,12 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None) -> tuple[WordS
     return tuple(
         words
         if isinstance(words, WordSet) and words.name == name
-        else object.__new__(WordSet)._set(role, name, words)
+        else object.__new__(WordSet)._set(role, name, words, warn)
         for name, words in zip(names, sets, strict=True)
     )
 
 
-def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
+def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
     words = _list(values, f"{label} must be a list of words")
     if not words:
         raise BiasgridError(f"query: {label} is empty")
@@ -139,7 +138,7 @@ def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
         check_texts([word for word in words if isinstance(word, str)], f"query: {label}")
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
         raise BiasgridError(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
-    if len(set(words)) < len(words):
+    if warn and len(set(words)) < len(words):
         duplicates = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
             f"{label} repeats {join_names(map(quote, duplicates))}; it counts once, but for metrics of pairs",

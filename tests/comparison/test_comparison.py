@@ -642,7 +642,7 @@ def test_other_columns_are_refused(tmp_path):
 
 # every study that is compared with print, with the overlay that it needs
 COMPARED = ("config", "embedded", "atlas", "caliskan", "multilingual", "same", "seat", "sweeney", "thesis4")
-COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual/english")
+COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual+with_wiki")
 
 
 @pytest.mark.filterwarnings("ignore:.*repeats")

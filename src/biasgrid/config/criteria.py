@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
+from ..query import Repetitions
 from ..validation import Line, Strict, field
 from .common import INCLUDES, Distinct, FilePath, Key, Language, Name, Prose, Text
 from .metrics import Metrics, Words
@@ -52,6 +53,12 @@ class Query(Strict):
     templates: Templates | dict[str, Templates] = field(
         "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
         "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
+        None,
+    )
+
+    repetitions: Repetitions = field(
+        "whether a word that a set repeats counts once, as in WEFE, or as often as it stands there (`count`), as in "
+        "WEATHub; left out: once, with a warning",
         None,
     )
 
@@ -133,6 +140,7 @@ class Criterion(Strict):
     )
     metrics: Metrics = field("metrics of its own; left out: the study's", None)
     words: Words = field("how its words are looked up", None)
+    repetitions: Repetitions = field("likewise, of its queries that say nothing of their own", None)
     word_table: bool = field("whether what metrics say of each word becomes a table (words.csv)", None)
     ratings: Ratings = field("ratings of the words by people", None)
     seed_lists: Annotated[

@@ -190,11 +190,11 @@ class Cells:
 
     @cached_property
     def lost_words(self) -> dict[tuple[str, int], list[str]]:
-        """Model and number of a set -> the words that one of its scores lacks, in alphabetical order."""
+        """Model and number of a set that it was asked -> the words that one of its scores lacks, in alphabetical
+        order."""
         lost: dict[tuple[str, int], set[str]] = {}
         for model, place in {(r.model, n) for r in self.records for n in r.targets + r.attributes}:
-            if words := self.found[place].lost:
-                lost.setdefault((model, self.found[place].set), set()).update(words)
+            lost.setdefault((model, self.found[place].set), set()).update(self.found[place].lost)
         return {key: sorted(words) for key, words in lost.items()}
 
     def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:

@@ -164,6 +164,9 @@ def _collections(study: Study) -> list[dict[str, str]]:
                 "name": stem,
                 "paper": record.get("paper", "not stated"),
                 "licence": record.get("licence", "not stated"),
+                "content_note": next(
+                    (note for note in record.get("notes", ()) if note.startswith("Content note")), ""
+                ),
             }
         )
     return collections
