@@ -59,6 +59,7 @@ PERMUTED = {
     "targets": "the words of the target sets change sets",
     "pairs": "the two words of a pair change places",
     "attributes": "the words of the attribute sets change sets",
+    "constituents": "the words of the first two target sets change sets, and those of the other two",
 }
 COLOURS = 48
 NUMBERS = (

@@ -22,6 +22,7 @@ from ..pool import Pool
 from ..resampler import Resampler
 from .permutation import (
     PermutationOptions,
+    bands_of,
     exchangeable_sets,
     query_permutation_test,
     simulate,
@@ -81,7 +82,7 @@ def banded_test(
     pairs = resampler.metric.exchanged == "pairs"
     of_words = pair_bands(*logarithms, width=width) if pairs else bands(np.concatenate(logarithms), width)
     sizes, shared = sizes_and_shared(resampler, sets)
-    count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
+    count = permutations_of(sizes, shared, pairs=pairs, bands=bands_of(resampler.metric, sizes, of_words))
     facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
     if count < FEWEST:
         number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"

@@ -25,6 +25,7 @@ ASKED = {
     "targets": "does it matter which target set a word is in?",
     "pairs": "does it matter which word of a pair is in which target set?",
     "attributes": "does it matter which attribute set a word is in?",
+    "constituents": "does it matter in which of the first two target sets, or of the other two, a word is?",
 }
 # the same of a test that permutes labels
 OF_LABELS = (
@@ -89,7 +90,7 @@ def query_permutation_test(
         ),
         *sizes_and_shared(resampler, sets),
         pairs=metric.exchanged == "pairs",
-        bands=of_words,
+        bands=bands_of(metric, [len(s.keys) for s in sets], of_words),
         alternative=metric.bias if alternative == BIAS else alternative,
         seed=[seed, digest(keys)],
         **options,
@@ -107,6 +108,16 @@ def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
     if resampler.has_forms:
         return "forms of one word (strategy: all) are not independent of each other: it needs strategy: first"
     return sets
+
+
+def bands_of(
+    metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None = None
+) -> np.ndarray | None:
+    """The band of each word, within which it is permuted, where it also stays within bands that are given."""
+    if metric.exchanged != "constituents":
+        return of_words
+    constituents = np.repeat([0, 0, 1, 1], sizes)
+    return constituents if of_words is None else 2 * of_words + constituents
 
 
 def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
