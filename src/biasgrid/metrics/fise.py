@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
+from ..embeddings.model import Model, remember
 from ..geometry import cosines, unit, weighted_mean
 from ..limits import limited
 from ..words import FoundSet
@@ -221,11 +222,17 @@ def _reference(
     vocabulary: int = VOCABULARY,
     **_: Any,
 ) -> dict[str, np.ndarray]:
-    """Words at equal distances from the model's first rows, without those that have no direction."""
+    return {"reference": _reference_words(model, vocabulary)}
+
+
+# for all queries of a model, and all draws of random groups
+@remember(8)
+def _reference_words(model: Model, vocabulary: int) -> np.ndarray:
+    """Vectors of words at equal distances in the model's first rows, without those that have no direction."""
     entries, rows = model.vocabulary(vocabulary)
     places = np.unique(np.linspace(0, len(rows) - 1, REFERENCE_WORDS).round().astype(int))
     vectors = model.take([entries[place] for place in places], rows[places])
-    return {"reference": vectors[np.isfinite(unit(vectors)).all(axis=1)]}
+    return vectors[np.isfinite(unit(vectors)).all(axis=1)]
 
 
 def _value(counts: np.ndarray, in_quadrants: np.ndarray, expected: np.ndarray, of_share: bool) -> np.ndarray:

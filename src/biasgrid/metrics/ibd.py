@@ -103,8 +103,8 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     Returns
     -------
     Score
-        As of `ibd`: range [0, 2], neutral value 0, above 0 by chance alone. `scalars`: share_0.25 ... share_1.5, the
-        curve. `detail`: area, over how long a stretch of t each word is emergent; thresholds, from which t on and up
+        Range [0, 2], neutral value 0; otherwise as of `ibd`: above 0 by chance alone. `scalars`: share_0.25 ...
+        share_1.5, the curve. `detail`: area, over how long a stretch of t each word is emergent; thresholds, from which t on and up
         to which t; effect_size.
 
     Notes
@@ -129,7 +129,7 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     >>> vectors |= {"eve": [1, 3], "zoe": [1, 2], "abe": [0, 3], "joe": [0, 1], "nurse": [4, 1]}
     >>> groups = [["ann", "amy"], ["bob", "tim"], ["eve", "zoe"], ["abe", "joe"]]
     >>> round(metrics.eibd(Query(groups, [["nurse"]]), load(vectors)).value, 2)
-    0.13
+    0.06
     """
     return _score(targets, attributes, ddof, emergent=True)
 
