@@ -357,6 +357,8 @@ def of_words(name: str, *words: list[tuple[float, float]]) -> Setting:
 
 
 TOGETHER = of_words("a word between neighbours that lean alike", [(0.6, 0.8)], [(0.5, 0.86), (0.7, 0.71)])
+
+
 def of_crossed(name: str, *words: tuple[float, float]) -> Setting:
     """Words among four crossed groups."""
     groups = (np.array([(a, b), (a, 0.7 * b)]) for a in (1.0, -1.0) for b in (1.0, -1.0))

@@ -76,7 +76,8 @@ VARIANTS += [(name, {}) for name, m in OF_VECTORS.items() if name not in LISTED 
 TESTED = [
     (name, parameters)
     for name, parameters in VARIANTS
-    if not metrics.REGISTRY[name].under(parameters).no_test and name not in ("direct_bias", "indirect_bias")
+    if not metrics.REGISTRY[name].under(parameters).no_test
+    and name not in ("direct_bias", "indirect_bias")
     # of four groups: tests/metrics/test_crossed_groups.py
     and metrics.REGISTRY[name].exchanged != "constituents"
 ]

@@ -56,8 +56,9 @@ def p_values(
     """Both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
 
     `entries` are metrics as a config has them: key -> `metric`, `params`. A metric that takes one attribute set is
-    measured on the first; one of four groups, on queries of its own. Returns metric -> test -> `p_values` (one for each query, None where there is no test),
-    `lowest`, the lowest p-value that was possible, and `reasons`, why there was no test, by how often.
+    measured on the first; one of four groups, on queries of its own. Returns metric -> test -> `p_values` (one for
+    each query, None where there is no test), `lowest`, the lowest p-value that was possible, and `reasons`, why there
+    was no test, by how often.
     Raises BiasgridError for a model that has too few words.
     """
     source = Words(model, vocabulary)

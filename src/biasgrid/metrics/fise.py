@@ -137,11 +137,11 @@ def fise_share(
 
     Notes
     -----
-    **What it cannot see.** It is of one group: name another set first to ask of that. A word next to an axis counts as
-    one far from it.
+    **What it cannot see.** It is of one group: name another set first to ask of that. A word next to an axis counts
+    as one far from it.
 
-    **Defaults.** As of `fise`. The paper gives the four shares; less what is expected, a share has a neutral value. Its
-    bootstrap interval is over the words of the groups, by which the axes and the centre move, and over the other words.
+    **Defaults.** As of `fise`. The paper gives the four shares; less what is expected, a share has a neutral value.
+    Its bootstrap interval is over the words of the groups, by which axes and centre move, and over the other words.
 
     References
     ----------

@@ -43,13 +43,13 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0; of groups of unequal size, the end is that of `sc_weat`. It has no sign, and is
-        above 0 by chance alone: the largest of three effect sizes mostly is. Read it beside its tests. Undefined (NaN)
-        for a word that is as near to all words of two groups, for four groups of one word each (status
+        Range [0, 2], neutral value 0; of groups of unequal size, the end is that of `sc_weat`. It has no sign, and
+        is above 0 by chance alone: the largest of three effect sizes mostly is. Read it beside its tests. Undefined
+        (NaN) for a word that is as near to all words of two groups, for four groups of one word each (status
         "degenerate:one word"), and for a zero vector. `scalars`: share_0.25, share_0.5 ... share_1.5, the curve: the
         share of the words that are detected at that t. `detail`: area, max(0, the largest effect size) of each word;
-        thresholds, from which t on and up to which t it is detected; effect_size, against each other group, and of the
-        unions of groups.
+        thresholds, from which t on and up to which t it is detected; effect_size, against each other group, and of
+        the unions of groups.
 
     Notes
     -----
@@ -103,9 +103,9 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0; otherwise as of `ibd`: above 0 by chance alone. `scalars`: share_0.25 ...
-        share_1.5, the curve. `detail`: area, over how long a stretch of t each word is emergent; thresholds, from which t on and up
-        to which t; effect_size.
+        Range [0, 2], neutral value 0. It has no sign; as of `ibd`, it is above 0 by chance alone, and undefined
+        (NaN) as that is. `scalars`: share_0.25 ... share_1.5, the curve. `detail`: area, over how long a stretch of t
+        each word is emergent; thresholds, from which t on and up to which t; effect_size.
 
     Notes
     -----

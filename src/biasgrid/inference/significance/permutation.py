@@ -110,9 +110,7 @@ def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
     return sets
 
 
-def bands_of(
-    metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None = None
-) -> np.ndarray | None:
+def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None = None) -> np.ndarray | None:
     """The band of each word, within which it is permuted, where it also stays within bands that are given."""
     if metric.exchanged != "constituents":
         return of_words
