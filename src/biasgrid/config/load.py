@@ -24,6 +24,7 @@ from .debias import Debias, Quality
 from .encoded import in_sentences
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .seat import seat_sets
 from .sentence_files import sentences
 from .shipped import shipped_models
 from .study import Paths, StudyConfig
@@ -383,6 +384,8 @@ def _query(entry: criteria.Query, where: str, sets: WordSets, root: Path) -> Que
     attributes: Mapping[str, Sequence[str]]
     if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
+    elif entry.seat is not None:
+        targets, attributes = seat_sets(entry.seat, where)
     else:
         targets, attributes = (
             {name: sets.words(words, f"{where}: {name}") for name, words in (side or {}).items()}

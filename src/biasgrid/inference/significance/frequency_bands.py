@@ -24,6 +24,7 @@ from .permutation import (
     PermutationOptions,
     bands_of,
     exchangeable_sets,
+    is_of_sentences,
     query_permutation_test,
     simulate,
     sizes_and_shared,
@@ -75,6 +76,8 @@ def banded_test(
     sets = exchangeable_sets(resampler)
     if isinstance(sets, str):
         return sets, {}
+    if is_of_sentences(resampler):
+        return "sentences have no frequency, by which their words could be exchanged", {}
     frequencies = frequency_of(model, frequency, language)
     if frequencies is None:
         return UNKNOWN, {}

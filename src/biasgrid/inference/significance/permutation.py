@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ..pool import Pool
 from ..random_data import DRAWS, resampler_of
 from ..resampler import Resampler, rows_at_once
 from .test import Outcome, Test
+
+T = TypeVar("T")
 
 # what it asks, by what it exchanges
 ASKED = {
@@ -74,8 +76,15 @@ def query_permutation_test(
     if isinstance(sets, str):
         return sets
     metric, keys = resampler.metric, [key for s in sets for key in s.keys]
+    sizes, shared = sizes_and_shared(resampler, sets)
+    starts = np.cumsum([0, *sizes])
+    # a word goes where all its sentences go
+    unit_of_row = np.concatenate(
+        [unit + start for unit, start in zip(_exchanged(resampler, resampler.units), starts, strict=False)]
+    )
 
     def statistic(labels: np.ndarray) -> np.ndarray:
+        labels = labels if len(unit_of_row) == starts[-1] else labels[:, unit_of_row]
         weights = [(labels == i).astype(np.float64) for i in range(len(sets))]
         targets, attributes = resampler.full_weights
         if metric.exchanged == "attributes":
@@ -88,9 +97,10 @@ def query_permutation_test(
         lambda labels: np.concatenate(
             [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
         ),
-        *sizes_and_shared(resampler, sets),
+        sizes,
+        shared,
         pairs=metric.exchanged == "pairs",
-        bands=bands_of(metric, [len(s.keys) for s in sets], of_words),
+        bands=bands_of(metric, sizes, of_words),
         alternative=metric.bias if alternative == BIAS else alternative,
         seed=[seed, digest(keys)],
         **options,
@@ -119,12 +129,29 @@ def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None =
 
 
 def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
-    """The sizes of the sets, and the places of words that are in several sets."""
-    keys = [key for s in sets for key in s.keys]
+    """How many words the sets have, and the places of words that are in several sets."""
+    if is_of_sentences(resampler):
+        words, places = (_exchanged(resampler, part) for part in (resampler.words, resampler.places))
+        keys = [of_set[i] for of_set, found in zip(words, places, strict=True) for i in found.tolist()]
+        sizes = list(map(len, places))
+    else:
+        keys = [key for s in sets for key in s.keys]
+        sizes = [len(s.keys) for s in sets]
     occurrences = Counter(keys)
     pairs = resampler.metric.exchanged == "pairs"
-    shared = [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
-    return [len(s.keys) for s in sets], shared
+    return sizes, [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
+
+
+def is_of_sentences(resampler: Resampler) -> bool:
+    """Whether it is sentences that the sets hold, and words, with all their sentences, that are exchanged."""
+    sets = _exchanged(resampler, (*resampler.query.target_sets, *resampler.query.attribute_sets))
+    return any(s.of for s in sets)
+
+
+def _exchanged(resampler: Resampler, of_sets: Sequence[T]) -> Sequence[T]:
+    """What belongs to the sets whose words are exchanged, of what belongs to all."""
+    targets = len(resampler.targets)
+    return of_sets[targets:] if resampler.metric.exchanged == "attributes" else of_sets[:targets]
 
 
 def simulate(
