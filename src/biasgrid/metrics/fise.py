@@ -181,8 +181,8 @@ def _axes(counts: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.ndarra
     """x and y (2, samples, words) from how many words each group has (samples, 1), and sums of cosines with them
     (samples, words)."""
 
-    def mean(*groups: int) -> np.ndarray:
-        return sum(sums[i] for i in groups) / sum(counts[i] for i in groups)
+    def mean(first: int, second: int) -> np.ndarray:
+        return (sums[first] + sums[second]) / (counts[first] + counts[second])
 
     return np.stack(np.broadcast_arrays(mean(0, 1) - mean(2, 3), mean(0, 2) - mean(1, 3)))
 

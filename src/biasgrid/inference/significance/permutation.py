@@ -131,7 +131,7 @@ def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None =
 def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
     """How many words the sets have, and the places of words that are in several sets."""
     if is_of_sentences(resampler):
-        words, places = (_exchanged(resampler, part) for part in (resampler.words, resampler.places))
+        words, places = _exchanged(resampler, resampler.words), _exchanged(resampler, resampler.places)
         keys = [of_set[i] for of_set, found in zip(words, places, strict=True) for i in found.tolist()]
         sizes = list(map(len, places))
     else:
