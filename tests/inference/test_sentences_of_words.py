@@ -68,6 +68,18 @@ def test_words_are_drawn_again_and_left_out_with_their_sentences(random_model):
     assert found["influence"]["C"]["pay"] == pytest.approx(value(model, A, B, ["work"]) - whole)
 
 
+def test_pairs_of_sentences_stay_pairs(random_model):
+    """A metric of pairs takes sentence by sentence, whatever they are made of."""
+    model, sets = random_model(23), [sentences("A", A), sentences("B", {"bob": B["bob"], "ben": B["ben"]})]
+    parts = {"permutation": {}, "bootstrap": {"draws": 30}, "sensitivity": {"halves": 5}}
+    plain = Query([list(s) for s in sets], [QUERY.attribute_sets[0].words], ["A", "B"], ["C"])
+    made_of = Query(sets, [WordSet("C", QUERY.attribute_sets[0].words)])
+    found = [
+        infer_query(Request(metrics.metric("ripa"), inference=parts), q, model)[0] for q in (plain, made_of)
+    ]
+    assert found[0] == found[1]
+
+
 def test_a_query_keeps_what_its_sentences_are_made_of():
     assert Query.from_dict(QUERY.to_dict()) == QUERY
     assert QUERY.to_dict()["target_sets"][0]["of"] == ["ann", "ann", "ann", "amy"]

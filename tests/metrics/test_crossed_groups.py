@@ -9,6 +9,7 @@ from conftest import make_store
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.inference.infer import infer_query
+from biasgrid.inference.significance.permutation import bands_of
 from biasgrid.metrics.registry import one_by_one
 from biasgrid.request import Request
 
@@ -197,6 +198,14 @@ def test_p_values_are_even_where_there_is_nothing_and_small_where_there_is(word2
     # 24 of .2: 1 to 10 in 99 of 100 samples
     assert 1 <= sum(p <= 0.2 for p in found) <= 10
     assert sum(p <= 0.1 for p in planted) >= 8
+
+
+def test_bands_of_frequency_are_within_constituents():
+    of_words = np.array([0, 1, 0, 0, 1, 1])
+    found = bands_of(metrics.metric("ibd"), [2, 1, 1, 2], of_words)
+    assert found.tolist() == [0, 2, 0, 1, 3, 3]
+    assert bands_of(metrics.metric("weat"), [3, 3], of_words) is of_words
+    assert bands_of(metrics.metric("weat"), [3, 3]) is None
 
 
 def test_the_names_that_ship_are_those_of_weat():

@@ -34,7 +34,7 @@ class Resampler:
     value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
     units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to; of
-               sentences, the words that they are made of
+               sentences, the words that they are made of, but for a metric of pairs
     places     and where these words stand in the set as given (`words`)
     has_forms  whether a word was found in several forms
     range      the interval that values lie in, of sets of so many words
@@ -68,7 +68,7 @@ class Resampler:
         sets = (*sample.query.target_sets, *sample.query.attribute_sets)
         places, units = zip(
             *(
-                np.unique(_units_of(s)[of_set] if s.of else of_set, return_inverse=True)
+                np.unique(_units_of(s)[of_set] if s.of and not metric.paired else of_set, return_inverse=True)
                 for s, of_set in zip(sets, slots, strict=True)
             ),
             strict=True,
@@ -90,7 +90,8 @@ class Resampler:
     @property
     def words(self) -> list[Sequence[str]]:
         """The words of each set, as given; of sentences, the words that they are made of."""
-        return [s.units for s in (*self.query.target_sets, *self.query.attribute_sets)]
+        sets = (*self.query.target_sets, *self.query.attribute_sets)
+        return [s.words if self.metric.paired else s.units for s in sets]
 
     @cached_property
     def full_weights(self) -> tuple[list[np.ndarray], list[np.ndarray]]:

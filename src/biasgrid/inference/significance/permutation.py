@@ -145,7 +145,7 @@ def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[li
 def is_of_sentences(resampler: Resampler) -> bool:
     """Whether it is sentences that the sets hold, and words, with all their sentences, that are exchanged."""
     sets = _exchanged(resampler, (*resampler.query.target_sets, *resampler.query.attribute_sets))
-    return any(s.of for s in sets)
+    return not resampler.metric.paired and any(s.of for s in sets)
 
 
 def _exchanged(resampler: Resampler, of_sets: Sequence[T]) -> Sequence[T]:
