@@ -59,6 +59,7 @@ PERMUTED = {
     "targets": "the words of the target sets change sets",
     "pairs": "the two words of a pair change places",
     "attributes": "the words of the attribute sets change sets",
+    "constituents": "the words of the first two target sets change sets, and those of the other two",
 }
 LIMITS = """# Known limits of each metric
 
@@ -380,6 +381,14 @@ def of_words(name: str, *words: list[tuple[float, float]]) -> Setting:
 
 
 TOGETHER = of_words("a word between neighbours that lean alike", [(0.6, 0.8)], [(0.5, 0.86), (0.7, 0.71)])
+
+
+def of_crossed(name: str, *words: tuple[float, float]) -> Setting:
+    """Words among four crossed groups."""
+    groups = (np.array([(a, b), (a, 0.7 * b)]) for a in (1.0, -1.0) for b in (1.0, -1.0))
+    return Setting(name, tuple(groups), (np.array(words),))
+
+
 # settings of metrics that no counterexample was found of, or that the property matrix does not have
 OWN: dict[str, list[tuple[Setting, str]]] = {
     "same": [
@@ -390,6 +399,13 @@ OWN: dict[str, list[tuple[Setting, str]]] = {
         (of_words("two words that lean alike", [(0.6, 0.8)], [(0.6, 0.8)]), "neutral, though both lean to A"),
         (of_words("one word that leans", [(0.6, 0.8)], [(0, 1)]), "negative, though one word leans to A"),
     ],
+    "ibd": [(of_crossed("a word that A and B share", (1, 0)), "though the word is as near to B")],
+    "eibd": [(of_crossed("a word between A's constituents", (0.8, 0.6)), "though it leans to both alike")],
+    "fise": [
+        (of_crossed("a word far from both axes", (0.7, 0.7)), "as of a word beside an axis"),
+        (of_crossed("a word beside an axis", (1, 0.02)), "as of a word far from both"),
+    ],
+    "fise_share": [(of_crossed("words of B and C", (0.7, -0.7), (-0.7, 0.7)), "as where all are of D")],
     "proximity": [(TOGETHER, "which is neutral, though all lean to A")],
     "gipe": [(TOGETHER, "which is neutral, though all lean to A")],
     "pmn": [
@@ -440,11 +456,11 @@ def _together(said: Sequence[str]) -> str:
 
 def value_of(metric: Metric, setting: Setting) -> str:
     """What the metric says of a setting: of one with neighbours, its second set is the model's other words."""
-    names = [f"{side}{i}" for side, rows in zip("ab", setting.groups, strict=True) for i in range(len(rows))]
+    groups = [[f"{'abcd'[i]}{j}" for j in range(len(rows))] for i, rows in enumerate(setting.groups)]
+    names = [name for group in groups for name in group]
     words = [[f"{'wv'[i]}{j}" for j in range(len(rows))] for i, rows in enumerate(setting.words)]
     rows = np.concatenate([*setting.groups, *setting.words])
     model = load(dict(zip([*names, *(w for part in words for w in part)], rows, strict=True)))
-    first = len(setting.groups[0])
     measured = (
         words
         if metric.template[1] == 2
@@ -452,8 +468,9 @@ def value_of(metric: Metric, setting: Setting) -> str:
         if metric.of_model
         else [[w for part in words for w in part]]
     )
-    options = {"neighbours": 2} if metric.of_model else {}
-    return number(metric(Query([names[:first], names[first:]], measured), model, **options).value)
+    options = {"neighbours": 2, "centre": "origin"}
+    options = {name: value for name, value in options.items() if name in metric.parameters}
+    return number(metric(Query(groups, measured), model, **options).value)
 
 
 def _verdicts_of(metric: Metric) -> list[properties.Verdict]:

@@ -112,6 +112,9 @@ SIZES = {
         "female_terms": 10,
     },
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
+    "crossed": {
+        f"{people}_american_{sex}": 9 for people in ("african", "european") for sex in ("women", "men")
+    },
     "frequency": {"words": 198},
     "japanese": dict.fromkeys(
         ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8

@@ -186,12 +186,18 @@ class Query:
 
     def to_dict(self) -> dict[str, Any]:
         """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads; with
-        "repetitions" where the query says how they count."""
+        "repetitions" where the query says how they count. A set of sentences also has "of", the words that they are
+        made of."""
+
+        def record(word_set: WordSet) -> dict[str, Any]:
+            of = {"of": list(word_set.of)} if word_set.of else {}
+            return {"name": word_set.name, "words": list(word_set.words)} | of
+
         repetitions = {} if self.repetitions is None else {"repetitions": self.repetitions}
         return {
             "name": self.name,
-            "target_sets": [{"name": s.name, "words": list(s.words)} for s in self.target_sets],
-            "attribute_sets": [{"name": s.name, "words": list(s.words)} for s in self.attribute_sets],
+            "target_sets": list(map(record, self.target_sets)),
+            "attribute_sets": list(map(record, self.attribute_sets)),
             **repetitions,
         }
 
@@ -226,14 +232,19 @@ class Query:
             if not isinstance(sets, list) or not (sets or side == "attribute_sets"):
                 raise BiasgridError(f"{where}: {side} must be a list with at least one set")
             for s in sets:
-                if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words"}:
+                if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words", "of"}:
                     raise BiasgridError(f"{where}: each of {side} must be an object with name and words")
             default = "Target set" if side == "target_sets" else "Attribute set"
-            sides.append(
-                ([s["words"] for s in sets], [s.get("name", f"{default} {i}") for i, s in enumerate(sets)])
-            )
+            sides.append((sets, [s.get("name", f"{default} {i}") for i, s in enumerate(sets)]))
         (targets, target_names), (attributes, attribute_names) = sides
         try:
+            targets, attributes = (
+                [
+                    WordSet(name, s["words"], s["of"]) if s.get("of") else s["words"]
+                    for s, name in zip(sets, names, strict=True)
+                ]
+                for sets, names in sides
+            )
             if not attributes:  # of sentences, some stand in several pairs
                 targets = [
                     WordSet.unwarned(name, words) for name, words in zip(target_names, targets, strict=True)

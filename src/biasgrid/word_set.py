@@ -28,6 +28,9 @@ class WordSet(Sequence[str]):
         What tables and figures call it.
     words
         Its words, in order. Warns of words that it repeats.
+    of
+        Of sentences, the word that each of them is made of: what is permuted and drawn again is then the words, each
+        with all its sentences. Empty: each is one by itself.
 
     Raises
     ------
@@ -37,26 +40,41 @@ class WordSet(Sequence[str]):
 
     name: str
     words: tuple[str, ...]
+    of: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._set("word", self.name, self.words)
+        self._set("word", self.name, self.words, self.of)
 
-    def _set(self, role: str, name: str, words: Iterable[str], warn: bool = True) -> WordSet:
+    def _set(
+        self, role: str, name: str, words: Iterable[str], of: Iterable[str] = (), warn: bool = True
+    ) -> WordSet:
         name = line_of_text(f"{role} set's name", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words, warn))
+        of = _list(of, f"{role} set {quote(name)}: of must be a list of words")
+        if of and (len(of) != len(self.words) or not all(isinstance(word, str) and word for word in of)):
+            raise BiasgridError(
+                f"query: {role} set {quote(name)}: of must have a word for each of its sentences"
+            )
+        check_texts(of, f"query: {role} set {quote(name)}: of")
+        object.__setattr__(self, "of", tuple(of))
         return self
 
     @classmethod
-    def unwarned(cls, name: str, words: Iterable[str]) -> WordSet:
+    def unwarned(cls, name: str, words: Iterable[str], of: Iterable[str] = ()) -> WordSet:
         """The same without a warning where it repeats a word, as sentences of a file do.
 
         Parameters
         ----------
-        name, words
+        name, words, of
             As of the class.
         """
-        return object.__new__(cls)._set("word", name, words, warn=False)
+        return object.__new__(cls)._set("word", name, words, of, warn=False)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What is permuted and drawn again: its words, or of sentences the words that they are made of."""
+        return tuple(dict.fromkeys(self.of)) or self.words
 
     @property
     def distinct(self) -> tuple[str, ...]:
@@ -120,7 +138,7 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = T
     return tuple(
         words
         if isinstance(words, WordSet) and words.name == name
-        else object.__new__(WordSet)._set(role, name, words, warn)
+        else object.__new__(WordSet)._set(role, name, words, getattr(words, "of", ()), warn)
         for name, words in zip(names, sets, strict=True)
     )
 

@@ -50,6 +50,11 @@ class Query(Strict):
         "of a file: column -> the value that it has in the rows that are taken; left out: all rows", None
     )
 
+    seat: Line = field(
+        "in place of sets: a test of May et al. (2019), such as sent-weat3b, in the authors' own words or sentences, "
+        "which are fetched (data/seat/README.md)",
+        None,
+    )
     templates: Templates | dict[str, Templates] = field(
         "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
         "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
@@ -64,7 +69,9 @@ class Query(Strict):
 
     @model_validator(mode="after")
     def _of_one_kind(self):
-        if self.file is None and self.targets is None:
+        if self.seat is not None and (self.file or self.targets or self.attributes or self.templates):
+            raise ValueError("has both a test of SEAT and sets; leave out one of them")
+        if self.file is None and self.seat is None and self.targets is None:
             raise ValueError("key 'targets' is missing")
         if self.file is None and (self.sets or self.where):
             raise ValueError(f"{'sets' if self.sets else 'where'}: is for sentences of a file")

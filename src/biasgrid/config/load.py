@@ -25,6 +25,7 @@ from .encoded import in_sentences
 from .languages import with_languages
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .seat import seat_sets
 from .sentence_files import sentences
 from .shipped import shipped_models
 from .study import Paths, StudyConfig
@@ -390,6 +391,8 @@ def _query(
     attributes: Mapping[str, Sequence[str]]
     if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
+    elif entry.seat is not None:
+        targets, attributes = seat_sets(entry.seat, where)
     else:
         targets, attributes = (
             {name: sets.words(words, f"{where}: {name}") for name, words in (side or {}).items()}
