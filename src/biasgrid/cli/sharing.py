@@ -16,7 +16,7 @@ def publish(args: argparse.Namespace) -> dict[str, Any]:
     a licence and datapackage.json; no vectors, no paths of this machine.
 
     biasgrid publish results/embedded
-    biasgrid publish results/embedded embedded-1.0 --author "Ada Lovelace" --licence CC0-1.0
+    biasgrid publish results/embedded embedded-1.0 --author "Ada Lovelace"
     """
     from ..api.study import find_study
     from ..report.deposit import publish
