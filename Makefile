@@ -12,9 +12,9 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis4
 # language models and encoders need torch (the extra `language`)
-OF_LANGUAGE := crows_pairs seat kinds
+OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -49,6 +49,7 @@ seat: ## WEAT's tests on vectors of words in sentences, and of sentences (MiniLM
 kinds: ## the same queries on static, contextual and sentence vectors, a corpus, language models; torch, npm
 atlas: ## the embedded study's questions to every static model that a package registry has
 languages: ## WEATHub's tests in twelve languages, on one small multilingual encoder; 137 MB to download
+encoder_atlas: ## most of them to every encoder; installs torch, downloads 133 MB
 replications: $(REPLICATIONS) ## the studies below, one after the other
 caliskan: ## Caliskan et al. 2017: ten WEAT tests
 sweeney: ## Sweeney & Najafian 2019: RNSB over national origins and religions
@@ -64,10 +65,12 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 
 # docs/atlas.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
+atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
 
 $(OF_LANGUAGE): .venv/installed-for-language
 atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
+	$(AFTER)
 
 ## How far metrics and inference can be trusted
 # validation/README.md

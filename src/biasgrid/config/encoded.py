@@ -60,10 +60,18 @@ class Encoded(Strict):
         None,
     )
 
+    random_weights: Whole = field(
+        "the seed of weights that are drawn as before a training, in place of the encoder's own: a control of the "
+        "same architecture and pieces, for an encoder of transformers; left out: its own",
+        None,
+        ge=0,
+    )
+
     @property
     def options(self) -> dict[str, Any]:
         """How the encoder computes, as far as it is said."""
-        options = {"device": self.device, "dtype": self.dtype, "fast": self.fast}
+        names = ("device", "dtype", "fast", "random_weights")
+        options = {name: getattr(self, name) for name in names}
         return {name: value for name, value in options.items() if value is not None}
 
     @model_validator(mode="after")

@@ -19,9 +19,11 @@ from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .answers import Answers
+from .average import AverageEncoder, is_vectors
 from .blocks import in_blocks, in_saved_blocks
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
+from .files import CONFIG
 from .formats import ANSWERS, SENTENCE_TRANSFORMERS
 from .functions import open_sentence_transformer
 from .opening import DEFAULTS, open_pretrained, refuse_options
@@ -71,6 +73,9 @@ def _open_encoder(source_type: str, archive: Path, **options: Any) -> Encodes:
     folder = archive.parent if archive.is_file() else archive
     if source_type == SENTENCE_TRANSFORMERS:
         return open_sentence_transformer(folder, **options)
+    if not (folder / CONFIG).is_file() and not is_universal(folder) and is_vectors(archive):
+        refuse_options(options, "a mean of static vectors")
+        return AverageEncoder(archive)
     return open_encoder(folder, options)
 
 
@@ -85,7 +90,7 @@ def open_encoder(folder: Path, options: Mapping[str, Any]) -> Encodes:
     if is_universal(folder):
         refuse_options(options, "an encoder that NumPy computes")
         return open_universal(folder)
-    of_network = {name: options[name] for name in ("device", "dtype") if name in options}
+    of_network = {name: options[name] for name in ("device", "dtype", "random_weights") if name in options}
     return Encoder(open_pretrained(folder, **of_network), fast=options.get("fast", False))
 
 
