@@ -285,6 +285,9 @@ class Project:
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
         return snakemake_process.run(arguments, self.folder, self.environment)
 
+    def biasgrid(self, *arguments: str) -> subprocess.CompletedProcess:
+        return snakemake_process.run(arguments, self.folder, self.environment, "biasgrid")
+
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
         done = self.snakemake("--cores", "1", *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
