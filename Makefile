@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -138,7 +138,7 @@ docs: reference .venv/installed-for-docs ## the site, read and searched from dis
 	@echo "site: results/site/index.html"
 
 ## Development
-test: .venv/installed-for-tests .venv/installed-for-docs ## all tests
+test: .venv/installed-for-tests .venv/installed-for-docs lint-files ## ruff, snakefmt, layers, snakemake --lint, and all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
@@ -181,14 +181,17 @@ cluster-test: .venv-slurm/installed .venv/installed-for-tests ## the embedded st
 	$(BIN)/python -m pytest -n 2 -m cluster tests/workflow
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
-lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --lint
+lint-files: .venv/installed-for-tests ## ruff, snakefmt, layers, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow validation/experiment.smk
 	$(BIN)/lint-imports
+	$(BIN)/python tests/lint_workflow.py
+
+lint: lint-files ## the same, and types
 	$(BIN)/python docs/stubs.py
 	$(BIN)/mypy
 	$(BIN)/python docs/snippets.py
-	$(BIN)/python -m pytest -q tests/test_project.py -k test_the_workflow_is_linted
 
 install: .venv/installed ## the environment, .venv, and nothing else
 

@@ -227,6 +227,7 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     assert not (here / "none").exists()
 
 
+@pytest.mark.slow
 def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
     """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
     titles = {text.partition("\n")[0].removeprefix("# ") for text in pages().values()}
