@@ -202,12 +202,13 @@ def _why_lost(word: str, model: Model, preprocessors: Sequence[Preprocessor]) ->
     forms = [variant(word, preprocessor) for preprocessor in preprocessors]
     if not any(forms):
         return EMPTY
-    missing: list[list[str]] = [
+    missing = [
         [part for part in parts if model.rows([model.vocab_prefix + part])[0] < 0]
         for form in forms
         if (parts := parts_of(form))
     ]
-    return f"parts missing: {', '.join(min(missing, key=len))}" if missing else NOT_FOUND
+    fewest = min(missing, key=len, default=[])
+    return f"parts missing: {', '.join(fewest)}" if fewest else NOT_FOUND
 
 
 def find(
