@@ -121,6 +121,7 @@ def test_what_figures_are_drawn_from_are_files_and_json():
     assert kinds <= set(figures.REGISTRY)
 
 
+@pytest.mark.slow
 def test_every_kind_says_what_it_shows():
     for name, kind in figures.REGISTRY.items():
         assert kind.name == name

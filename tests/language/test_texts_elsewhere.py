@@ -133,6 +133,7 @@ def network_of(name, masked):
     return bg.language_model(*architectures.made(name)).network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "masked"),
     [
@@ -413,6 +414,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_answer_is_one_line_with_its_number_and_nothing_is_written(folder, capsys, case):
     header, records = good(folder, capsys)
