@@ -118,6 +118,7 @@ def look():
     )
 
 
+@pytest.mark.slow
 def test_to_look_at_results_runs_none_of_their_code(copy):
     done = look()
     assert not done.returncode, done.stderr
@@ -134,6 +135,7 @@ def test_to_look_at_results_runs_none_of_their_code(copy):
     assert "metric 'length' is of a plugin" in seen["errors"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["results/small/cells/evil.py", "{folder}/evil.py", "../evil.py"])
 def test_a_payload_in_a_strangers_study_file_is_not_run(copy, place):
     place = place.format(folder=copy)
@@ -284,6 +286,7 @@ def test_a_link_within_the_folder_is_a_plugin(project):
     assert "toy" in Study.of(CONFIG_OF_TOY | {"plugins": ["link.py"]}).labels
 
 
+@pytest.mark.slow
 def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
     code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"

@@ -164,6 +164,7 @@ def test_files_and_stores(tmp_path):
     assert load(store) is store
 
 
+@pytest.mark.slow
 def test_a_files_store_goes_with_the_model(tmp_path):
     text = tmp_path / "mine.txt"
     text.write_text("he 1 0\nshe 0 1\n")

@@ -228,6 +228,7 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topic", "names"),
     [

@@ -75,6 +75,7 @@ def test_each_words_own_value_is_that_of_a_query_of_it():
         assert by_word[word] == pytest.approx(alone)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 30), st.integers(0, 30))
 def test_the_interval_is_katz_and_woolfs_where_no_sentence_has_both_groups(

@@ -98,6 +98,7 @@ def test_a_wrong_command_is_found():
     assert wrong("snakemake --cores 2 --configfile config/none.yaml", True) == "no file config/none.yaml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_configs_of_pages_are_yaml(page):
     for block in blocks(PAGES[page]):

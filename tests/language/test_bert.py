@@ -181,6 +181,7 @@ def test_scores_are_log_probabilities_by_brute_force(bert, reference, words, dat
     assert math.exp(found) == pytest.approx(distribution[ids[place]], rel=1e-3)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.lists(WORDS.map(" ".join), min_size=2, max_size=6), st.randoms())
 def test_neither_other_texts_nor_threads_change_a_bit(bert, encoder, texts, draw):

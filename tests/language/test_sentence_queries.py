@@ -181,6 +181,7 @@ def test_preference_in_a_study(folder):
     assert (made.results / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     first = study()
     make(first)

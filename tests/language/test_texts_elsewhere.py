@@ -2,14 +2,15 @@
 
 import json
 import math
+import os
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import snakemake_process
+from conftest import ROOT
 from fake_models import model_of
 from in_process import make
 
@@ -132,6 +133,7 @@ def network_of(name, masked):
     return bg.language_model(*architectures.made(name)).network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "masked"),
     [
@@ -267,11 +269,9 @@ def test_an_answer_that_is_given_again_replaces_the_former(folder, capsys):
 @pytest.mark.slow
 def test_a_run_measures_answers_and_runs_again_when_they_change(folder, capsys):
     def run():
-        done = subprocess.run(
-            [sys.executable, "-m", "biasgrid", "run", "study.json", "--cores", "1"],
-            capture_output=True,
-            text=True,
-        )
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+        arguments = ("run", "study.json", "--cores", "1")
+        done = snakemake_process.run(arguments, Path.cwd(), environment, "biasgrid")
         return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
 
     code, lines = run()
@@ -414,6 +414,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_answer_is_one_line_with_its_number_and_nothing_is_written(folder, capsys, case):
     header, records = good(folder, capsys)

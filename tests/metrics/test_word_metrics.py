@@ -411,6 +411,7 @@ def test_options_of_neighbourhoods(random_model):
     assert metrics.gipe(one, model, **few, legacy_weights=True).status == "degenerate"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "more"), [*((name, {}) for name in AROUND), ("pmn", {"correlation": True})])
 @pytest.mark.parametrize("direction", directions.DIRECTIONS)
 def test_the_influence_of_a_word_is_the_value_without_it(random_model, name, more, direction):

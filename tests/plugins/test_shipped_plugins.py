@@ -72,6 +72,7 @@ def needed(study):
     return sorted({package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind} - {""})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
 def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):
     from snakemake.utils import update_config
@@ -118,6 +119,7 @@ def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch
     )
 
 
+@pytest.mark.slow
 def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     listed = {entry["name"]: entry["description"] for entry in json.loads(command("list", "plugins").stdout)}
@@ -235,6 +237,7 @@ def test_files_of_a_plugin_import_each_other(package):
     assert metrics.REGISTRY.module("toy_one") == "biasgrid_plugin_kit.kinds_of_mine.one"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["parts/one.py", "late_one.py", "kinds_of_mine/one.py"])
 def test_an_edit_of_a_plugin_makes_stale_what_imports_it_and_nothing_else(package, file):
     def digests():

@@ -17,6 +17,8 @@ from biasgrid.report.report_step import report_step
 from biasgrid.verdicts import least_biased
 from biasgrid.workflow import conclusions
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 0.05
 NUMBERS = ["none", "one", "two", "three", "four", "five", "six"]
 # RND and no other metric of the study grows with length, which differs between the models

@@ -234,6 +234,7 @@ def test_a_model_that_came_changes_no_rank_of_others():
     assert summary(frames).startswith("Changed: 1 of 1 verdict on the least biased model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [

@@ -66,6 +66,7 @@ def test_every_model_has_its_licence_language_and_size(overlays):
         assert model.is_made_here or model.download_mb > 0, key
 
 
+@pytest.mark.slow
 def test_the_atlas_has_every_model_that_a_registry_has():
     of_registries = {
         key

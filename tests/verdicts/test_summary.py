@@ -130,6 +130,7 @@ def test_full_marks_and_those_by_one_test():
     assert said(scores=scores(untested=3)) == ["All 3 scores have a value."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("adjust", "tails", "m", "significant", "needed"),
     [

@@ -16,6 +16,8 @@ from biasgrid.figures import frame
 from biasgrid.plan import steps
 from biasgrid.plan.study import Study
 
+pytestmark = pytest.mark.slow
+
 MODELS = ("one", "two", "three")
 HARD = {
     "method": "hard",
@@ -95,7 +97,6 @@ def said(done):
     ]
 
 
-@pytest.mark.slow
 def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_path, monkeypatch):
     config = served.config
     del config["metrics"]["rnsb"]  # which fits a thousand times

@@ -14,6 +14,8 @@ from conftest import Project, biasgrid, checksums_of, grid_config, made_once
 
 from biasgrid.cli import main
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path("results/small")
 CELL = "cells/one/none/weat/q1.json"
 CONFIG = grid_config() | {

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pytest
 import rulegraph
 from finished_study import finished
 from PIL import Image
@@ -11,6 +12,8 @@ from PIL import Image
 from biasgrid.figures.frame import style
 from biasgrid.plan.study import Study
 from biasgrid.workflow.plan import Plan
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_job_reads_what_its_steps_read(monkeypatch):

@@ -59,6 +59,7 @@ def test_an_unknown_step_is_one_line(finished):
     assert line.startswith("biasgrid: --why: unknown step 'table score'; did you mean 'table scores'?")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["cell one/none/weat/q1", "table scores", "inference one/hard/mac", "pool one"]
 )
