@@ -30,8 +30,8 @@ MEANING = {
     NO: "no: there is a counterexample",
     UNDEFINED: "no value where one must be",
 }
-GROUPS = [MODEL_COLOURS[0], MODEL_COLOURS[1], MODEL_COLOURS[2]]
-NAMES = "ABC"
+GROUPS = MODEL_COLOURS[:4]
+NAMES = "ABCD"
 IF_ORDERED = 0.68  # of a cell, what is so under the condition
 DRAWING = 1.0  # inches of a counterexample
 BARS: list[Look] = [
