@@ -640,7 +640,9 @@ def left(name: str) -> Image.Image:
         "by a classifier that is not linear": of_method(name, "hidden", "svm_accuracy"),
     }
     models = list(next(iter(found.values())))
-    page = Frame("Biased words whose side is still told", "open: untouched model, filled: after the method", 3.7)
+    page = Frame(
+        "Biased words whose side is still told", "open: untouched model, filled: after the method", 3.7
+    )
     axes = page.panel(0.46 * len(models))
     for i, model in enumerate(models):
         axes.text(0.505, i - 0.36, model, size=NORMAL, va="center")

@@ -285,6 +285,6 @@ def rejections(axes: Axes, table: pd.DataFrame, names: Mapping[str, str], looks:
     """Shares of p <= .05 by `row` and `series`; small shares and 1 are both seen."""
     rows(axes, table.assign(value=table["rejected_0.05"]), names, looks, neutral=SMALL_P)
     axes.set_xscale("function", functions=(np.sqrt, np.square))
-    axes.set(xlim=(0, 1), xticks=[0, 0.05, 0.2, 0.5, 1])
+    axes.set(xlim=(0, 1.06), xticks=[0, 0.05, 0.2, 0.5, 1])  # a mark at 1 is whole
     # the others have no room
     axes.set_xticklabels(["", ".05", "", ".5", "1"])

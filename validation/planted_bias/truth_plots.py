@@ -158,7 +158,9 @@ def against_truth(
     line = max(COLUMNS // len(kinds), 1) * len(kinds)
     rows = ceil(len(metrics) * len(kinds) / line)
     heads = {
-        (metric, kind): labels.get(metric, metric) * (kind == kinds[0]) for metric in metrics for kind in kinds
+        (metric, kind): labels.get(metric, metric) * (kind == kinds[0])
+        for metric in metrics
+        for kind in kinds
     }
     page = Frame(title, note)
     height = min(1.1, (PAGE[1] - 2) / rows - 0.75)
@@ -245,9 +247,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
         "A metric's sign should be the same in all models."
     )
     names = {metric: labels.get(metric, metric) for metric in metrics}
-    heads = {
-        (trainer, kind): f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}" for trainer, kind in columns
-    }
+    heads = {(trainer, kind): f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}" for trainer, kind in columns}
     page = Frame(TITLES[against], note)
     height = min(0.34 * len(metrics), PAGE[1] - 2.1)
     panels = page.panels(heads, height, labels=width(names), least=0.6, line=len(columns))
@@ -272,7 +272,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
                 elif not len(values):
                     # static vectors fill no gaps
                     empty_text = "–" if metric in ACTS else "all words alike"
-                    axes.text(0, y, empty_text, size=SMALL, color=GREY, ha="center", va="center")
+                    axes.text(0.05, y, empty_text, size=SMALL, color=GREY, va="center")
         axes.set(xlim=(-1.06, 1.06), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
         axes.set_xlabel("r", labelpad=1)

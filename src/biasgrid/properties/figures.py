@@ -14,7 +14,7 @@ from ..figures.text import NORMAL, SMALL, fit_text, text_width, wrap_text
 from ..figures.types.heat import heat
 from ..figures.visuals import beside, legend_area, legend_line, legend_mark, row_names
 from .numbers import number
-from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
+from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, YES
 from .search import CATALOGUE
 from .settings import Setting
 from .verdicts import Verdict, by_row
