@@ -1,4 +1,4 @@
-"""How long figures take to draw and to write as .pdf, .svg and .png, kind by kind, beside another checkout, in one run.
+"""How long figures take to draw and to write as .pdf, .svg and .png, by kind, beside another checkout, in one run.
 
     python benchmarks/figures.py [--against CHECKOUT] [--results results/embedded] [KIND ...]
 
