@@ -28,10 +28,10 @@ from biasgrid.api import docstrings, fits
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.embeddings.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.frame import blank, styled
-from biasgrid.figures.layout import add_axes
+from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import MODEL_COLOURS
-from biasgrid.figures.text import LARGE, NORMAL
+from biasgrid.figures.text import NORMAL
+from biasgrid.figures.visuals import legend_mark
 from biasgrid.inference.significance import REGISTRY as TESTS
 from biasgrid.metrics.registry import Metric
 from biasgrid.properties import Setting
@@ -640,9 +640,10 @@ def left(name: str) -> Image.Image:
         "by a classifier that is not linear": of_method(name, "hidden", "svm_accuracy"),
     }
     models = list(next(iter(found.values())))
-    step, top = 0.46, 0.55
-    figure = blank(3.7, top + step * len(models) + 0.75)
-    axes = add_axes(figure, 0.2, top, 3.3, step * len(models))
+    page = Frame(
+        "Biased words whose side is still told", "open: untouched model, filled: after the method", 3.7
+    )
+    axes = page.panel(0.46 * len(models))
     for i, model in enumerate(models):
         axes.text(0.505, i - 0.36, model, size=NORMAL, va="center")
         for j, (values, colour) in enumerate(zip(found.values(), MODEL_COLOURS, strict=False)):
@@ -656,16 +657,8 @@ def left(name: str) -> Image.Image:
     )
     axes.set_xlabel("share told; .5 is guessing")
     axes.axvline(0.5, color="#BBBBBB", linewidth=0.8, zorder=0)
-    w, h = figure.get_size_inches()
-    figure.text(
-        0.1 / w, 1 - 0.08 / h, "Biased words whose side is still told", weight="bold", size=LARGE, va="top"
-    )
-    figure.text(
-        0.1 / w, 1 - 0.3 / h, "open: untouched model, filled: after the method", size=NORMAL, va="top"
-    )
-    for j, (who, colour) in enumerate(zip(found, MODEL_COLOURS, strict=False)):
-        figure.text((0.1 + 1.2 * j) / w, 0.06 / h, f"● {who}", color=colour, size=NORMAL, va="bottom")
-    return small(figure)
+    looks = [legend_mark(marker="o", markersize=5, color=colour) for colour in MODEL_COLOURS]
+    return small(page.done([*zip(found, looks, strict=False)]))
 
 
 # --- pages that a new metric or method is mentioned on --------------------------------------------------------------

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.frame import MARGIN, PAGE, styled
-from biasgrid.figures.layout import add_axes, page
+from biasgrid.figures.frame import PAGE, Frame, styled
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
-from biasgrid.figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width
-from biasgrid.figures.visuals import few_ticks, legend_area, legend_line
+from biasgrid.figures.text import SMALL
+from biasgrid.figures.types.rows import rows, width
+from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_area, legend_line
 from biasgrid.numbers import plain, share, typographic
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ SHARE: Look = {"linestyle": "", "marker": "o", "markersize": 3.4, "color": MODEL
 SHARE |= {"markeredgecolor": MODEL_COLOURS[0], "markeredgewidth": 0.8}
 TALL = 0.8  # a panel's height, by its width
 SMALL_P, BOUND = 0.05, 0.08
+ALLOWED = DASHED | {"linestyle": ":", "color": "black"}
 LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
 
 
@@ -83,21 +84,12 @@ def p_values(
             )
         ]
     legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", legend_area(**BAND))]
-    head, foot, left = 0.24, 0.42, 0.5
+    page = Frame("p-values where there is nothing to find", note)
     # as few columns as let the panels go onto a page
-    for columns in range(min(len(metrics), 3), max(len(metrics), 3) + 1):
-        panel = (PAGE[0] - MARGIN) / max(columns, 2)
-        width = panel - left - 0.12
-        panel_height = head + width * TALL + foot
-        if ceil(len(metrics) / columns) * panel_height + 1.5 <= PAGE[1]:
-            break
-    figure, top = page(
-        "p-values where there is nothing to find",
-        note,
-        legend,
-        PAGE[0],
-        ceil(len(metrics) / columns) * panel_height,
-    )
+    columns = max(3, ceil(len(metrics) / 4))
+    room = page.inside / columns
+    heads = {metric: labels[metric] for metric in metrics}
+    panels = page.panels(heads, (room - 0.4) * TALL, least=room - 0.081, line=columns)
     band, farthest = {}, 0.0
     for metric in metrics:
         metric_values = [values for key, values in values_by_key.items() if key[0] == metric]
@@ -105,10 +97,7 @@ def p_values(
         farthest = max(farthest, *(_distance(values) for values in metric_values))
     # one scale for all panels
     reach = 1.05 * max(farthest, *band.values())
-    for i, metric in enumerate(metrics):
-        row, column = divmod(i, columns)
-        place = MARGIN + left + column * panel, top + row * panel_height + head
-        axes = add_axes(figure, *place, width, width * TALL)
+    for metric, axes in panels.items():
         curves = {key[1:]: values for key, values in values_by_key.items() if key[0] == metric}
         x = np.linspace(0, 1, 201)
         edge = band[metric]
@@ -128,13 +117,10 @@ def p_values(
         few_ticks(axes.yaxis, 4)
         axes.yaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
         axes.set_xlabel("p-value", labelpad=1)
-        if column == 0:
-            axes.set_ylabel("share − p-value", labelpad=2)
-        else:
-            axes.tick_params(labelleft=False)
-        axes.set_title(fit_text(labels[metric], width / BOLD, NORMAL), loc="left", weight="bold", pad=3)
+        axes.set_ylabel("share − p-value" * is_leftmost(axes), labelpad=2)
+        axes.tick_params(labelleft=is_leftmost(axes))
         axes.spines["left"].set_visible(True)
-    return figure
+    return page.done(legend)
 
 
 def _distance(values: np.ndarray) -> float:
@@ -171,38 +157,27 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
     if low:
         entry = f"below {100 * LOWEST:g} %, the number says how many %"
         legend.append((entry, legend_line(**SHARE | {"markerfacecolor": "white"})))
-    left = max(text_width(labels[metric], NORMAL) for metric in metrics) + 0.1
-    scale_width, gap, head, foot = 0.42, 0.14, 0.24, 0.5
-    width = (PAGE[0] - 2 * MARGIN - left - scale_width) / len(kinds) - gap
-    height = min(0.5, (PAGE[1] - 2.4) / len(metrics) - 0.08)
-    content_height = head + len(metrics) * (height + 0.08) + foot
-    figure, top = page(f"Coverage of {100 * level:g} % intervals", note, legend, PAGE[0], content_height)
-    for column, kind in enumerate(kinds):
-        for row, metric in enumerate(metrics):
-            x, y = MARGIN + left + scale_width + column * (width + gap), top + head + row * (height + 0.08)
-            axes = add_axes(figure, x, y, width, height)
-            part = table[(table["what"] == kind + ending) & (table["metric"] == metric)]
-            _coverage_panel(axes, part, sizes, biases, bottom, level)
-            if row == 0:
-                axes.set_title(KINDS.get(kind, kind), loc="left", weight="bold", pad=4)
-            if column:
-                axes.tick_params(labelleft=False)
-            else:
-                name_place = (
-                    (MARGIN + left - 0.06) / figure.get_figwidth(),
-                    1 - (y + height / 2) / figure.get_figheight(),
-                )
-                figure.text(*name_place, labels[metric], ha="right", va="center", size=NORMAL)
-            if row < len(metrics) - 1:
-                axes.tick_params(labelbottom=False)
-                continue
+    page = Frame(f"Coverage of {100 * level:g} % intervals", note)
+    heads = {
+        (metric, kind): KINDS.get(kind, kind) * (metric == metrics[0]) for metric in metrics for kind in kinds
+    }
+    height = min(0.5, (PAGE[1] - 2.4) / len(metrics) - 0.12)
+    names = width({metric: labels[metric] for metric in metrics}) + 0.3
+    panels = page.panels(heads, height, labels=names, least=1, line=len(kinds))
+    for (metric, kind), axes in panels.items():
+        part = table[(table["what"] == kind + ending) & (table["metric"] == metric)]
+        _coverage_panel(axes, part, sizes, biases, bottom, level)
+        axes.tick_params(labelleft=is_leftmost(axes), labelbottom=metric == metrics[-1])
+        if is_leftmost(axes):
+            axes.set_ylabel(labels[metric], rotation=0, ha="right", va="center")
+        if metric == metrics[-1]:
             look = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": SMALL}
             for i, bias in enumerate(biases):
                 middle = i * (len(sizes) + 1) + (len(sizes) - 1) / 2
                 axes.text(middle, -0.2 / height, f"bias {bias:g}" if bias else "no bias", **look)
             sizes_text = ", ".join(f"{size:g}" for size in sizes)
             axes.set_xlabel(f"words per set: {sizes_text}", labelpad=13, size=SMALL)
-    return figure
+    return page.done(legend)
 
 
 def _coverage_panel(
@@ -270,11 +245,11 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
     seen. Raises BiasgridError for a table without such kinds.
     """
-    rows = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
-    rows = rows.dropna(subset="rejected_0.05")
-    if rows.empty:
+    tests = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
+    tests = tests.dropna(subset="rejected_0.05")
+    if tests.empty:
         raise BiasgridError("calibration: nothing to draw, no test of queries of random words")
-    metrics, models = (list(dict.fromkeys(rows[name])) for name in ("metric", "model"))
+    metrics, models = (list(dict.fromkeys(tests[name])) for name in ("metric", "model"))
     looks = {
         pair: share_mark(marker, MODEL_COLOURS[not is_filled], is_filled)
         for pair, (_, marker, is_filled) in SHARES.items()
@@ -282,7 +257,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]
     legend += [
         (f"{SMALL_P:g}: as many as a right test gives", legend_line(**DASHED)),
-        (f"{BOUND:g}: what is allowed", legend_line(**DASHED | {"linestyle": ":", "color": "black"})),
+        (f"{BOUND:g}: what is allowed", legend_line(**ALLOWED)),
     ]
     note = (
         "Share of p ≤ .05 among queries of words that are drawn from a model at random: nothing is to be found. "
@@ -291,34 +266,25 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     )
     # without what is in brackets, but where two models differ in that alone
     names = [labels[model].partition(" (")[0] for model in models]
-    left, gap, foot = max(text_width(labels[metric], SMALL) for metric in metrics) + 0.1, 0.1, 0.36
-    width = (PAGE[0] - MARGIN - left) / len(models) - gap
-    heads = [
-        fit_text(name if names.count(name) == 1 else labels[model], width / BOLD, SMALL)
+    page = Frame("Tests on real vectors, nothing to find", note)
+    heads = {
+        model: name if names.count(name) == 1 else labels[model]
         for name, model in zip(names, models, strict=True)
-    ]
-    head = max(map(line_count, heads)) * 0.12 + 0.1
-    row_height = min(0.21, (PAGE[1] - 2.0 - head - foot) / len(metrics))
-    height = row_height * len(metrics)
-    figure, top = page("Tests on real vectors, nothing to find", note, legend, PAGE[0], head + height + foot)
-    for column, model in enumerate(models):
-        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
-        for place in range(0, len(metrics), 2):
-            axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
-        axes.axvline(SMALL_P, **DASHED)
-        axes.axvline(BOUND, **DASHED | {"linestyle": ":", "color": "black"})
-        for i, pair in enumerate(SHARES):
-            part = rows[(rows["model"] == model) & (rows["test"] == pair[0]) & (rows["kind"] == pair[1])]
-            y = [metrics.index(metric) + (i - (len(SHARES) - 1) / 2) * 0.2 for metric in part["metric"]]
-            colour = looks[pair]["color"]
-            axes.hlines(y, part["low"], part["high"], color=colour, linewidth=0.7, zorder=2)
-            axes.plot(part["rejected_0.05"], y, zorder=3, clip_on=False, **looks[pair])
-        axes.set_xscale("function", functions=(np.sqrt, np.square))
-        axes.set(xlim=(0, 1), ylim=(len(metrics) - 0.5, -0.5), xticks=[0, 0.05, 0.2, 0.5, 1])
-        axes.set_xticklabels(["0", ".05", ".2", ".5", "1"])
-        axes.set_yticks(
-            range(len(metrics)), [labels[m] for m in metrics] if column == 0 else [""] * len(metrics)
-        )
-        axes.tick_params(axis="y", length=0)
-        axes.set_title(heads[column], weight="bold", size=SMALL, pad=4)
-    return figure
+    }
+    of_rows = {metric: labels[metric] for metric in metrics}
+    height = min(0.21 * len(metrics), PAGE[1] - 2.4)
+    marks = tests.assign(series=list(zip(tests["test"], tests["kind"], strict=True)))
+    panels = page.panels(heads, height, labels=width(of_rows), least=0.8)
+    for model, axes in panels.items():
+        axes.axvline(BOUND, **ALLOWED)
+        rejections(axes, marks[marks["model"] == model].assign(row=marks["metric"]), of_rows, looks)
+    return page.done(legend)
+
+
+def rejections(axes: Axes, table: pd.DataFrame, names: Mapping[str, str], looks: Mapping[Any, Look]) -> None:
+    """Shares of p <= .05 by `row` and `series`; small shares and 1 are both seen."""
+    rows(axes, table.assign(value=table["rejected_0.05"]), names, looks, neutral=SMALL_P)
+    axes.set_xscale("function", functions=(np.sqrt, np.square))
+    axes.set(xlim=(0, 1.06), xticks=[0, 0.05, 0.2, 0.5, 1])  # a mark at 1 is whole
+    # the others have no room
+    axes.set_xticklabels(["", ".05", "", ".5", "1"])

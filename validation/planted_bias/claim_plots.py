@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
-from biasgrid.figures.layout import add_axes, add_panels, page
+from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
-from biasgrid.figures.text import NORMAL, SMALL, fit_text, line_count, text_width
-from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
+from biasgrid.figures.text import SMALL, fit_text, line_count
+from biasgrid.figures.types.rows import height, rows, width
+from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark, under_head
 from biasgrid.numbers import coefficient, plain, share, typeset
 
 from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
-from .truth_plots import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick
+from .truth_plots import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 EXPERIMENTS = {
     "E1": "An example (the paper's figure 2)",
@@ -84,7 +83,8 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         worse = ((judged_rows["lost"] > WORSE) & (judged_rows["same"] >= SEEN)).sum()
         text = f"ρ {typeset(rho, form=coefficient) or '–'}; worse in {worse} of {len(judged_rows)} models"
         heads[trainer, kind] = _head(trainer, kind, labels), text
-    figure, panels = _panels(title, note, heads, legend, "degrees", "R² of SAME − R² of Direct Bias")
+    page = Frame(title, note)
+    panels = _panels(page, heads, "degrees", "R² of SAME − R² of Direct Bias")
     for key, axes in panels.items():
         part = parts[key]
         judged_mask, seen_mask = is_judged(part), part["same"] >= SEEN
@@ -99,7 +99,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
             axes.scatter(part.loc[mask, "angle"], part.loc[mask, "lost"], **look)
         pad = 0.06 * (high - low)
         axes.set(xlim=(0, table["angle"].max() * 1.06), ylim=(low - pad, high + pad))
-    return figure
+    return page.done(legend)
 
 
 @styled
@@ -146,7 +146,8 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         near = (biased_rows["example_smallest"] < NEAR_0).mean()
         share_text = f"{share(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
         heads[key] = _head(*key, labels), f"smallest below {plain(NEAR_0)}: {share_text}"
-    figure, panels = _panels(title, note, heads, legend, "SAME", "|d|")
+    page = Frame(title, note)
+    panels = _panels(page, heads, "SAME", "|d|")
     for key, axes in panels.items():
         part = parts[key]
         judged_rows = part[is_judged(part)]
@@ -157,7 +158,7 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         for name, look in looks.items():
             axes.scatter(judged_rows["example_same"], judged_rows[f"example_{name}"], linewidths=0, **look)
         axes.set(ylim=(-0.08, 2.08), xlim=(0, np.nanmax(table["example_same"]) * 1.06 or 1), yticks=[0, 1, 2])
-    return figure
+    return page.done(legend)
 
 
 @styled
@@ -202,7 +203,8 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     for trainer, part in table.groupby("trainer", sort=False):
         judged_count = (part["judged"] == "yes").sum()
         heads[trainer, ""] = labels.get(trainer, trainer), f"{judged_count} of {len(part)} models are judged"
-    figure, panels = _panels(title, note, heads, legend, "planted standard deviation", "R²", width=4.6)
+    page = Frame(title, note)
+    panels = _panels(page, heads, "planted standard deviation", "R²", least=4.6)
     for (trainer, _), axes in panels.items():
         axes.axhline(GATE, **DASHED)
         for row in table[table["trainer"] == trainer].itertuples():
@@ -220,7 +222,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         axes.set(ylim=(-0.03, 1.03), xlim=(-0.55, len(sigmas) - 0.45), yticks=[0, 0.5, GATE, 1])
         axes.set_yticklabels(["0", "0.5", plain(GATE), "1"])
         axes.set_xticks(range(len(sigmas)), [plain(sigma) for sigma in sigmas])
-    return figure
+    return page.done(legend)
 
 
 @styled
@@ -257,27 +259,25 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         places[trainer, "behaviour"] = [
             i for i, (column_trainer, _) in enumerate(columns) if column_trainer == trainer
         ]
-    rows = _claim_rows(table)
-    left, cell, line = 4.0, 0.78, 0.125
-    texts = [fit_text(text, left - 0.15, SMALL) for _, text, _ in rows]
+    page = Frame(title, note)
+    cell, line = 0.78, 0.125
+    left = page.inside - cell * len(columns)
+    drawn = _claim_rows(table)
+    texts = [fit_text(text, left - 0.3, SMALL) for _, text, _ in drawn]
     heights = [
         line * line_count(text) + (0.045 if cells else 0.1)
-        for text, (_, _, cells) in zip(texts, rows, strict=True)
+        for text, (_, _, cells) in zip(texts, drawn, strict=True)
     ]
-    head = 0.36
-    legend = [(name, legend_mark(**look)) for name, look in VERDICTS.items()]
-    height, width = sum(heights), cell * len(columns)
-    figure, top = page(title, note, legend, 2 * MARGIN + left + width, head + height + 0.1)
-    axes = add_axes(figure, MARGIN, top + head, left + width, height)
-    axes.set(xlim=(0, left + width), ylim=(height, 0), xticks=[], yticks=[])
+    axes = page.panel(sum(heights))
+    axes.set(xlim=(0, page.inside), ylim=(sum(heights), 0), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     for i, (trainer, kind) in enumerate(columns):
-        text = fit_text(f"{labels.get(trainer, trainer)}, {VECTORS[kind]}", cell - 0.06, SMALL)
+        text = fit_text(_head(trainer, kind, labels), cell - 0.06, SMALL)
         axes.text(
             left + cell * i + 0.03, -0.04, text, size=SMALL, va="bottom", weight="bold", linespacing=1.0
         )
     y = 0.0
-    for i, (text, space, (_, _, cells)) in enumerate(zip(texts, heights, rows, strict=True)):
+    for i, (text, space, (_, _, cells)) in enumerate(zip(texts, heights, drawn, strict=True)):
         middle = y + space / 2
         if cells:
             if i % 2:
@@ -290,7 +290,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
             axes.plot([x], [middle], linestyle="", **VERDICTS[row.verdict])
             axes.text(x + 0.09, middle, typeset(row.value) or "–", size=SMALL, va="center")
         y += space
-    return figure
+    return page.done([(name, legend_mark(**look)) for name, look in VERDICTS.items()])
 
 
 @styled
@@ -305,8 +305,6 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     labels
         What to print for the key of a metric or a trainer.
     """
-    from matplotlib.ticker import FuncFormatter
-
     title = "Which scores of words go with errors in a task?"
     if table.empty or not table["value"].notna().any():
         return empty_page(title, "no model has a task.")
@@ -321,35 +319,23 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
     best = table.groupby("metric")["value"].max()
     metrics = sorted(best.index, key=lambda metric: (-best[metric], metric))
-    legend = [("mean over models, with its interval", legend_line(color=LESS, marker="o", markersize=4))]
+    names = {metric: labels.get(metric, metric) for metric in metrics}
     of_vectors = table[table["vectors"] != "behaviour"]
     columns = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
-    left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
-    head, foot, gap, row = 0.4, 0.4, 0.2, 0.2
-    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
-    height = row * len(metrics)
     ends = table[["value", "low", "high"]].to_numpy()
-    low, high = min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03
-    figure, top = page(title, note, legend, PAGE[0], head + height + foot)
-    for column, (trainer, kind) in enumerate(columns):
-        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
-        axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
-        column_rows = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
-        for i, metric in enumerate(metrics):
-            if i % 2 == 0:
-                axes.axhspan(i - 0.5, i + 0.5, color=ZEBRA, linewidth=0, zorder=0)
-            for interval in column_rows[column_rows["metric"] == metric].itertuples():
-                axes.hlines(i, interval.low, interval.high, color=LESS, linewidth=1.6, zorder=2)
-                axes.plot([interval.value], [i], "o", markersize=4, color=LESS, zorder=3)
-        axes.set(xlim=(low, high), ylim=(len(metrics) - 0.5, -0.5))
+    look = {"color": LESS, "marker": "o", "markersize": 4, "linestyle": ""}
+    page = Frame(title, note)
+    panels = page.panels(
+        {column: _head(*column, labels) for column in columns}, height(names, 2), labels=width(names)
+    )
+    for (trainer, kind), axes in panels.items():
+        marks = table[(table["trainer"] == trainer) & table["vectors"].isin((kind, "behaviour"))]
+        rows(axes, marks.assign(row=marks["metric"], series=""), names, {"": look}, neutral=0)
+        axes.set_xlim(min(np.nanmin(ends), 0) - 0.03, max(np.nanmax(ends), 0.1) + 0.03)
         few_ticks(axes.xaxis, 4)
-        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+        tick_numbers(axes, "x")
         axes.set_xlabel("R², with the sign of r", labelpad=1)
-        names = [labels.get(metric, metric) if column == 0 else "" for metric in metrics]
-        axes.set_yticks(range(len(metrics)), names, size=NORMAL)
-        axes.tick_params(axis="y", length=0)
-        axes.set_title(_head(trainer, kind, labels), loc="left", weight="bold", pad=4)
-    return figure
+    return page.done([("mean over models, with its interval", legend_line(**look | {"linestyle": "-"}))])
 
 
 def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
@@ -377,30 +363,23 @@ def _head(trainer: str, kind: str, labels: Mapping[str, str]) -> str:
 
 
 def _panels(
-    title: str,
-    note: str,
+    page: Frame,
     heads: Mapping[tuple[str, str], tuple[str, str]],
-    legend: Sequence[tuple[str, Line2D]],
     x_label: str,
     y_label: str,
-    width: float = 2.9,
-) -> tuple[figure.Figure, dict[tuple[str, str], Axes]]:
-    """Panels of one size, two beside each other, with the names of their axes."""
-    from matplotlib.ticker import FuncFormatter
-
-    columns = min(2, len(heads))
-    figure, panels, _ = add_panels(
-        title, note, heads, columns, np.array([width, 1.9]), legend, gap=0.55, label_width=0.45, foot=0.42
-    )
-    for axes in panels.values():
+    least: float = 2.9,
+) -> dict[tuple[str, str], Axes]:
+    """Panels, each with a head and a text below it, and the names of their axes."""
+    panels = page.panels({key: head for key, (head, _) in heads.items()}, 1.9, least=least)
+    for key, axes in panels.items():
+        under_head(axes, heads[key][1])
         axes.spines["left"].set_visible(True)
         few_ticks(axes.xaxis, 5)
         few_ticks(axes.yaxis, 5)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(tick))
+        tick_numbers(axes)
         axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
         axes.set_ylabel(y_label, labelpad=2, size=SMALL)
-    return figure, panels
+    return panels
 
 
 def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:

@@ -9,17 +9,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.errors import BiasgridError
-from biasgrid.figures.frame import MARGIN, PAGE, empty_page, styled
-from biasgrid.figures.layout import add_axes, page
+from biasgrid.figures.frame import PAGE, Frame, empty_page, styled
 from biasgrid.figures.palette import GREY, MODEL_COLOURS, colour_map
-from biasgrid.figures.text import NORMAL, SMALL, text_width
-from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
+from biasgrid.figures.text import SMALL
+from biasgrid.figures.types.heat import scale
+from biasgrid.figures.types.rows import width
+from biasgrid.figures.visuals import (
+    few_ticks,
+    legend_line,
+    legend_mark,
+    neutral_line,
+    row_names,
+    under_head,
+    zebra,
+)
 from biasgrid.numbers import coefficient, plain, typeset, typographic
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
-    from matplotlib.cm import ScalarMappable
+    from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
 # truth -> what it is, x axis, what the colour is
@@ -106,7 +115,6 @@ def against_truth(
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
-    from matplotlib.ticker import FuncFormatter
 
     heading, x_label, colour = BLOCKS[truth]
     what = "what was planted"
@@ -139,74 +147,55 @@ def against_truth(
     note = (
         f"Each mark is one of {len(of_kind[kinds[0]])} models ({labels.get(trainer, trainer)}), of a corpus in which "
         f"every occupation stands beside a male pronoun in a known share of its sentences. {axis_note} "
-        f"Up: the metric's value{vectors_text}. r: Pearson's correlation with that truth; grey: with "
+        f"Up: the metric's value{vectors_text}. r: Pearson's correlation with that truth; in brackets: with "
         "the two other truths. Positive: the metric rises with the truth."
     )
     name, shades = COLOURS[colour]
-    legend = [(f"a model, in the colour of its {name} (scale above)", dot(GREY))]
+    legend = [(f"a model, in the colour of its {name} (scale beside the panels)", dot(GREY))]
     if not is_judged(table).all():
         legend.append((f"{NOT_JUDGED}; not in r", hollow_dot()))
-    columns = COLUMNS // len(kinds)
-    panels = columns * len(kinds)
-    # space of its own beside each metric's panels, so that those of one metric look like one
-    left, gap, metric_gap, right, head, foot = 0.42, 0.42, 0.1 * (len(kinds) > 1), 0.06, 0.24, 0.26
-    panel_head = 0.46 + 0.13 * (len(kinds) > 1)
-    width = (PAGE[0] - 2 * MARGIN - panels * gap - (columns - 1) * metric_gap - right) / panels
-    rows = ceil(len(metrics) / columns)
-    height = min(width * 0.78, (PAGE[1] - 1.6 - head - foot) / rows - panel_head - 0.2)
-    row = panel_head + height + 0.2
-    figure, top = page(title, note, legend, PAGE[0], head + rows * row + foot)
+    # those of one metric side by side
+    line = max(COLUMNS // len(kinds), 1) * len(kinds)
+    rows = ceil(len(metrics) * len(kinds) / line)
+    heads = {
+        (metric, kind): labels.get(metric, metric) * (kind == kinds[0])
+        for metric in metrics
+        for kind in kinds
+    }
+    page = Frame(title, note)
+    height = min(1.1, (PAGE[1] - 2) / rows - 0.75)
+    panels = page.panels(heads, height, least=page.inside / line - 0.09, line=line)
     values = table[colour]
-    norm = Normalize(values.min(), values.max() if values.nunique() > 1 else values.min() + 1)
-    shades = ScalarMappable(norm, shades if isinstance(shades, str) else colour_map(colour, shades))
-    _scale(figure, shades, name, top + 0.07)
-    for i, metric in enumerate(metrics):
-        row_index, column_index = divmod(i, columns)
-        for k, kind in enumerate(kinds):
-            corner = (
-                MARGIN + left + (column_index * len(kinds) + k) * (width + gap) + column_index * metric_gap,
-                top + head + row_index * row + panel_head,
-            )
-            axes = add_axes(figure, *corner, width, height)
-            # in an order that hides neither end of the colours
-            part = of_kind[kind].sample(frac=1, random_state=0)
-            x, y = part[f"true_{truth}"], part[metric]
-            judged_mask = is_judged(part)
-            axes.scatter(
-                x[judged_mask],
-                y[judged_mask],
-                c=shades.to_rgba(part.loc[judged_mask, colour]),
-                s=5,
-                linewidths=0,
-            )
-            axes.scatter(x[~judged_mask], y[~judged_mask], s=6, **HOLLOW)
-            few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
-            few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(FuncFormatter(tick))
-            axes.margins(0.06)
-            if y.notna().any() and np.ptp(y.dropna()) == 0:
-                # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
-                axes.set_yticks([y.dropna().iloc[0]])
-            axes.spines["left"].set_visible(True)
-            if k == 0:
-                pad = 22 + 9.5 * (len(kinds) > 1)
-                axes.set_title(labels.get(metric, metric), loc="left", weight="bold", pad=pad)
-            line = {"transform": axes.transAxes, "va": "bottom"}
-            r_values = {name: r[metric, kind, name] for name in BLOCKS}
-            main_text = f"r {typeset(r_values.pop(truth), form=coefficient) or '–'}"
-            names = {"mean": "mean", "sd": "sd", "absolute": "dist."}
-            other_text = "  ".join(
-                f"{names[name]} {typeset(value, form=coefficient) or '–'}" for name, value in r_values.items()
-            )
-            axes.text(0, 1 + 0.02 / height, other_text, size=SMALL, color=GREY, **line)
-            axes.text(0, 1 + 0.14 / height, main_text, size=NORMAL, **line)
-            if len(kinds) > 1:
-                axes.text(0, 1 + 0.28 / height, PANELS[kind], size=SMALL, **line)
-            # the lowest panel of each column names the axis
-            if i + columns >= len(metrics):
-                axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
-    return figure
+    ends = values.min(), values.max() if values.nunique() > 1 else values.min() + 1
+    shades = shades if isinstance(shades, str) else colour_map(colour, shades)
+    to_rgba = ScalarMappable(Normalize(*ends), shades).to_rgba
+    for i, ((metric, kind), axes) in enumerate(panels.items()):
+        # in an order that hides neither end of the colours
+        part = of_kind[kind].sample(frac=1, random_state=0)
+        x, y = part[f"true_{truth}"], part[metric]
+        judged = is_judged(part)
+        axes.scatter(x[judged], y[judged], c=to_rgba(part.loc[judged, colour]), s=5, linewidths=0)
+        axes.scatter(x[~judged], y[~judged], s=6, **HOLLOW)
+        few_ticks(axes.xaxis, 3, (1, 2, 2.5, 5, 10))
+        few_ticks(axes.yaxis, 3, (1, 2, 2.5, 5, 10))
+        tick_numbers(axes)
+        axes.margins(0.06)
+        if y.notna().any() and np.ptp(y.dropna()) == 0:
+            # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
+            axes.set_yticks([y.dropna().iloc[0]])
+        axes.spines["left"].set_visible(True)
+        coefficients = {
+            name: typeset(r[metric, kind, name], form=coefficient) or "–"
+            for name in ("mean", "sd", "absolute")
+        }
+        first = coefficients.pop(truth)
+        others = "  ".join(f"{name.replace('absolute', 'dist.')} {r}" for name, r in coefficients.items())
+        under_head(axes, f"{PANELS[kind]}\n" * (len(kinds) > 1) + f"r {first}\n({others})")
+        # the lowest panel of each column names the axis
+        if i + line >= len(panels):
+            axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
+    scale([*panels.values()], ends, shades, name, [float(coefficient(end)) for end in ends])
+    return page.done(legend)
 
 
 @styled
@@ -257,51 +246,37 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
         "Each dot is a model; one in which all words have the same score has none. "
         "A metric's sign should be the same in all models."
     )
-    left = max(text_width(labels.get(metric, metric), NORMAL) for metric in metrics) + 0.15
-    head, foot, gap = 0.4, 0.4, 0.14
-    row = min(0.34, (PAGE[1] - 1.3 - head - foot) / len(metrics))
-    width = min(3.2, (PAGE[0] - 2 * MARGIN - left) / len(columns) - gap)
-    height = row * len(metrics)
-    figure, top = page(TITLES[against], note, legend, PAGE[0], head + height + foot)
-    for column, (trainer, kind) in enumerate(columns):
-        axes = add_axes(figure, MARGIN + left + column * (width + gap), top + head, width, height)
-        axes.axvline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
+    names = {metric: labels.get(metric, metric) for metric in metrics}
+    heads = {(trainer, kind): f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}" for trainer, kind in columns}
+    page = Frame(TITLES[against], note)
+    height = min(0.34 * len(metrics), PAGE[1] - 2.1)
+    panels = page.panels(heads, height, labels=width(names), least=0.6, line=len(columns))
+    for (trainer, kind), axes in panels.items():
+        zebra(axes, len(metrics))
+        row_names(axes, [*names.values()])
+        neutral_line(axes, 0)
         column_rows = table[(table["trainer"] == trainer) & (table["vectors"] == kind)]
         for i, metric in enumerate(metrics):
-            if i % 2 == 0:
-                axes.axhspan(i - 0.5, i + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
             for lane, truth in enumerate(levels):
                 model_rows = column_rows[(column_rows["truth"] == truth) & column_rows[metric].notna()]
-                values, judged_mask = model_rows[metric].to_numpy(), is_judged(model_rows).to_numpy()
+                values, judged = model_rows[metric].to_numpy(), is_judged(model_rows).to_numpy()
                 y = i + (lane - 0.5) * 0.4
-                jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
-                heights = y + jitter
-                axes.scatter(
-                    values[judged_mask],
-                    heights[judged_mask],
-                    s=3.5,
-                    color=looks[truth],
-                    alpha=0.35,
-                    linewidths=0,
-                )
-                axes.scatter(values[~judged_mask], heights[~judged_mask], s=4, **HOLLOW)
-                if judged_mask.any():
+                heights = y + np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
+                look = {"s": 3.5, "color": looks[truth], "alpha": 0.35, "linewidths": 0}
+                axes.scatter(values[judged], heights[judged], **look)
+                axes.scatter(values[~judged], heights[~judged], s=4, **HOLLOW)
+                if judged.any():
                     axes.vlines(
-                        values[judged_mask].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
+                        values[judged].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
                     )
                 elif not len(values):
                     # static vectors fill no gaps
                     empty_text = "–" if metric in ACTS else "all words alike"
-                    axes.text(0, y, empty_text, size=SMALL, color=GREY, ha="center", va="center")
-        axes.set(xlim=(-1.06, 1.06), ylim=(len(metrics) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
+                    axes.text(0.05, y, empty_text, size=SMALL, color=GREY, va="center")
+        axes.set(xlim=(-1.06, 1.06), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
         axes.set_xlabel("r", labelpad=1)
-        axes.set_yticks(
-            range(len(metrics)), [labels.get(m, m) if column == 0 else "" for m in metrics], size=NORMAL
-        )
-        axes.tick_params(axis="y", length=0)
-        axes.set_title(f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}", loc="left", weight="bold", pad=4)
-    return figure
+    return page.done(legend)
 
 
 def _pearson(x: pd.Series, y: pd.Series) -> float:
@@ -312,9 +287,10 @@ def _pearson(x: pd.Series, y: pd.Series) -> float:
     return float(np.corrcoef(x[has_value], y[has_value])[0, 1])
 
 
-def tick(value: float, _: int) -> str:
-    """A number at an axis."""
-    return typographic(plain(value))
+def tick_numbers(axes: Axes, which: str = "both") -> None:
+    """Numbers at the axes, in the form of all numbers."""
+    for axis in {"both": (axes.xaxis, axes.yaxis), "x": (axes.xaxis,)}[which]:
+        axis.set_major_formatter(lambda value, _: typographic(plain(value)))
 
 
 def is_judged(table: pd.DataFrame) -> pd.Series:
@@ -332,16 +308,3 @@ def hollow_dot() -> Line2D:
 def dot(colour: str) -> Line2D:
     """What stands in a legend for a model."""
     return legend_mark(marker="o", markersize=4, markeredgewidth=0, color=colour)
-
-
-def _scale(figure: figure.Figure, shades: ScalarMappable, name: str, top: float) -> None:
-    """A scale of colours at the right edge, its upper edge `top` inches below the figure's."""
-    width = figure.get_figwidth()
-    axes = add_axes(figure, width - MARGIN - 1.15, top, 0.85, 0.07)
-    scale = figure.colorbar(shades, cax=axes, orientation="horizontal")
-    scale.outline.set_visible(False)
-    scale.set_ticks([])
-    ends = [coefficient(value) for value in (shades.norm.vmin, shades.norm.vmax)]
-    look = {"transform": axes.transAxes, "va": "center", "size": SMALL}
-    axes.text(-0.04, 0.45, f"{name}  {ends[0]}", ha="right", **look)
-    axes.text(1.04, 0.45, ends[1], ha="left", **look)

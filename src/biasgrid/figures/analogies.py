@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..files import slug
 from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of
-from .frame import MARGIN, Frame, styled
+from .frame import Frame, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
 from .questions import WORDS
 from .rows import from_tables, rows_of
@@ -97,7 +97,7 @@ def analogies(
     )
     names = {word: shorten(word, LONGEST_HEAD) for words in words_of.values() for word in words}
     wide = max(width(names), 0.8)
-    room = page.width - 2 * MARGIN - wide
+    room = page.inside - wide
     answered = {
         word for part in parts.values() for answer in part["answer"] for word in re.split("[_ ]", answer)
     }

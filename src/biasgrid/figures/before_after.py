@@ -11,7 +11,7 @@ import numpy as np
 from ..files import slug
 from ..numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, cells_of, count_range, labels
-from .frame import MARGIN, Frame, styled
+from .frame import Frame, styled
 from .methods import method_label, ordered_methods, reasons, rows_of_group
 from .palette import in_order
 from .questions import DEBIASING
@@ -56,7 +56,7 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     names = {"none": method_label(labels, "none")}
     names |= {key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26) for key in order}
     metrics = sorted(rows["measure"].unique())
-    room = page.width - 2 * MARGIN - width(names)
+    room = page.inside - width(names)
     cell = float(np.clip(room / len(metrics), *CELL))
     # more metrics than a row has room for go on below
     parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))

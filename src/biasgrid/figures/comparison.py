@@ -10,7 +10,7 @@ import numpy as np
 from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, WITH_AN_ERROR
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
-from .frame import MARGIN, Frame, empty_page, styled
+from .frame import Frame, empty_page, styled
 from .questions import PRINT
 from .rows import from_tables, rows_of
 from .text import published_label
@@ -109,7 +109,7 @@ def comparison(
     numbers["place"] = numbers["verdict"].map([*VERDICTS].index)
     numbers = numbers.sort_values(["place", "share"], ascending=[True, False], ignore_index=True)
     page = Frame(title, _note([*numbers["verdict"]]))
-    inches = page.width - 2 * MARGIN - 0.1
+    inches = page.inside - 0.1
     texts = _texts(numbers, labels, dict(queries))
     if page.width < NARROW:
         texts = texts.drop(columns="difference").assign(verdict=texts["verdict"].str[0])

@@ -121,6 +121,11 @@ class Frame:
         # the same gaps, in inches, whatever the size of the page
         self.figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0))
 
+    @property
+    def inside(self) -> float:
+        """Inches between the margins."""
+        return self.width - 2 * MARGIN
+
     def panels(
         self,
         heads: Mapping[Any, str],
@@ -148,7 +153,7 @@ class Frame:
         bold
             Whether the heads are.
         """
-        room = self.width - 2 * MARGIN - labels
+        room = self.inside - labels
         together = line or len(heads)
         fit = max(1, int(room / (least + 0.08)))
         # evenly
@@ -180,12 +185,11 @@ class Frame:
 
     def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
         """The figure, laid out: title and note above the panels, the legend below."""
-        inside = self.width - 2 * MARGIN
-        title = fit_text(self.title, inside / BOLD, LARGE)
+        title = fit_text(self.title, self.inside / BOLD, LARGE)
         # at few dots per inch, hinted letters take up to 3 % more than their outlines
-        note = "\n".join(fit_text(part, inside * 0.97, SMALL) for part in self.note.split("\n"))
+        note = "\n".join(fit_text(part, self.inside * 0.97, SMALL) for part in self.note.split("\n"))
         top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.12
-        entries = Legend([mark for _, mark in legend], [text for text, _ in legend], inside)
+        entries = Legend([mark for _, mark in legend], [text for text, _ in legend], self.inside)
         self._grow(top, entries.height + MARGIN)
         width, height = self.figure.get_size_inches()
         self.figure.text(MARGIN / width, 1 - MARGIN / height, title, size=LARGE, weight="bold", va="top")
@@ -204,17 +208,17 @@ class Frame:
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
             engine.execute(self.figure)
-            found = {place.rowspan.start: axes.get_position().height for axes, place in panels}
+            found = {place.rowspan.start: axes.get_position(original=True).height for axes, place in panels}
             missing = sum(self.heights) - sum(found.values()) * height
             if abs(missing) < 0.005:
                 break
             height += missing
             self.figure.set_size_inches(width, height)
         # what a reader does to the figure afterwards moves nothing
-        self.figure.set_layout_engine("none")
+        self.figure.set_layout_engine(None)
         for axes in self.figure.axes:
             # the solver's last digits differ from run to run
-            axes.set_position(tuple(round(part, 6) for part in axes.get_position().bounds))
+            axes.set_position(tuple(round(part, 6) for part in axes.get_position(original=True).bounds))
             axes.set_in_layout(True)
 
 

@@ -12,7 +12,7 @@ from ..files import slug
 from ..labels import sic
 from ..numbers import coefficient, interval, p_value, typeset, typographic
 from .figure import Drawing, Example, Figure, cells_of, page_name
-from .frame import MARGIN, Frame, empty_page, styled
+from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, model_looks
 from .questions import AGREEMENT
 from .rank_intervals import INTERVAL
@@ -111,7 +111,7 @@ def query_ranks(
     }
     heights: dict[Any, float] = dict.fromkeys(keys, height(of_queries))
     if len(keys) > 1:
-        cell = (page.width - 2 * MARGIN - wide) / len(keys)
+        cell = (page.inside - wide) / len(keys)
         lines = 2 if cell > WIDE or cell < NARROW else 3
         heads[None], heights[None] = "", len(keys) * max(lines, *map(line_count, of_columns.values())) * 0.13
     panels = page.panels(heads, heights, labels=wide, least=STRIP, line=len(keys), bold=False)

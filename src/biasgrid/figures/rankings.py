@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
 from .figure import Example, Figure, Files
-from .frame import MARGIN, Frame, styled
+from .frame import Frame, styled
 from .palette import GREY, Look, metric_areas
 from .questions import RANKS
 from .rows import FEWER, OVERALL, by_rank, criteria_of, read_table, rows_of, units_of
@@ -104,7 +104,7 @@ def _stacked_bars(
     ]
     page = Frame("Which model's ranks add up to the least?", "\n".join(notes))
     names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
-    inches = page.width - 2 * MARGIN - width(names) - 0.1
+    inches = page.inside - width(names) - 0.1
     marked = set(zip(fewer["criterion"], fewer["model"], fewer["debias"], strict=True))
     ends = {
         criterion: [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .palette import DASHED, GREY, ZEBRA, Look
-from .text import LARGE, NORMAL, SMALL
+from .text import NORMAL, SMALL, line_count
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -50,6 +50,12 @@ def above_names(axes: Axes, head: str, inches: float) -> None:
     )
 
 
+def under_head(axes: Axes, text: str) -> None:
+    """Lines between a panel and its head."""
+    axes.annotate(text, (0, 1), (0, 4), "axes fraction", "offset points", size=SMALL)
+    axes.set_title(axes.get_title("left"), loc="left", weight="bold", pad=4 + 9.5 * line_count(text))
+
+
 def neutral_line(axes: Axes, x: float) -> None:
     """Where there is no bias, or no change."""
     axes.axvline(x, **DASHED)
@@ -81,11 +87,6 @@ def few_ticks(
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, steps=steps, integer=integer))
-
-
-def heading() -> dict[str, Any]:
-    """How a figure's title looks."""
-    return {"size": LARGE, "weight": "bold", "va": "top"}
 
 
 def legend_line(**look) -> Artist:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..figures.frame import MARGIN, PAGE, blank, empty_page, styled
-from ..figures.layout import add_axes, add_box, page
-from ..figures.palette import GREY, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT
-from ..figures.text import BOLD, NORMAL, SMALL, fit_text, line_count, text_width, wrap_text
-from ..figures.visuals import legend_area, legend_line
+from ..figures.frame import Frame, empty_page, styled
+from ..figures.palette import DASHED, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT, Look
+from ..figures.text import NORMAL, SMALL, fit_text, text_width, wrap_text
+from ..figures.types.heat import heat
+from ..figures.visuals import beside, legend_area, legend_line, legend_mark, row_names
 from .numbers import number
-from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, WORD, YES
+from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, YES
 from .search import CATALOGUE
 from .settings import Setting
 from .verdicts import Verdict, by_row
@@ -32,7 +32,11 @@ MEANING = {
 }
 GROUPS = MODEL_COLOURS[:4]
 NAMES = "ABCD"
-TITLE = 7.5
+IF_ORDERED = 0.68  # of a cell, what is so under the condition
+DRAWING = 1.0  # inches of a counterexample
+BARS: list[Look] = [
+    {"color": colour, "linewidth": 1.6, "marker": "|", "markersize": 5} for colour in ("black", "#999999")
+]
 # what a counterexample shows, in the order in which a panel says it
 SHOWS = {
     "skew": "skew unseen",
@@ -46,88 +50,66 @@ SHOWS = {
 @styled
 def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     """Metrics by properties: what each can and cannot see. Rows of one word and of sets of words."""
+    import pandas as pd
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Rectangle
+
     rows = by_row(verdicts)
     names = {label: wrap_text(label, 24) for label, _ in rows}
-    left = max(text_width(name, NORMAL) for name in names.values()) + 0.12
-    level_width = max(text_width(level, SMALL) for level in (WORD, SET)) + 0.12
-    cell = min(0.86, (PAGE[0] - 2 * MARGIN - left - level_width) / len(PROPERTIES))
-    heads = {name: fit_text(text, cell - 0.04, SMALL) for name, text in PROPERTIES.items()}
-    head = max(map(line_count, heads.values())) * 0.12 + 0.1
-    note = (
+    page = Frame(
+        "What metrics can and cannot see",
         "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
         "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
-        "If ordered: where no word of the second set leans more to the first group than any of the first set."
+        "If ordered: where no word of the second set leans more to the first group than any of the first set.",
     )
-    answers = {v.holds for v in verdicts}
-    legend = [
-        (MEANING[holds], legend_area(facecolor=colour))
-        for holds, colour in COLOURS.items()
-        if holds in answers
-    ]
-    content_width = left + level_width + len(heads) * cell
-    gap = 0.04
-    gaps = gap * len(names)
-    # rows are as high as a page allows
-    high = min(0.235, (PAGE[1] - 1.3 - head - gaps) / len(rows))
-    figure, top = page(
-        "What metrics can and cannot see",
-        note,
-        legend,
-        content_width + 2 * MARGIN,
-        head + len(rows) * high + gaps + 0.1,
-    )
-    axes = add_axes(figure, MARGIN, top, content_width, head + len(rows) * high + gaps)
-    axes.set(xlim=(0, content_width), ylim=(head + len(rows) * high + gaps, 0))
-    axes.axis("off")
-    for i, text in enumerate(heads.values()):
-        x = left + level_width + (i + 0.5) * cell
-        axes.text(x, head - 0.05, text, ha="center", va="bottom", size=SMALL, linespacing=1.15)
-    y, label_before = head, None
-    for (label, level), row in rows.items():
-        if label != label_before:
-            y += gap
-            levels = sum(row_label == label for row_label, _ in rows)
-            axes.text(0, y + levels * high / 2, names[label], va="center", size=NORMAL, linespacing=1.15)
-            label_before = label
-        axes.text(left, y + high / 2, level, va="center", size=SMALL, color=GREY)
-        for i, name in enumerate(heads):
+    wide = max(text_width(name, NORMAL) for name in names.values()) + 0.1
+    inches = (page.inside - wide - 0.6) / len(PROPERTIES)
+    codes, texts = np.full((len(rows), len(PROPERTIES)), np.nan), np.full((len(rows), len(PROPERTIES)), "")
+    texts = texts.astype(object)
+    looks: dict[tuple[int, int], Look] = {}
+    ordered: list[tuple[int, int, str]] = []
+    for i, row in enumerate(rows.values()):
+        for j, name in enumerate(PROPERTIES):
             if (verdict := row.get((name, ""))) is None:
                 continue
-            x = left + level_width + i * cell
-            colour = COLOURS[verdict.holds]
-            add_box(axes, (x + 0.015, y + 0.015), cell - 0.03, high - 0.03, facecolor=colour)
-            text = {UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
-            weight = "bold" if verdict.paper else "normal"
-            ordered_verdict = row.get((name, ORDERED))
-            middle = y + high / 2
-            if ordered_verdict and ordered_verdict.holds != verdict.holds:
-                # the condition's own colour, in the right part of the cell
-                part = 0.68
-                shade = COLOURS[ordered_verdict.holds]
-                corner = x + (1 - part) * cell, y + 0.015
-                add_box(axes, corner, part * cell - 0.015, high - 0.03, facecolor=shade)
-                axes.text(
-                    x + (1 - part / 2) * cell,
-                    middle,
-                    "if ordered",
-                    ha="center",
-                    va="center",
-                    size=SMALL,
-                    weight=weight,
-                )
-                axes.text(
-                    x + (1 - part) / 2 * cell,
-                    middle,
-                    text,
-                    ha="center",
-                    va="center",
-                    size=SMALL,
-                    weight=weight,
-                )
-            else:
-                axes.text(x + cell / 2, middle, text, ha="center", va="center", size=SMALL, weight=weight)
-        y += high
-    return figure
+            codes[i, j] = [*COLOURS].index(verdict.holds)
+            texts[i, j] = {UNDEFINED: "no value"}.get(verdict.holds, verdict.holds)
+            looks[i, j] = {"weight": "bold" if verdict.paper else "normal"}
+            if (condition := row.get((name, ORDERED))) and condition.holds != verdict.holds:
+                looks[i, j]["x"] = j + (1 - IF_ORDERED) / 2
+                ordered.append((i, j, condition.holds))
+    axes = page.panel(len(rows) * 0.2)
+    columns = [fit_text(text, inches - 0.04, SMALL) for text in PROPERTIES.values()]
+    shades = ListedColormap([*COLOURS.values()])
+    of_rows = [level for _, level in rows]
+    heat(
+        axes,
+        pd.DataFrame(codes),
+        pd.DataFrame(texts),
+        ends=(-0.5, len(COLOURS) - 0.5),
+        shades=shades,
+        names=(of_rows, columns),
+        hidden=np.isnan(codes),
+        looks=looks,
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for i, j, holds in ordered:
+        # the condition's own colour, in the right part of the cell
+        corner, height = (j + 1 - IF_ORDERED, i), 0.9
+        axes.add_patch(Rectangle(corner, IF_ORDERED - 0.02, height, facecolor=COLOURS[holds]))
+        look = {"ha": "center", "va": "center", "size": SMALL, "weight": looks[i, j]["weight"]}
+        axes.text(j + 1 - IF_ORDERED / 2, i + 0.5, "if ordered", **look)
+    levels = [label for label, _ in rows]
+    for label, name in names.items():
+        first, count = levels.index(label), levels.count(label)
+        axes.axhline(first, color="white", linewidth=3)
+        place = 0, first + count / 2
+        inward = -72 * (wide + 0.55), 0
+        axes.annotate(name, place, inward, axes.get_yaxis_transform(), "offset points", va="center")
+    answers = {verdict.holds for verdict in verdicts}
+    areas = {holds: legend_area(facecolor=colour) for holds, colour in COLOURS.items() if holds in answers}
+    return page.done([(MEANING[holds], area) for holds, area in areas.items()])
 
 
 @styled
@@ -137,74 +119,42 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     panels, title = _panels(verdicts), "What metrics cannot see: counterexamples"
     if not panels:
         return empty_page(title, "no counterexample was found.")
-    gap = 0.16
-    # as few columns as let the panels go onto a page
-    for columns in range(4, 8):
-        width = PAGE[0] / columns
-        titles = [
-            fit_text(setting.name.partition(" (P")[0], (width - gap) / BOLD, TITLE) for setting, _ in panels
-        ]
-        panel_texts = [[fit_text(line, width - gap, SMALL) for line in lines] for _, lines in panels]
-        starts = range(0, len(panels), columns)
-        heads = [0.125 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
-        feet = [
-            max(sum(0.12 * line_count(x) + 0.02 for x in lines) for lines in panel_texts[i : i + columns])
-            for i in starts
-        ]
-        texts = [head + foot + 0.2 for head, foot in zip(heads, feet, strict=True)]
-        drawing = min(1.3, (PAGE[1] - 1.1 - sum(texts)) / len(texts))
-        if drawing >= 0.8:
-            break
-    rows = [text + drawing for text in texts]
     note = (
         "Arrows are the words of groups, dots the words that are measured; open dots are the second set of metrics "
         "that take two. The circle has radius 1. Below each: metrics, with the value that they give there. Skew "
         "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
     )
-    two = any(len(setting.words) > 1 for setting, _ in panels)
+    dot: Look = {"marker": "o", "markersize": 4, "color": "black"}
     legend = [
         ("group A", legend_line(color=GROUPS[0])),
         ("group B", legend_line(color=GROUPS[1])),
-        ("word", legend_line(linestyle="", marker="o", color="black", markersize=4)),
+        ("word", legend_mark(**dot)),
     ]
-    if two:
-        open_look = {"markerfacecolor": "white", "color": "black", "markersize": 4}
-        legend.append(("word of the second set", legend_line(linestyle="", marker="o", **open_look)))
-    figure, top = page(title, note, legend, PAGE[0], sum(rows))
-    w, h = figure.get_size_inches()
-    for i, (setting, _) in enumerate(panels):
-        row, column = divmod(i, columns)
-        x, y = MARGIN + column * width, top + sum(rows[:row])
-        figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=TITLE, linespacing=1.1)
-        y += heads[row]
-        _draw(add_axes(figure, x, y, width - gap, drawing), setting)
-        y += drawing + 0.05
-        for line in panel_texts[i]:
-            figure.text(x / w, 1 - y / h, line, va="top", size=SMALL, linespacing=1.15)
-            y += 0.12 * line_count(line) + 0.02
-    return figure
+    if any(len(setting.words) > 1 for setting, _ in panels):
+        legend.append(("word of the second set", legend_mark(**dot, markerfacecolor="white")))
+    page = Frame(title, note)
+    _draw_panels(page, [(setting.name.partition(" (P")[0], setting, lines) for setting, lines in panels], 4)
+    return page.done(legend)
 
 
 @styled
 def blind_spots(panels: Sequence[tuple[Setting, str]]) -> figure.Figure:
     """Settings of one metric with what it says of each, two beside each other: a picture for a narrow page."""
-    columns, width, drawing, gap = min(len(panels), 2), 1.8, 1.3, 0.12
-    titles = [fit_text(plain(setting), (width - gap) / BOLD, NORMAL) for setting, _ in panels]
-    texts = [fit_text(text, width - gap, NORMAL) for _, text in panels]
-    starts = range(0, len(panels), columns)
-    heads = [0.14 * max(map(line_count, titles[i : i + columns])) + 0.05 for i in starts]
-    feet = [0.14 * max(map(line_count, texts[i : i + columns])) + 0.2 for i in starts]
-    rows = [head + drawing + foot for head, foot in zip(heads, feet, strict=True)]
-    figure = blank(columns * width + 2 * MARGIN - gap, sum(rows) + MARGIN)
-    w, h = figure.get_size_inches()
-    for i, (setting, _) in enumerate(panels):
-        row, column = divmod(i, columns)
-        x, y = MARGIN + column * width, MARGIN + sum(rows[:row])
-        figure.text(x / w, 1 - y / h, titles[i], va="top", weight="bold", size=NORMAL, linespacing=1.15)
-        _draw(add_axes(figure, x, y + heads[row], width - gap, drawing), setting)
-        y += heads[row] + drawing + 0.05
-        figure.text(x / w, 1 - y / h, texts[i], va="top", size=NORMAL, linespacing=1.15)
-    return figure
+    page = Frame("", width=min(len(panels), 2) * 1.8)
+    _draw_panels(page, [(plain(setting), setting, [text]) for setting, text in panels], 2)
+    return page.done()
+
+
+def _draw_panels(page: Frame, panels: Sequence[tuple[str, Setting, Sequence[str]]], columns: int) -> None:
+    """Settings, so many side by side, with their heads, and lines below each."""
+    inches = page.inside / min(columns, len(panels)) - 0.09
+    heads = {i: head for i, (head, _, _) in enumerate(panels)}
+    line = columns if len(panels) > columns else 0
+    for i, axes in page.panels(heads, DRAWING, least=inches, line=line).items():
+        _, setting, lines = panels[i]
+        _draw(axes, setting)
+        text = "\n".join(fit_text(line, inches - 0.05, SMALL) for line in lines)
+        axes.annotate(text, (0, 0), (0, -4), "axes fraction", "offset points", va="top", size=SMALL)
 
 
 def plain(setting: Setting) -> str:
@@ -313,10 +263,6 @@ def _add_label(
     direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
     if is_turned:
         direction = np.array([-direction[1], direction[0]])
-    if "×" in text:
-        # wide text goes as far on paper in a low panel as in a high one
-        high = axes.get_position().height * axes.figure.get_figheight()
-        distance *= max(1.0, 1.3 / high)
     x, y = row[:2] + distance * reach * direction
     axes.text(x, y, text, color=colour, size=SMALL, ha="center", va="center", zorder=5)
 
@@ -338,32 +284,20 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
         "Each metric has a scale of its own; its neutral value is in the middle."
     )
     legend = [
-        ("one pair of groups", legend_line(color="black", linewidth=1.6, marker="|", markersize=5)),
-        ("another one", legend_line(color="#999999", linewidth=1.6, marker="|", markersize=5)),
+        ("one pair of groups", legend_line(**BARS[0])),
+        ("another one", legend_line(**BARS[1])),
     ]
-    bar = min(0.3, (PAGE[1] - 1.6) / len(incomparable))
-    labels = [fit_text(v.label, 1.3, SMALL) for v, _ in incomparable]
-    ends = [
-        f"{number(low)} to {number(high)}: {setting.name}"
-        for _, example in incomparable
-        for setting, (low, high) in zip(example.settings, example.values, strict=True)
-    ]
-    left, right = (max(text_width(text, SMALL) for text in texts) + 0.15 for texts in (labels, ends))
-    figure, top = page(title, note, legend, PAGE[0], len(incomparable) * bar + 0.35)
-    bar_width = figure.get_figwidth() - 2 * MARGIN - left - right
-    axes = add_axes(figure, MARGIN + left, top, bar_width, len(incomparable) * bar)
-    look: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "size": SMALL}
-    for i, ((v, example), label) in enumerate(zip(incomparable, labels, strict=True)):
-        axes.text(-0.02, i, label, ha="right", **look)
+    page = Frame(title, note)
+    axes = page.panel(0.3 * len(incomparable))
+    row_names(axes, [fit_text(v.label, 1.3, SMALL) for v, _ in incomparable])
+    axes.tick_params(axis="y", length=0)
+    for i, (v, example) in enumerate(incomparable):
         scale = max(abs(x - v.neutral) for pair in example.values for x in pair) or 1.0
-        for j, (low, high) in enumerate(example.values):
-            y = i - 0.23 + 0.46 * j
-            line = [(low - v.neutral) / scale, (high - v.neutral) / scale]
-            axes.plot(
-                line, [y, y], color="#999999" if j else "black", linewidth=1.6, marker="|", markersize=5
-            )
-            axes.text(1.02, y, ends[2 * i + j], **look)
-    axes.axvline(0, color="#BBBBBB", linewidth=0.6, zorder=0)
-    axes.set(ylim=(len(incomparable) - 0.5, -0.5), xlim=(-1.08, 1.08), yticks=[], xticks=[0])
+        for j, (setting, ends) in enumerate(zip(example.settings, example.values, strict=True)):
+            y, look = i - 0.23 + 0.46 * j, BARS[j]
+            axes.plot([(end - v.neutral) / scale for end in ends], [y, y], **look)
+            beside(axes, y, f"{number(ends[0])} to {number(ends[1])}: {setting.name}")
+    axes.axvline(0, **DASHED)
+    axes.set(ylim=(len(incomparable) - 0.5, -0.5), xlim=(-1.08, 1.08), xticks=[0])
     axes.set_xticklabels(["neutral"])
-    return figure
+    return page.done(legend)

@@ -36,8 +36,8 @@ def test_coverage_has_a_panel_per_metric_and_kind_with_every_share_and_its_inter
     assert (figure.get_size_inches() <= PAGE).all()
     assert_readable(figure)
     panels = iter(figure.axes)
-    for kind in KINDS:
-        for metric in list(LABELS)[:metrics]:
+    for metric in list(LABELS)[:metrics]:
+        for kind in KINDS:
             axes = next(panels)
             mine = table[(table["metric"] == metric) & (table["what"] == f"{kind}_covers_expected")]
             (drawn,) = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata())]

@@ -73,13 +73,8 @@ def heat(
         )
         of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
         # inside of the panel: no matter of the layout, which would measure each
-        of_cell["in_layout"] = False
-        axes.text(
-            column + 0.5,
-            row + 0.5,
-            texts.iat[row, column],
-            **of_cell | dict((looks or {}).get((row, column), {})),
-        )
+        of_cell |= {"x": column + 0.5, "y": row + 0.5, "s": texts.iat[row, column], "in_layout": False}
+        axes.text(**of_cell | dict((looks or {}).get((row, column), {})))
     rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
     axes.set(xlabel="", ylabel="")
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
