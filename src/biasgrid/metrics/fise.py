@@ -78,7 +78,8 @@ def fise(
     **Defaults.** The paper's axes have their origin at 0; its shares are then far from a quarter each even of words
     drawn at random. Here they are about the model's own centre. `centre="origin"` is the paper's. The paper's four
     sets are two pairs, such as rich and poor, men and women; four crossed groups have both pairs in their unions.
-    The permutation test exchanges words between the first two groups, and between the other two: x stays.
+    The permutation test exchanges words between the first two groups, and between the other two: x stays. Words that
+    are alike fall to one side of any y, so that it hardly ever rejects for them.
 
     References
     ----------
