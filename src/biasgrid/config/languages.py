@@ -21,8 +21,8 @@ class OfLanguage(Strict):
     language: Language = field("its tag, such as `fr`")
     name: Line = field("its name in English")
     grammatical_gender: list[Literal["masculine", "feminine", "neuter", "common", "other"]] = field(
-        "the genders of its nouns; `[]`: none. The figure of languages says where they are masculine or feminine, as a "
-        "query about men and women may measure grammar there",
+        "the genders of its nouns; `[]`: none. The figure of languages says where they are masculine or feminine, as "
+        "a query about men and women may measure grammar there",
         None,
     )
     models: Annotated[Models, INCLUDES] = field("models, as the study's own, which they join", None)
