@@ -23,7 +23,7 @@ PACKAGES = {"cjk": "fonts-noto-cjk", "other": "fonts-noto-core"}  # of Debian
 
 
 def families(drawn: Any) -> list[str]:
-    """matplotlib's families of fonts for what is drawn: DejaVu Sans, and after it installed fonts that its texts need.
+    """matplotlib's families of fonts for what is drawn: DejaVu Sans, then installed fonts that its texts need.
 
     Warns once of each script that no font has.
     """
