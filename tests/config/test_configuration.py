@@ -160,7 +160,9 @@ def test_what_is_downloaded_is_spelt_in_one_file():
     assert len(files) > 20
     # text8 as a model whose words are counted, and as what others are trained on
     both = {Path("corpora.yaml"), Path("models/corpora.yaml")}
-    assert [places for places in files.values() if len(places) > 1] == [both]
+    # GloVe as a model, and as the vectors that an encoder averages
+    averaged = {Path("encoders.yaml"), Path("models/embedded.yaml")}
+    assert [places for places in files.values() if len(places) > 1] == [both, averaged]
 
 
 @pytest.mark.slow
