@@ -81,3 +81,8 @@ def test_orders_of_models():
     columns = ("family error", "pairs found", "all six intervals hold")
     expected = {row["metric"]: [row[column] for column in columns] for row in file("pairs")}
     assert table("| metric | samples with a wrong decision") == expected
+
+
+def test_four_crossed_groups():
+    expected = {row["metric"]: [*row.values()][1:] for row in file("crossed_groups")}
+    assert table("| metric | random words, GloVe 6B: permutation") == expected
