@@ -2,10 +2,10 @@
 
     python -m validation.planted_bias.scale [--stores data/embeddings] [--output FILE]
 
-It writes numbers/scale.csv. In each repetition, models that represent words in unlike ways get unlike amounts of bias, in random order. Every
-query has two groups of 8 words that are near to each other, and two attribute sets of 8 words of another topic. The
-amount is by how much the means of the two sets differ along the difference of the groups' means, the first as far to
-the first group as the second to the other. Whatever bias was there is taken out. Worlds:
+It writes numbers/scale.csv. In each repetition, models that represent words in unlike ways get unlike amounts of
+bias, in random order. Every query has two groups of 8 words that are near to each other, and two attribute sets of 8
+words of another topic. The amount is by how much the means of the two sets differ along the difference of the groups'
+means, the first as far to the first group as the second to the other. Whatever bias was there is taken out. Worlds:
 
 made    3,000 words in topics, 100 dimensions; models are its copies in six `GEOMETRIES`
 copies  the same of a real model's vectors (4,000 words that four real models have), one of the four at random
