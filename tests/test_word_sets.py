@@ -116,6 +116,11 @@ SIZES = {
         f"{people}_american_{sex}": 9 for people in ("african", "european") for sex in ("women", "men")
     },
     "frequency": {"words": 198},
+    "grammatical_gender": {
+        f"{language}_{gender}": 50
+        for language in ("de", "fr", "it", "es")
+        for gender in ("masculine", "feminine")
+    },
     "japanese": dict.fromkeys(
         ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8
     ),
@@ -230,6 +235,24 @@ def test_every_leaf_is_a_word(name):
     for word in leaves(collection(name)["sets"]):
         assert isinstance(word, str)
         assert word == word.strip() != ""
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "it", "es"])
+def test_nouns_of_the_control_have_one_gender_and_are_in_no_query(language):
+    nouns = leaves(
+        [collection("grammatical_gender")["sets"][f"{language}_{g}"] for g in ("masculine", "feminine")]
+    )
+    asked = leaves(collection(f"weathub_{language}")["sets"]) + leaves(
+        [
+            words
+            for name, words in collection("multilingual")["sets"].items()
+            if name.startswith(f"{language}_")
+        ]
+    )
+    assert len({noun.lower() for noun in nouns}) == 100
+    assert {noun.lower() for noun in nouns} & {
+        part.lower() for word in asked for part in word.split()
+    } == set()
 
 
 def test_readme_lists_every_collection():

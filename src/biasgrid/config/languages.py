@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from ..validation import Line, Strict, field, validate
 from .common import INCLUDES, Language, Params, Prose
@@ -20,6 +20,11 @@ class OfLanguage(Strict):
 
     language: Language = field("its tag, such as `fr`")
     name: Line = field("its name in English")
+    grammatical_gender: list[Literal["masculine", "feminine", "neuter", "common", "other"]] = field(
+        "the genders of its nouns; `[]`: none. The figure of languages says where they are masculine or feminine, as "
+        "a query about men and women may measure grammar there",
+        None,
+    )
     models: Annotated[Models, INCLUDES] = field("models, as the study's own, which they join", None)
     criteria: Annotated[Criteria, INCLUDES] = field("criteria, likewise", None)
     beside: Params = field("likewise", None)
@@ -29,8 +34,8 @@ class OfLanguage(Strict):
 def with_languages(
     config: Mapping[str, Any], where: str, read_file: Callable[[str], Any]
 ) -> Mapping[str, Any]:
-    """A config with what its `languages` add to its models, criteria and `beside`; of the languages themselves tag,
-    name and `planned` are left.
+    """A config with what its `languages` add to its models, criteria and `beside`; of the languages themselves
+    what is no part of these is left.
 
     Parameters
     ----------
@@ -60,9 +65,7 @@ def with_languages(
         for key, value in each.items()
     }
     own = {part: _as_list(config.get(part)) for part in PARTS}
-    facts = [
-        entry.model_dump(include={"language", "name", "planned"}, exclude_none=True) for entry in languages
-    ]
+    facts = [entry.model_dump(exclude={*PARTS, "beside"}, exclude_none=True) for entry in languages]
     return {
         **config,
         **{part: own[part] + added[part] for part in PARTS},

@@ -8,6 +8,7 @@ Figures are matplotlib's, and pyplot does not know of them; matplotlib is import
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,7 @@ import numpy as np
 from ..errors import BiasgridError, join_names, not_allowed
 from ..extras import require
 from ..files import write_bytes
+from .fonts import OWN, families
 from .palette import Look
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
@@ -38,7 +40,7 @@ MARGIN = 0.1
 EXTENSIONS = ("pdf", "svg", "png")
 STYLE = {
     # named, not "sans-serif": generic families are looked up again when a figure is saved
-    "font.family": "DejaVu Sans",
+    "font.family": OWN,
     "font.size": NORMAL,
     "axes.titlesize": NORMAL,
     "axes.labelsize": NORMAL,
@@ -63,13 +65,18 @@ _WIDTH: ContextVar[float] = ContextVar("width", default=PAGE[0])
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """matplotlib's settings of all figures."""
+def style(fonts: Sequence[str] = (OWN,)) -> Iterator[None]:
+    """matplotlib's settings of all figures, with these fonts."""
     require("matplotlib", "drawing figures")
     import matplotlib.style
 
     # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures
-    with matplotlib.style.context(["default", STYLE]):
+    with (
+        matplotlib.style.context(["default", STYLE | {"font.family": [*fonts]}]),
+        warnings.catch_warnings(),
+    ):
+        # one a character; `families` has warned of the script
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         yield
 
 
@@ -90,7 +97,8 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
     @wraps(draw)
     def in_style(*args, **kwargs):
-        with style():
+        require("matplotlib", "drawing figures")
+        with style(families([args, kwargs])):
             return draw(*args, **kwargs)
 
     return in_style

@@ -32,6 +32,7 @@ def languages(
     queries: Sequence[str],
     models: Mapping[str, Sequence[str]],
     level: float = 0.95,
+    gendered: Sequence[str] = (),
 ) -> figure.Figure:
     """A panel per query, a row per language, a mark per model with its interval; beside a row, how many words were
     lost.
@@ -50,6 +51,8 @@ def languages(
         Model -> its language's name, and what its mark is called.
     level
         Of the intervals.
+    gendered
+        Languages whose nouns are masculine or feminine.
     """
     title = f"The same test in several languages: {labels.get(metric, metric)}"
     table = scores[(scores["metric"] == metric) & scores["model"].isin(models) & (scores["debias"] == "none")]
@@ -68,7 +71,8 @@ def languages(
     page = Frame(
         title,
         "Words, vectors and grammar differ between languages, and a value of one is not comparable with another's: "
-        "nothing is ranked. Beside a row: how many words the model of word vectors lacks.",
+        "nothing is ranked. Beside a row: how many words the model of word vectors lacks."
+        + (f" Nouns are masculine or feminine in {', '.join(gendered)}." if gendered else ""),
     )
     heads = {query: wrap_text(query, 30) for query in queries if query in set(table["query"])}
     axes_of = page.panels(heads, height(names, len(looks)), labels=width(names), least=1.5, bold=False)
@@ -93,6 +97,12 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         for key, model in config.models.items()
         if model.language in names
     }
+    gendered = [
+        entry.name
+        for entry in config.languages or ()
+        if entry.name in {name for name, _ in models.values()}
+        and {"masculine", "feminine"} <= {*(entry.grammatical_gender or ())}
+    ]
     asked: dict[str, dict[str, set[str]]] = {}
     neutral = {}
     for cell in study.grid.cells.values():
@@ -102,7 +112,13 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             neutral[cell.metric] = study.metric(cell.criterion, cell.metric).neutral
     for metric, by_query in asked.items():
         if queries := [query for query, where in by_query.items() if len(where) > 1]:
-            spec = {"metric": metric, "neutral": neutral[metric], "queries": queries, "models": models}
+            spec = {
+                "metric": metric,
+                "neutral": neutral[metric],
+                "queries": queries,
+                "models": models,
+                "gendered": gendered,
+            }
             yield Drawing(f"languages-{metric}", spec=spec)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from unicodedata import category, combining
 
 from ..labels import sic
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
+JOINER, VIRAMA = "\N{ZERO WIDTH JOINER}", 9  # the latter as a combining class
+# no marks to Unicode, but never apart from the letter before
+SIGNS = (JOINER, "\N{ZERO WIDTH NON-JOINER}", "\N{THAI CHARACTER SARA AM}", "\N{LAO VOWEL SIGN AM}")
 DAGGER = "\N{DAGGER}"
 # characters of a label, of either half of a query's name, of what a row is called, and of what stands above a panel
 LONGEST, LONGEST_HALF, LONGEST_ROW, LONGEST_HEAD = 85, 120, 70, 32
@@ -38,6 +42,32 @@ def metric_head(label: str) -> str:
 
 def wrap_text(text: str, width: int) -> str:
     """Text in as few lines of at most `width` characters as it needs, and those of even length."""
+    if text.isascii():
+        return _wrap(text, width)
+    # what a reader takes for one character is one while lines are broken
+    parts = _graphemes(text)
+    marks = {part: chr(0xF0000 + i) for i, part in enumerate(dict.fromkeys(parts)) if len(part) > 1}
+    lines = _wrap("".join(marks.get(part, part) for part in parts), width)
+    return lines.translate({ord(mark): part for part, mark in marks.items()})
+
+
+def _graphemes(text: str) -> list[str]:
+    """Letters with the signs that belong to them: accents, vowel signs, and consonants that a virama joins."""
+    parts: list[str] = []
+    for character in text:
+        if parts and (
+            category(character)[0] == "M"
+            or character in SIGNS
+            or combining(parts[-1][-1]) == VIRAMA
+            or parts[-1][-1] == JOINER
+        ):
+            parts[-1] += character
+        else:
+            parts.append(character)
+    return parts
+
+
+def _wrap(text: str, width: int) -> str:
     # broken at hyphens, or anywhere, only where a word is longer than a line
     breaks = any(len(word) > width for word in text.split())
     lines = textwrap.wrap(text, width, break_on_hyphens=breaks)

@@ -1,0 +1,93 @@
+"""Fonts for labels with characters that DejaVu Sans, which comes with matplotlib, does not have."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from ..callers import stacklevel
+
+OWN = "DejaVu Sans"
+# characters of China, Japan and Korea by the first word of their names -> the font whose forms of Han are theirs
+CJK = {
+    "HIRAGANA": "Noto Sans CJK JP",
+    "KATAKANA": "Noto Sans CJK JP",
+    "HANGUL": "Noto Sans CJK KR",
+    "CJK": "Noto Sans CJK SC",
+}
+PACKAGES = {"cjk": "fonts-noto-cjk", "other": "fonts-noto-core"}  # of Debian
+
+
+def families(drawn: Any) -> list[str]:
+    """The value of `font.family` for what is drawn: DejaVu Sans, and after it installed fonts that its texts need.
+
+    Warns once of each script that no font has.
+    """
+    wanted = {character for text in texts(drawn) if not text.isascii() for character in text}
+    missing = {c for c in wanted if unicodedata.category(c)[0] not in "ZC"} - characters(OWN)
+    names = [OWN]
+    if not missing:
+        return names
+    scripts = {character: _script(character) for character in missing}
+    # of texts with kana or Hangul, Han is Japanese or Korean
+    cjk = [font for script, font in CJK.items() if script in scripts.values()]
+    for name in [*(f"Noto Sans {script.title()}" for script in sorted({*scripts.values()})), *cjk]:
+        if has := missing & characters(name):
+            missing -= has
+            names.append(name)
+    for script in sorted({scripts[character] for character in missing}):
+        _warn(script, PACKAGES["cjk" if script in CJK else "other"])
+    return names
+
+
+def texts(value: Any) -> Iterator[str]:
+    """The texts of what a figure is drawn from: labels by key, lists, tables."""
+    if isinstance(value, str):
+        yield value
+    elif hasattr(value, "select_dtypes"):
+        for column in value.columns[value.dtypes.map(lambda of: of.kind not in "biuf")]:
+            yield from (text for text in value[column].unique() if isinstance(text, str))
+    elif isinstance(value, Mapping):
+        yield from texts([*value, *value.values()])
+    elif isinstance(value, list | tuple | set | frozenset):
+        for each in value:
+            yield from texts(each)
+
+
+@lru_cache
+def characters(name: str) -> frozenset[str]:
+    """The characters that an installed font has; of one that is not installed, none."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    if name not in _installed():
+        return frozenset()
+    return frozenset(map(chr, get_font(findfont(FontProperties(family=name))).get_charmap()))
+
+
+@lru_cache
+def _installed() -> frozenset[str]:
+    """Names of the fonts of this machine, also of Noto's that were installed after matplotlib kept its list."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    known = {font.fname for font in fontManager.ttflist}
+    for path in findSystemFonts():
+        if path not in known and re.search(r"NotoSans\w*-(Regular|Bold)\.tt[cf]$", path):
+            fontManager.addfont(path)
+    return frozenset(fontManager.get_font_names())
+
+
+def _script(character: str) -> str:
+    return re.split("[ -]", unicodedata.name(character, "UNKNOWN"))[0]
+
+
+@lru_cache
+def _warn(script: str, package: str) -> None:
+    warnings.warn(
+        f"figures: no font has the characters of {script.title()}, which are drawn as boxes; "
+        f"Debian's package {package} has such a font",
+        stacklevel=stacklevel(),
+    )
