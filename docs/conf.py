@@ -31,7 +31,7 @@ LINK = re.compile(r"(?<=\]\()[^()\s:]+(?=\))")
 ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
 SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 # pages that lead a folder of others -> these
-LEADING = {"docs/metrics": "metrics/*", "docs/debias": "debias/*"}
+LEADING = {"docs/metrics": "metrics/*", "docs/debias": "debias/*", "docs/reference/tables": "tables/*"}
 
 project, version, release = "biasgrid", __version__, __version__
 author = "The biasgrid developers"

@@ -20,6 +20,7 @@ WHOLE = {
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
     "src/biasgrid/config": "docs/reference/configuration.md",
+    "src/biasgrid/metrics": "docs/reference/limits.md",
     "src/biasgrid/tables": "docs/reference/tables.md",
     "validation/calibration/frequency_table.py": "docs/reference/tables.md",
 }
@@ -28,7 +29,8 @@ WHOLE = {
 @cache
 def texts() -> dict[Path, str]:
     """The files, and what is in them."""
-    return reference.written() | {path: page() for path, page in pages.pages().items()}
+    limits = {ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page()}
+    return reference.written() | limits | {path: page() for path, page in pages.pages().items()}
 
 
 @cache
@@ -38,9 +40,10 @@ def linked() -> dict[str, str]:
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
         found[pages.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
-    return found | {
-        pages.code_of(tables, name): f"docs/reference/tables.md#{name}" for name in tables.REGISTRY
-    }
+    for name in tables.REGISTRY:
+        page = f"docs/reference/tables/{name}.md"
+        found |= {pages.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}
+    return found
 
 
 def page_of(code: str) -> str | None:
@@ -50,12 +53,12 @@ def page_of(code: str) -> str | None:
 
 
 def write() -> None:
-    """Write what is new, and remove pages of metrics and methods that are gone."""
-    for folder in {path.parent for path in pages.pages()}:
+    """Write what is new, and remove pages of metrics, methods and tables that are gone."""
+    for folder in {path.parent for path in texts()} - {reference.FOLDER}:
         for path in set(folder.glob("*.md")) - texts().keys():
             path.unlink()
     for path, text in texts().items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         # the site reads a file again that is newer
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 reference` draws, a test compares them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
-docs/property-matrix.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
+docs/properties.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
 of the picture `hidden-bias`.
 """
 
@@ -59,7 +59,14 @@ PERMUTED = {
     "targets": "the words of the target sets change sets",
     "pairs": "the two words of a pair change places",
     "attributes": "the words of the attribute sets change sets",
+    "constituents": "the words of the first two target sets change sets, and those of the other two",
 }
+LIMITS = """# Known limits of each metric
+
+From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md).
+How often each test is wrong: [calibration](../calibration.md).
+
+"""
 COLOURS = 48
 NUMBERS = (
     "no",
@@ -110,6 +117,24 @@ def metric_page(name: str) -> str:
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
+
+
+def limits_page() -> str:
+    """What each metric cannot see, and which tests of words it has, in one table."""
+    rows = []
+    for name in _own(metrics):
+        metric = metrics.REGISTRY[name]
+        notes = documented(metric, ("Notes",), "What it cannot see")[1]
+        tests_of_words = [
+            *(["permutation"] if not metric.no_test and metric.test_of == "words" else []),
+            *(["random groups"] if metric.needs in ("vectors", "contextual_vectors") else []),
+        ]
+        cannot_see = prose(notes["What it cannot see"])
+        rows.append(
+            (f"[{metric.label}](../metrics/{name}.md)", " and ".join(tests_of_words) or "none", cannot_see)
+        )
+    head = ("metric", "tests that count as evidence", "what it cannot see")
+    return f"{LIMITS}{GENERATED}" + "\n".join(table(head, rows)) + "\n"
 
 
 def documented(
@@ -183,7 +208,7 @@ def tests(metric: Metric) -> Iterator[str]:
         )
         if not KINDS_OF_MODELS[metric.needs].scores:  # what is asked there are sentences
             yield item(_by_frequency(metric))
-        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+        yield "\nWhat it says, and what it does not: [p-values](../p-values.md)."
         return
     yield item(
         f"**Random groups** (`p_groups`): do the {metric.regrouped.removesuffix('s')} sets differ more, towards the "
@@ -193,9 +218,9 @@ def tests(metric: Metric) -> Iterator[str]:
     )
     yield item(_by_frequency(metric))
     if metric.no_test:
-        yield "\nWhat it says, and what it does not: [p-values](../inference.md#p-values)."
+        yield "\nWhat it says, and what it does not: [p-values](../p-values.md)."
     else:
-        yield "\nNo test implies another: [p-values](../inference.md#p-values)."
+        yield "\nNo test implies another: [p-values](../p-values.md)."
 
 
 def _by_frequency(metric: Metric) -> str:
@@ -268,7 +293,7 @@ def answers(metric: Metric) -> Iterator[str]:
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
         "Its answers in the property matrix ([what is asked](../properties.md), [all "
-        "counterexamples](../property-matrix.md); bold: also a theorem of Schroeder et al.):"
+        "counterexamples](../property-counterexamples.csv); bold: also a theorem of Schroeder et al.):"
     )
     yield "\n".join(lines)
 
@@ -356,6 +381,14 @@ def of_words(name: str, *words: list[tuple[float, float]]) -> Setting:
 
 
 TOGETHER = of_words("a word between neighbours that lean alike", [(0.6, 0.8)], [(0.5, 0.86), (0.7, 0.71)])
+
+
+def of_crossed(name: str, *words: tuple[float, float]) -> Setting:
+    """Words among four crossed groups."""
+    groups = (np.array([(a, b), (a, 0.7 * b)]) for a in (1.0, -1.0) for b in (1.0, -1.0))
+    return Setting(name, tuple(groups), (np.array(words),))
+
+
 # settings of metrics that no counterexample was found of, or that the property matrix does not have
 OWN: dict[str, list[tuple[Setting, str]]] = {
     "same": [
@@ -366,6 +399,13 @@ OWN: dict[str, list[tuple[Setting, str]]] = {
         (of_words("two words that lean alike", [(0.6, 0.8)], [(0.6, 0.8)]), "neutral, though both lean to A"),
         (of_words("one word that leans", [(0.6, 0.8)], [(0, 1)]), "negative, though one word leans to A"),
     ],
+    "ibd": [(of_crossed("a word that A and B share", (1, 0)), "though the word is as near to B")],
+    "eibd": [(of_crossed("a word between A's constituents", (0.8, 0.6)), "though it leans to both alike")],
+    "fise": [
+        (of_crossed("a word far from both axes", (0.7, 0.7)), "as of a word beside an axis"),
+        (of_crossed("a word beside an axis", (1, 0.02)), "as of a word far from both"),
+    ],
+    "fise_share": [(of_crossed("words of B and C", (0.7, -0.7), (-0.7, 0.7)), "as where all are of D")],
     "proximity": [(TOGETHER, "which is neutral, though all lean to A")],
     "gipe": [(TOGETHER, "which is neutral, though all lean to A")],
     "pmn": [
@@ -416,11 +456,11 @@ def _together(said: Sequence[str]) -> str:
 
 def value_of(metric: Metric, setting: Setting) -> str:
     """What the metric says of a setting: of one with neighbours, its second set is the model's other words."""
-    names = [f"{side}{i}" for side, rows in zip("ab", setting.groups, strict=True) for i in range(len(rows))]
+    groups = [[f"{'abcd'[i]}{j}" for j in range(len(rows))] for i, rows in enumerate(setting.groups)]
+    names = [name for group in groups for name in group]
     words = [[f"{'wv'[i]}{j}" for j in range(len(rows))] for i, rows in enumerate(setting.words)]
     rows = np.concatenate([*setting.groups, *setting.words])
     model = load(dict(zip([*names, *(w for part in words for w in part)], rows, strict=True)))
-    first = len(setting.groups[0])
     measured = (
         words
         if metric.template[1] == 2
@@ -428,8 +468,9 @@ def value_of(metric: Metric, setting: Setting) -> str:
         if metric.of_model
         else [[w for part in words for w in part]]
     )
-    options = {"neighbours": 2} if metric.of_model else {}
-    return number(metric(Query([names[:first], names[first:]], measured), model, **options).value)
+    options = {"neighbours": 2, "centre": "origin"}
+    options = {name: value for name, value in options.items() if name in metric.parameters}
+    return number(metric(Query(groups, measured), model, **options).value)
 
 
 def _verdicts_of(metric: Metric) -> list[properties.Verdict]:

@@ -36,7 +36,7 @@ FOLDER = Path(__file__).with_name("reference")
 
 TABLES = """# Tables
 
-Every column of every table of a study. This page is generated from the declarations in `src/biasgrid/tables`.
+Every table of a study; each has a page with its columns, generated from the declarations in `src/biasgrid/tables`.
 
 - A table is `results/<study>/<table>.csv`: UTF-8, fields separated by commas, the columns' names in the first line.
   `bg.open_study("results/<study>").frame("<table>")` reads it with these types.
@@ -63,7 +63,7 @@ package's own, and may change.
 OPTIONS = """## Options of inference
 
 `permutation`, `random_groups`, `bootstrap` and `sensitivity` of metrics and of `bg.measure_grid` are `True`, or a
-mapping of these options. [inference.md](../inference.md) says what each part computes.
+mapping of these options. [p-values](../p-values.md) says what each part computes.
 """
 # what the door's functions return -> which one does
 RETURNED = {"Model": (Model, "`bg.load`"), "Transform": (debias.Transform, "a debias method")}
@@ -89,21 +89,24 @@ OTHERS = {
 
 
 def tables_page() -> str:
-    """The data dictionary."""
+    """The list of tables; each has a page of its own."""
     declared = sorted(tables.REGISTRY.items())
-    parts = [TABLES]
-    parts += configuration.table(
-        ("table", "what it says"), [(f"[{name}](#{name})", table.meaning) for name, table in declared]
-    )
-    for name, table in declared:
-        key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
-        parts.append(f"## {name}\n\n{wrap(table.meaning + key + plugin_note(tables, name), 120)}\n")
-        parts += columns_table((*table.columns, *table.ends))
+    listed = [(f"[{name}](tables/{name}.md)", table.meaning) for name, table in declared]
+    parts = [TABLES, *configuration.table(("table", "what it says"), listed)]
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():
         parts.append(f"### {file}\n\n{wrap(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
         parts += columns_table(columns)
     return "\n".join(parts)
+
+
+def table_page(name: str) -> str:
+    """What a row of a table is, and each of its columns."""
+    table = tables.REGISTRY[name]
+    key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
+    meaning = wrap(table.meaning + key + plugin_note(tables, name), 120)
+    parts = [f"# {name}.csv\n\n[All tables](../tables.md)\n\n{meaning}\n"]
+    return "\n".join([*parts, *columns_table((*table.columns, *table.ends))])
 
 
 def columns_table(columns: Iterable[tables.Column]) -> Iterator[str]:
@@ -289,4 +292,5 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def written() -> dict[Path, str]:
     """The files, and what is in them."""
-    return {FOLDER / f"{name}.md": page() for name, page in PAGES.items()}
+    of_tables = {FOLDER / "tables" / f"{name}.md": table_page(name) for name in tables.REGISTRY}
+    return {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | of_tables

@@ -27,7 +27,7 @@ PAGES = (
     "notebooks/*.md",
     "validation/**/*.md",
 )
-GENERATED = (ROOT / "docs" / "metrics", ROOT / "docs" / "debias")
+GENERATED = tuple(ROOT / "docs" / folder for folder in ("metrics", "debias", "reference/tables"))
 
 
 @dataclass(frozen=True)

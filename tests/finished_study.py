@@ -135,6 +135,7 @@ CONFIG = {
         "sensitivity": {"halves": 4},
         "adjust": "benjamini-hochberg",
     },
+    "reliability": {},
     "figures": ["scores", "rankings", "correlations"],
     "null_distributions": [NULL],
 }

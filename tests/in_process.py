@@ -6,7 +6,6 @@ from pathlib import Path
 
 from biasgrid.embeddings import build_store
 from biasgrid.files import write_text
-from biasgrid.inference import significance
 from biasgrid.plan import plugins, steps
 from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
@@ -31,7 +30,7 @@ def make_cells(study: Study) -> None:
         steps.sentence_scores_step(study, model, sentences).run()
     for cell in study.grid.cells.values():
         steps.cell_step(study, cell).run()
-    if significance.needs_pool(study.config.inference.parts):
+    if study.grid.needs_pool:
         for model in filter(lambda model: study.kind(model).random_groups, study.models):
             steps.pool_step(study, model).run()
     for group in study.grid.inference_groups.values():

@@ -1,4 +1,4 @@
-"""Snakemake as a process that has its packages already: a fork of one that did nothing but import them.
+"""Snakemake, or biasgrid, as a process that has its packages already: a fork of one that did nothing but import them.
 
 Most tests of the workflow start Snakemake, and most of a start is imports. Nothing of biasgrid is imported before the
 fork: each test has its own copy of it.
@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -30,15 +31,15 @@ PACKAGES = (
 
 
 def run(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], program: str = "snakemake"
 ) -> subprocess.CompletedProcess[str]:
-    """What `python -m snakemake <arguments>` does in this folder and environment, and what it prints."""
+    """What `python -m <program> <arguments>` does in this folder and environment, and what it prints."""
     with tempfile.TemporaryDirectory() as made:
         output, errors = Path(made, "stdout"), Path(made, "stderr")
         server = _server()
         # where a run ends at once, Snakemake's temporary folder is left
         variables = {"TMPDIR": made} | dict(environment)
-        request = (list(arguments), str(folder), variables, str(output), str(errors))
+        request = (program, list(arguments), str(folder), variables, str(output), str(errors))
         print(json.dumps(request), file=server.stdin, flush=True)
         code = int(server.stdout.readline())
         return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
@@ -61,14 +62,18 @@ def _serve() -> None:
     while request := sys.stdin.readline():
         child = os.fork()
         if not child:
-            _snakemake(*json.loads(request))
+            _become(*json.loads(request))
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def _snakemake(
-    arguments: Sequence[str], folder: str, environment: Mapping[str, str], output: str, errors: str
+def _become(
+    program: str,
+    arguments: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    output: str,
+    errors: str,
 ) -> None:
-    """Become Snakemake."""
     for number, path, mode in (
         (0, os.devnull, os.O_RDONLY),
         (1, output, os.O_WRONLY),
@@ -83,6 +88,18 @@ def _snakemake(
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
+    if program == "snakemake":
+        sys.exit(sys.modules["snakemake.cli"].main())
+    os.execv = _execute
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def _execute(_: str, command: Sequence[str]) -> None:
+    """What `biasgrid run` becomes: Snakemake, which imports biasgrid anew."""
+    assert command[1:3] == ["-m", "snakemake"]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
+        del sys.modules[name]
+    sys.argv[1:] = command[3:]
     sys.exit(sys.modules["snakemake.cli"].main())
 
 

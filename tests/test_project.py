@@ -1,15 +1,12 @@
 """The project's own files: what must be in step with what."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 import tomllib
 from importlib.metadata import requires
 
 import pytest
-import snakemake_process
 import yaml
 from conftest import ROOT
 from packaging.requirements import Requirement
@@ -152,31 +149,6 @@ def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the
         "concept-erasure",
     }
     assert development.keys() == others
-
-
-def run(*command):
-    return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
-
-
-def test_code_is_linted_and_formatted():
-    for command in (("ruff", "check", "."), ("ruff", "format", "--check", ".")):
-        done = run(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_the_workflow_is_linted_and_formatted():
-    """No rule has an environment of conda: all run in the one that biasgrid is in."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    of_experiments = ("validation/calibration/simulation.yaml", "validation/planted_bias/factory.yaml")
-    experiment = ("validation/experiment.smk", "--configfile")
-    for file in (("Snakefile",), *((*experiment, config) for config in of_experiments)):
-        done = snakemake_process.run(("--lint", "--snakefile", *file), ROOT, environment)
-        said = re.findall(r"^    \* (.+)", done.stdout + done.stderr, re.M)
-        assert set(said) <= {"Specify a conda environment or container for each rule.:"}, done.stderr
-        assert (done.returncode == 0) == (not said), done.stderr
-    done = run("snakefmt", "--check", "Snakefile", "workflow", "validation/experiment.smk")
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_rule_is_named_in_the_snakefile_or_below():

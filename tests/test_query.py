@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import biasgrid as bg
 from biasgrid import BiasgridError, Query, WordSet
 
 WORDS = st.lists(st.text("abcdefgh", min_size=1), min_size=1, unique=True)
@@ -355,3 +356,37 @@ def test_the_examples_of_the_documentation_run():
     for module in (query, word_sets):
         ran = doctest.testmod(module)
         assert (ran.failed, ran.attempted > 0) == (0, True)
+
+
+def test_repeated_words_count_once_or_as_often_as_they_are_listed():
+    vectors = dict(zip("abcdefgh", np.random.default_rng(0).normal(size=(8, 4)), strict=True))
+    model = bg.load(vectors, name="drawn")
+    sets = [["a", "b", "a"], ["c", "d"]], [["e", "f", "f"], ["g", "h"]]
+
+    def effect_size(targets, attributes):
+        unit = {word: vector.astype(np.float32) / np.linalg.norm(vector) for word, vector in vectors.items()}
+        s = [
+            [
+                np.mean([unit[w] @ unit[a] for a in attributes[0]])
+                - np.mean([unit[w] @ unit[a] for a in attributes[1]])
+                for w in side
+            ]
+            for side in targets
+        ]
+        return (np.mean(s[0]) - np.mean(s[1])) / np.std([*s[0], *s[1]], ddof=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counted, silent = (Query(*sets, repetitions=how) for how in ("count", "once"))
+    once = [[list(dict.fromkeys(words)) for words in side] for side in sets]
+    with pytest.warns(UserWarning, match="repeats 'a'; it counts once"):
+        query = Query(*sets)
+    for asked, words, used in ((query, once, 8), (silent, once, 8), (counted, sets, 10)):
+        result = bg.metrics.weat_es(asked, model, ddof=1, permutation=True)
+        assert result.value == pytest.approx(effect_size(*words), rel=1e-6)
+        assert (result.words_used, result.words_lost) == (used, 0)
+    assert counted.to_dict()["repetitions"] == "count"
+    assert "repetitions" not in query.to_dict()
+    assert Query.from_dict(counted.to_dict()) == counted != query
+    with pytest.raises(BiasgridError, match="repetitions: unknown value 'twice'"):
+        Query(*sets, repetitions="twice")

@@ -10,6 +10,7 @@ from biasgrid import BiasgridError
 from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of
 from biasgrid.tables.comparison import published_as
+from biasgrid.workflow.plan import Plan
 
 
 def changed(path, value):
@@ -245,6 +246,19 @@ def test_numbers_of_inference_may_be_written_with_a_point(root):
     same = grid_config() | {"inference": {"permutation": {"draws": 1000}}}
     one, other = Study.of(config, root=root), Study.of(same, root=root)
     assert one.to_json() == other.to_json()
+
+
+def test_random_groups_of_reliability_need_a_pool_where_no_test_does(root):
+    for number in (0, 99):
+        more = {"inference": {"bootstrap": {"draws": 10}}, "reliability": {"random_groups": number}}
+        study = Study.of(grid_config() | more, root=root)
+        plan = Plan(study)
+        assert any(name.startswith("pool") for name in plan) == (number > 0)
+        inferences = [plan[name] for name in plan if name.startswith("inference")]
+        assert inferences
+        assert all(("pool" in step.inputs) == (number > 0) for step in inferences)
+        parts = next(iter(study.grid.inferences.values())).spec["inference"]
+        assert parts["reliability"] == {"splits": 10, "random_groups": number}
 
 
 def test_the_resolved_config_reads_back(root):

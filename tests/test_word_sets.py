@@ -112,6 +112,9 @@ SIZES = {
         "female_terms": 10,
     },
     "bingliu": {"positive_words": 2006, "negative_words": 4783},
+    "crossed": {
+        f"{people}_american_{sex}": 9 for people in ("african", "european") for sex in ("women", "men")
+    },
     "frequency": {"words": 198},
     "japanese": dict.fromkeys(
         ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8
@@ -121,6 +124,12 @@ SIZES = {
         for language in ("en", "es", "fr", "de", "it", "sv", "nl")
         for name in ("male_terms", "female_terms", "career", "family", "science", "arts", "maths", "arts_2")
     },
+}
+# WEATHub: entries of each language, repetitions counted, as its lists count them; of Greek, less eight empty cells
+WEATHUB = {
+    **{"ar": 794, "bn": 1179, "ckb": 870, "da": 819, "de": 863, "el": 951, "en": 987, "es": 820, "fa": 1078},
+    **{"fr": 800, "hi": 1140, "it": 783, "ja": 894, "ko": 778, "ku": 750, "mr": 1296, "pa": 1076, "ru": 752},
+    **{"te": 1111, "th": 841, "tl": 787, "tr": 867, "ur": 1076, "vi": 977, "zh": 762},
 }
 # id -> sizes of the two target and the two attribute sets, as published with the case study
 PAIRS = [20, 20]
@@ -184,7 +193,24 @@ def leaves(value):
 
 
 def test_every_collection_has_its_sizes_here():
-    assert sorted(p.stem for p in FOLDER.glob("*.json")) == sorted(SIZES)
+    of_weathub = [f"weathub_{language}" for language in WEATHUB]
+    assert sorted(p.stem for p in FOLDER.glob("*.json")) == sorted([*SIZES, *of_weathub])
+
+
+@pytest.mark.parametrize("language", WEATHUB)
+def test_weathub_has_its_sources_entries_and_a_content_note(language):
+    record = collection(f"weathub_{language}")
+    of_india = language in ("bn", "en", "hi", "mr", "pa", "te", "ur")
+    assert len(record["sets"]) == 4 * (24 if of_india else 13)
+    entries = leaves(record["sets"])
+    assert len(entries) == WEATHUB[language]
+    assert all(word == word.strip() != "" for word in entries)
+    assert (record["licence"], any(note.startswith("Content note") for note in record["notes"])) == (
+        "CC BY 4.0",
+        True,
+    )
+    # readable as it is
+    assert "\\u" not in (FOLDER / f"weathub_{language}.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -1,10 +1,14 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from conftest import make_store
 from hypothesis import given
 from hypothesis import strategies as st
 
+import biasgrid as bg
 from biasgrid import BiasgridError, WordOptions
+from biasgrid.embeddings.in_parts import InParts
 from biasgrid.words import find, variant, whole_pairs
 
 
@@ -44,6 +48,86 @@ def test_variants(preprocessor, expected):
 def test_ascii_drops_what_unicode_keeps():
     assert variant("straße", {"strip_accents": "unicode"}) == "straße"
     assert variant("straße", {"strip_accents": "ascii"}) == "strae"
+
+
+@pytest.mark.parametrize(
+    ("word", "preprocessor", "expected"),
+    [
+        ("KIRMIZI İZ", {"lowercase": True, "language": "tr"}, "kırmızı iz"),
+        ("KIRMIZI", {"lowercase": True, "language": "fr"}, "kirmizi"),
+        # a composition exclusion: NFC has two characters where one was listed
+        ("\u09df", {"unicode": "NFC"}, "\u09af\u09bc"),
+        ("e\u0301", {"unicode": "NFC"}, "\u00e9"),
+        ("「ノミ」", {"without": ["「", "」"]}, "ノミ"),
+        ("La tragédie", {"lowercase": True, "language": "fr", "without": ["la ", "l'"]}, "tragédie"),
+        ("l'art", {"without": ["la ", "l'"]}, "art"),
+        ("une  tragédie", {"parts": "raw"}, "une + tragédie"),
+        ("Une tragédie", {"lowercase": True, "parts": "unit"}, "une ⊕ tragédie"),
+        ("tragédie", {"parts": "raw"}, "tragédie"),
+    ],
+)
+def test_forms_of_other_languages(word, preprocessor, expected):
+    assert variant(word, preprocessor) == expected
+
+
+def test_each_found_word_says_its_form_and_each_lost_one_why(model):
+    forms = [
+        {},
+        {"unicode": "NFC", "lowercase": True, "language": "fr"},
+        {"parts": "raw"},
+        {"lowercase": True, "language": "fr", "parts": "unit"},
+    ]
+    s = find(
+        "S",
+        ["he", "SHE", "he she", "HE María", "She he", "he his her", "x"],
+        InParts.of(model),
+        WordOptions(forms),
+    )
+    assert s.found == {
+        "he": ["he"],
+        "SHE": ["she"],
+        "he she": ["he + she"],
+        "HE María": ["HE + María"],
+        "She he": ["she ⊕ he"],
+    }
+    assert s.forms == {
+        "SHE": "NFC, lower case (fr)",
+        "he she": "mean of its parts (raw)",
+        "HE María": "mean of its parts (raw)",
+        "She he": "lower case (fr), mean of its parts (unit)",
+    }
+    assert (s.lost, s.why_lost) == (("he his her", "x"), {"he his her": "parts missing: his, her"})
+    he, she = ([1.0, 2.0, 3.0], [10.0, 11.0, 12.0])
+    unit = [np.array(vector) / np.linalg.norm(vector) for vector in (she, he)]
+    np.testing.assert_allclose(s.vectors[2], np.mean([he, she], axis=0))
+    np.testing.assert_allclose(s.vectors[4], np.mean(unit, axis=0))
+    np.testing.assert_array_equal(InParts.of(model).rows(s.keys), s.rows)
+
+
+def test_words_of_one_vector_are_said():
+    shared = bg.load({"algèbre": [1.0, 0.0], "géométrie": [1.0, 0.0], "art": [0.0, 1.0]}, name="shared")
+    assert find("S", ["algèbre", "géométrie", "art"], shared, WordOptions()).same_vector == []
+    rows = {"algèbre": 0, "géométrie": 0, "art": 1}
+    pruned = InParts(shared)
+    pruned.rows = lambda words: np.array([rows.get(word, -1) for word in words])  # type: ignore[method-assign]
+    s = find("S", ["algèbre", "art", "géométrie", "algèbre"], shared, WordOptions())
+    s = dataclasses.replace(s, rows=pruned.rows(s.keys))
+    assert s.same_vector == [["algèbre", "géométrie"]]
+
+
+@pytest.mark.parametrize(
+    ("preprocessor", "message"),
+    [
+        ({"unicode": "nfc"}, "unicode: 'nfc' is not allowed; allowed: NFC, NFD, NFKC, NFKD"),
+        ({"parts": True}, "parts: True is not allowed; allowed: raw, unit"),
+        ({"without": "«"}, "without: '«' is not allowed; allowed: lists of texts"),
+        ({"language": "tr"}, "language: is for lowercase; leave it out"),
+        ({"lowercase": True, "language": 3}, "language: 3 is not allowed; allowed: tags such as tr"),
+    ],
+)
+def test_a_form_that_there_is_not(preprocessor, message):
+    with pytest.raises(BiasgridError, match=message):
+        WordOptions([preprocessor])
 
 
 def test_first_takes_the_first_variant_that_is_there(model):

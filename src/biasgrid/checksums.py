@@ -108,6 +108,13 @@ def record(results: Path, names: Iterable[str], known_file: Path) -> None:
                 _write(results, records)
 
 
+def record_all(results: Path) -> None:
+    """Record every file of a folder that is made at once."""
+    files = (file for file in results.rglob("*") if file.is_file())
+    names = [file.relative_to(results).as_posix() for file in files]
+    _write(results, {name: hash_file(results / name) for name in names if name not in LEFT_OUT})
+
+
 @contextmanager
 def renewing(output: Path | str) -> Iterator[None]:
     """While a step writes its output outside of a run: if the output, or a file that differs from it by its suffix

@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -119,6 +120,21 @@ def replace_file(path: Path | str) -> Iterator[Path]:
         part.unlink(missing_ok=True)
         os.close(lock)
         _sweep(path)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """An empty folder beside `path`, which becomes `path` at the end, and is removed after an error. Raises
+    BiasgridError where `path` is there."""
+    if os.path.lexists(path):
+        raise BiasgridError(f"{path}: is there already; give a folder that is not")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.partial")
+    part.mkdir(parents=True)
+    try:
+        yield part
+        part.rename(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def to_disk(file: IO[bytes]) -> None:

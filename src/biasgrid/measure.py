@@ -49,7 +49,7 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
     records, _ = infer(samples)
     level = request.inference.get("bootstrap", {}).get("level", LEVEL)
     results = [
-        replace(_add_inference(result, record, request.interval), reliability=card(record))
+        replace(_add_inference(result, record, request.interval), reliability=card(record, result.words_used))
         for result, record in zip(results, records, strict=True)
     ]
     return [replace(result, evidence=evidence_of(result, request.metric, level)) for result in results]

@@ -80,6 +80,12 @@ class Reliability(Strict):
         ge=1,
         le=10_000,
     )
+    random_groups: Whole = field(
+        "random groups as coherent as the query's, with which alpha is computed as well (`percentile`); 0: none",
+        0,
+        ge=0,
+        le=9_999,
+    )
 
 
 # parts of inference that are no tests (`inference.significance`) -> their options

@@ -11,6 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeVar
 
+import numpy as np
+
+from .geometry import cosines
+
 PAPER: Final = "paper"
 WEFE_BENCHMARK: Final = "wefe_benchmark"
 Orientation = Literal["paper", "wefe_benchmark"]
@@ -30,6 +34,18 @@ def groups_and_words(targets: Sets, attributes: Sets, orientation: str) -> tuple
 def sets_of_value(words: Sequence[Sets], orientation: str) -> Sequence[Sets]:
     """The sets of words that the metric's value is of."""
     return words if orientation == PAPER else words[:1]
+
+
+def cosines_by_item(
+    targets: list[np.ndarray], attributes: list[np.ndarray], *, orientation: str = PAPER, **_: Any
+) -> list[list[tuple[float, np.ndarray]]]:
+    """Words' numbers by each word of two groups (`Metric.by_item`), where they are a difference of mean cosines up to
+    one factor for all words; nothing of more groups."""
+    groups, words = groups_and_words(targets, attributes, orientation)
+    if len(groups) != 2:
+        return []
+    first, second = groups
+    return [[(1.0, cosines(vectors, first)), (-1.0, cosines(vectors, second))] for vectors in words]
 
 
 def fields_of_orientation(orientation: str, template: tuple[Any, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from .configs import read_json
 from .errors import BiasgridError, quote, unknown_name
@@ -22,6 +22,7 @@ Arity = (
     int | Literal["n", "k"]
 )  # 0: none; "n": any number from one on; "k": any from two on, on both sides the same
 
+Repetitions = Literal["once", "count"]
 MOST_LINES = 8  # sets of one side in a repr
 
 
@@ -41,6 +42,9 @@ class Query:
         A name for each set, if they are given without. Left out: "Target set 0", "Attribute set 0", and so on.
     name
         The query's name. Left out: WEFE's "T1, T2 and T3 wrt A1 and A2".
+    repetitions
+        "once": a word that a set repeats counts once, as in WEFE; "count": as often as it stands there, as in
+        WEATHub. None for "once", after a warning.
 
     Raises
     ------
@@ -67,6 +71,7 @@ class Query:
     name: str
     target_sets: tuple[WordSet, ...]
     attribute_sets: tuple[WordSet, ...]
+    repetitions: Repetitions | None = None
 
     def __init__(
         self,
@@ -76,20 +81,34 @@ class Query:
         attribute_sets_names: Iterable[str] | None = None,
         *,
         name: str | None = None,
+        repetitions: Repetitions | None = None,
     ) -> None:
-        targets = word_sets("target", target_sets, target_sets_names)
-        attributes = word_sets("attribute", attribute_sets, attribute_sets_names)
+        if repetitions not in (None, *get_args(Repetitions)):
+            raise BiasgridError(
+                f"query: repetitions: {unknown_name('value', repetitions, get_args(Repetitions))}"
+            )
+        warn = repetitions is None
+        targets = word_sets("target", target_sets, target_sets_names, warn)
+        attributes = word_sets("attribute", attribute_sets, attribute_sets_names, warn)
         duplicates = [n for n, c in Counter(s.name for s in targets + attributes).items() if c > 1]
         if duplicates:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
         generated = generated_name(targets, attributes)
         # made of names that were checked, as long as they are
         name = generated if name is None or name == generated else line_of_text("query's name", name)
-        self._set(name, targets, attributes)
+        self._set(name, targets, attributes, repetitions)
 
-    def _set(self, name: str, targets: tuple[WordSet, ...], attributes: tuple[WordSet, ...]) -> Query:
-        for field, value in (("name", name), ("target_sets", targets), ("attribute_sets", attributes)):
-            object.__setattr__(self, field, value)
+    def _set(
+        self,
+        name: str,
+        targets: tuple[WordSet, ...],
+        attributes: tuple[WordSet, ...],
+        repetitions: Repetitions | None,
+    ) -> Query:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "target_sets", targets)
+        object.__setattr__(self, "attribute_sets", attributes)
+        object.__setattr__(self, "repetitions", repetitions)
         return self
 
     @property
@@ -158,17 +177,28 @@ class Query:
         )
         # what is checked need not be checked again: a study has thousands of these
         return tuple(
-            object.__new__(Query)._set(generated_name(targets, attributes), targets, attributes)
+            object.__new__(Query)._set(
+                generated_name(targets, attributes), targets, attributes, self.repetitions
+            )
             for targets in combinations(self.target_sets, t)
             for attributes in combinations(self.attribute_sets, a)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads."""
+        """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads; with
+        "repetitions" where the query says how they count. A set of sentences also has "of", the words that they are
+        made of."""
+
+        def record(word_set: WordSet) -> dict[str, Any]:
+            of = {"of": list(word_set.of)} if word_set.of else {}
+            return {"name": word_set.name, "words": list(word_set.words)} | of
+
+        repetitions = {} if self.repetitions is None else {"repetitions": self.repetitions}
         return {
             "name": self.name,
-            "target_sets": [{"name": s.name, "words": list(s.words)} for s in self.target_sets],
-            "attribute_sets": [{"name": s.name, "words": list(s.words)} for s in self.attribute_sets],
+            "target_sets": list(map(record, self.target_sets)),
+            "attribute_sets": list(map(record, self.attribute_sets)),
+            **repetitions,
         }
 
     def to_json(self) -> str:
@@ -193,7 +223,7 @@ class Query:
         """
         if not isinstance(record, Mapping):
             raise BiasgridError(f"{where}: expected an object with target_sets and attribute_sets")
-        keys = ("name", "target_sets", "attribute_sets")
+        keys = ("name", "target_sets", "attribute_sets", "repetitions")
         for key in record.keys() - keys:
             raise BiasgridError(f"{where}: {unknown_name('key', key, keys)}")
         sides = []
@@ -202,19 +232,31 @@ class Query:
             if not isinstance(sets, list) or not (sets or side == "attribute_sets"):
                 raise BiasgridError(f"{where}: {side} must be a list with at least one set")
             for s in sets:
-                if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words"}:
+                if not isinstance(s, Mapping) or "words" not in s or set(s) - {"name", "words", "of"}:
                     raise BiasgridError(f"{where}: each of {side} must be an object with name and words")
             default = "Target set" if side == "target_sets" else "Attribute set"
-            sides.append(
-                ([s["words"] for s in sets], [s.get("name", f"{default} {i}") for i, s in enumerate(sets)])
-            )
+            sides.append((sets, [s.get("name", f"{default} {i}") for i, s in enumerate(sets)]))
         (targets, target_names), (attributes, attribute_names) = sides
         try:
+            targets, attributes = (
+                [
+                    WordSet(name, s["words"], s["of"]) if s.get("of") else s["words"]
+                    for s, name in zip(sets, names, strict=True)
+                ]
+                for sets, names in sides
+            )
             if not attributes:  # of sentences, some stand in several pairs
                 targets = [
                     WordSet.unwarned(name, words) for name, words in zip(target_names, targets, strict=True)
                 ]
-            return cls(targets, attributes, target_names, attribute_names, name=record.get("name"))
+            return cls(
+                targets,
+                attributes,
+                target_names,
+                attribute_names,
+                name=record.get("name"),
+                repetitions=record.get("repetitions"),
+            )
         except BiasgridError as error:
             raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 

@@ -21,6 +21,8 @@ UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evide
 
 # the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
 LENGTH = "mean_length"
+# the scalar of models in which words of a set share vectors: how many different vectors `words_used` are
+VECTORS = "distinct_vectors"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +51,13 @@ class Result:
         Set -> word -> the vocabulary entries that it was found as.
     lost
         Set -> its distinct words that the model does not have.
+    forms
+        Set -> word -> the form in which it was found, where that is not the first of `preprocessors`.
+    why_lost
+        Set -> lost word -> why, where there is more to say than that it is not in the vocabulary.
+    same_vector
+        Set -> groups of its words that the model knows as different entries with one vector; tests take them for
+        different words.
     ci_low, ci_high
         The ends of the confidence interval over words; NaN likewise.
     interval
@@ -56,8 +65,8 @@ class Result:
     is_fixed
         Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
     inference
-        All that was asked for: tests by name, bootstrap, influence, halves, as docs/inference.md has them; None where
-        nothing was. `reasons` says why a number of it is missing.
+        All that was asked for: tests by name, bootstrap, influence, halves, as docs/reference/files.md has them; None
+        where nothing was. `reasons` says why a number of it is missing.
     contrasts
         Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
         the others together and for all words together; None of a metric that has no contrasts.
@@ -95,6 +104,9 @@ class Result:
     is_fixed: bool = False
     tests: Mapping[str, str] = field(default_factory=dict)
     reliability: Sequence[Mapping[str, Any]] = ()
+    forms: dict[str, dict[str, str]] = field(default_factory=dict)
+    why_lost: dict[str, dict[str, str]] = field(default_factory=dict)
+    same_vector: dict[str, list[list[str]]] = field(default_factory=dict)
 
     if TYPE_CHECKING:  # those of the tests that come with biasgrid
         p_value: ClassVar[float]
@@ -132,6 +144,8 @@ class Result:
         cells |= self.facts()
         if self.evidence != UNTESTED:
             cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
+        if "reliability" in (self.inference or {}):
+            cells["other words"] = " ".join(filter(None, (row["says"] for row in self.reliability)))
         cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
         cells |= {
             name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
@@ -262,10 +276,12 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "reliability")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
+    left_out += ("reliability",) if "reliability" not in (result.inference or {}) else ()
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
+    left_out += tuple(name for name in ("forms", "why_lost", "same_vector") if not getattr(result, name))
     # words, which are most of a record, have no numbers to check
     words = {
         "found": {

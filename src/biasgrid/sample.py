@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from .caveats import WHY_ONE_WORD, degenerate
+from .embeddings.in_parts import InParts
 from .embeddings.kinds import REGISTRY as KINDS
+from .embeddings.model import Model
 from .metrics.one_word import KEEP
 from .metrics.registry import Detail, Score
 from .query import Query
 from .request import Request, check_kind
-from .result import LENGTH, Result
+from .result import LENGTH, VECTORS, Result
 from .word_set import WordSet
-from .words import FoundSet, find, whole_pairs
+from .words import FoundSet, find, in_parts, whole_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,9 @@ class Sample:
             pair_count = len(np.unique(self.targets[0].slots // self.request.variants))
             longest = max(len(s.words) for s in self.query.target_sets)
             extra |= {"pairs": pair_count, "pairs_lost": longest - pair_count}
+        same_vector = {s.name: same for s in sets if (same := s.same_vector)}
+        if same_vector:
+            extra[VECTORS] = sum(len(np.unique(s.rows)) for s in self.targets + self.attributes)
         if status == "ok":
             score = self.score
             status = "ok" if math.isfinite(score.value) else self.undefined
@@ -124,6 +129,9 @@ class Sample:
             },
             found={s.name: s.found for s in sets},
             lost={s.name: list(s.lost) for s in sets},
+            forms={s.name: s.forms for s in sets if s.forms},
+            why_lost={s.name: s.why_lost for s in sets if s.why_lost},
+            same_vector=same_vector,
             contrasts=self._name_contrasts(score) if metric.contrasts else None,
             metric=metric.name,
             model=getattr(self.model, "name", ""),
@@ -154,9 +162,12 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
     """
     metric, words = request.metric, request.words
     check_kind(metric, model)
+    if in_parts(words.preprocessors) and isinstance(model, Model):
+        model = InParts.of(model)
     roles = (("target", query.target_sets), ("attribute", query.attribute_sets))
+    counted = query.repetitions == "count"
     found = {
-        s.name: find(s.name, s.words, model, words, in_pairs=metric.paired and role == "target")
+        s.name: find(s.name, s.words, model, words, in_pairs=counted or (metric.paired and role == "target"))
         for role, sets in roles
         for s in sets
     }

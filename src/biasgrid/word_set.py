@@ -28,6 +28,9 @@ class WordSet(Sequence[str]):
         What tables and figures call it.
     words
         Its words, in order. Warns of words that it repeats.
+    of
+        Of sentences, the word that each of them is made of: what is permuted and drawn again is then the words, each
+        with all its sentences. Empty: each is one by itself.
 
     Raises
     ------
@@ -37,28 +40,41 @@ class WordSet(Sequence[str]):
 
     name: str
     words: tuple[str, ...]
+    of: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._set("word", self.name, self.words)
+        self._set("word", self.name, self.words, self.of)
 
-    def _set(self, role: str, name: str, words: Iterable[str]) -> WordSet:
+    def _set(
+        self, role: str, name: str, words: Iterable[str], of: Iterable[str] = (), warn: bool = True
+    ) -> WordSet:
         name = line_of_text(f"{role} set's name", name)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words))
+        object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words, warn))
+        of = _list(of, f"{role} set {quote(name)}: of must be a list of words")
+        if of and (len(of) != len(self.words) or not all(isinstance(word, str) and word for word in of)):
+            raise BiasgridError(
+                f"query: {role} set {quote(name)}: of must have a word for each of its sentences"
+            )
+        check_texts(of, f"query: {role} set {quote(name)}: of")
+        object.__setattr__(self, "of", tuple(of))
         return self
 
     @classmethod
-    def unwarned(cls, name: str, words: Iterable[str]) -> WordSet:
+    def unwarned(cls, name: str, words: Iterable[str], of: Iterable[str] = ()) -> WordSet:
         """The same without a warning where it repeats a word, as sentences of a file do.
 
         Parameters
         ----------
-        name, words
+        name, words, of
             As of the class.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return object.__new__(cls)._set("word", name, words)
+        return object.__new__(cls)._set("word", name, words, of, warn=False)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What is permuted and drawn again: its words, or of sentences the words that they are made of."""
+        return tuple(dict.fromkeys(self.of)) or self.words
 
     @property
     def distinct(self) -> tuple[str, ...]:
@@ -89,8 +105,9 @@ class WordSet(Sequence[str]):
         return f"WordSet {shorten(self.name)} ({len(self.words)}): {first_words(self.words)}"
 
 
-def word_sets(role: str, sets: Sets, names: Iterable[str] | None) -> tuple[WordSet, ...]:
-    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them."""
+def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = True) -> tuple[WordSet, ...]:
+    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them; `warn`: of repeated
+    words."""
     if isinstance(sets, Mapping):
         if names is not None:
             raise BiasgridError(
@@ -121,12 +138,12 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None) -> tuple[WordS
     return tuple(
         words
         if isinstance(words, WordSet) and words.name == name
-        else object.__new__(WordSet)._set(role, name, words)
+        else object.__new__(WordSet)._set(role, name, words, getattr(words, "of", ()), warn)
         for name, words in zip(names, sets, strict=True)
     )
 
 
-def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
+def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
     words = _list(values, f"{label} must be a list of words")
     if not words:
         raise BiasgridError(f"query: {label} is empty")
@@ -139,7 +156,7 @@ def _words(label: str, values: Iterable[str]) -> tuple[str, ...]:
         check_texts([word for word in words if isinstance(word, str)], f"query: {label}")
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
         raise BiasgridError(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
-    if len(set(words)) < len(words):
+    if warn and len(set(words)) < len(words):
         duplicates = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
             f"{label} repeats {join_names(map(quote, duplicates))}; it counts once, but for metrics of pairs",

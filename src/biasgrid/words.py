@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .embeddings.in_parts import WAYS, InParts, parts_of, rows_in_parts
 from .embeddings.model import DebiasedModel, Model, remember
 from .errors import BiasgridError, not_allowed, quote, unknown_name
 from .geometry import unit
@@ -17,9 +18,23 @@ from .geometry import unit
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
 STRIP_ACCENTS = (True, False, "ascii", "unicode")
+# option of a preprocessor -> its values
+CHOICES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(CASES, (True, False)),
+    "strip_accents": STRIP_ACCENTS,
+    "unicode": ("NFC", "NFD", "NFKC", "NFKD"),
+    "parts": tuple(WAYS),
+}
+TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and capitals of both
+NOT_FOUND, EMPTY = "not in the vocabulary", "nothing is left of it"
 # of `_find_entries`
 LookUp = tuple[
-    np.ndarray, tuple[str, ...], np.ndarray, dict[str, tuple[str, ...]], dict[str, tuple[str, int]]
+    np.ndarray,
+    tuple[str, ...],
+    np.ndarray,
+    dict[str, tuple[str, ...]],
+    dict[str, tuple[str, int]],
+    dict[str, tuple[int, ...]],
 ]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
 
@@ -31,10 +46,12 @@ class WordOptions:
     Parameters
     ----------
     preprocessors : sequence
-        Variants to try, in order. Each is a mapping with any of `lowercase`, `uppercase`, `titlecase` (true or
-        false, at most one true) and `strip_accents` (true, false, "unicode" or "ascii"); `{}` is the word as
-        written. In Python also a function from word to word, bare or as {"preprocessor": function}, which stands
-        alone.
+        Variants to try, in order. Each is a mapping with any of `unicode` ("NFC", "NFD", "NFKC" or "NFKD"),
+        `lowercase`, `uppercase`, `titlecase` (true or false, at most one true), `language` (beside `lowercase`, a tag
+        such as "tr", in which I and İ become ı and i), `without` (texts that are taken off where the word begins or
+        ends with one), `strip_accents` (true, false, "unicode" or "ascii"), and `parts` ("raw" or "unit": the word is
+        the mean of its parts between spaces, of their vectors or of unit vectors); `{}` is the word as written. In
+        Python also a function from word to word, bare or as {"preprocessor": function}, which stands alone.
     strategy : {"first", "all"}
         "first": a word's first variant that is found; "all": every variant found.
     normalize : bool
@@ -78,6 +95,8 @@ class FoundSet:
     rows      of the keys in the model's vocabulary
     found     word -> the vocabulary entries it was found as, also where another word had the same entry before
     lost      distinct words of which no variant was found
+    forms     word -> the variant that it was found as, in words, where that is not the first
+    why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
     """
 
     name: str
@@ -88,6 +107,16 @@ class FoundSet:
     rows: np.ndarray
     found: dict[str, list[str]]
     lost: tuple[str, ...]
+    forms: dict[str, str] = field(default_factory=dict)
+    why_lost: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def same_vector(self) -> list[list[str]]:
+        """Words that are different entries of the vocabulary, and one vector."""
+        entries: dict[int, dict[str, str]] = {}
+        for word, key, row in zip(self.words, self.keys, self.rows.tolist(), strict=True):
+            entries.setdefault(row, {}).setdefault(key, word)
+        return [list(by_key.values()) for by_key in entries.values() if len(by_key) > 1]
 
     @property
     def lost_share(self) -> float:
@@ -96,21 +125,20 @@ class FoundSet:
 
     def take(self, places: np.ndarray) -> FoundSet:
         """The same set with the vectors at these places only."""
-        return FoundSet(
-            self.name,
-            tuple(self.words[place] for place in places),
-            tuple(self.keys[place] for place in places),
-            self.slots[places],
-            self.vectors[places],
-            self.rows[places],
-            self.found,
-            self.lost,
+        return replace(
+            self,
+            words=tuple(self.words[place] for place in places),
+            keys=tuple(self.keys[place] for place in places),
+            slots=self.slots[places],
+            vectors=self.vectors[places],
+            rows=self.rows[places],
         )
 
 
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
-    """The form of a word that is looked up: case, then accents, then the vocabulary's prefix."""
-    options = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    """The form of a word that is looked up: Unicode's form, case, what is taken off, accents, parts; then the
+    vocabulary's prefix."""
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     function = options.get(FUNCTION)
     if function is not None:
         word = function(word)
@@ -119,9 +147,13 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
                 f"preprocessor {quote(function)} returned {quote(word)}, which is not a string"
             )
         return vocab_prefix + word
+    if form := options.get("unicode"):
+        word = unicodedata.normalize(form, word)
     for option, change in CASES.items():
         if options.get(option):
-            word = change(word)
+            word = _lower_turkic(word) if options.get("language") in TURKIC else change(word)
+    if texts := options.get("without"):
+        word = _without(word, texts)
     accents = options.get("strip_accents")
     if accents:
         word = unicodedata.normalize("NFKD", word)
@@ -129,7 +161,54 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
             word = word.encode("ascii", "ignore").decode("ascii")
         else:
             word = "".join(c for c in word if not unicodedata.combining(c))
+    if way := options.get("parts"):
+        word = WAYS[way].join(filter(None, word.split(" ")))
     return vocab_prefix + word
+
+
+def _lower_turkic(word: str) -> str:
+    return word.replace("I", "ı").replace("İ", "i").lower()
+
+
+def _without(word: str, texts: Iterable[str]) -> str:
+    start = next((text for text in texts if word.startswith(text)), "")
+    word = word.removeprefix(start)
+    return word.removesuffix(next((text for text in texts if word.endswith(text)), "")).strip()
+
+
+def form_of(preprocessor: Preprocessor) -> str:
+    """A form of a word, in words: "as listed", "NFC, lower case (tr)"."""
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    if function := options.get(FUNCTION):
+        return f"by {getattr(function, '__name__', type(function).__name__)}"
+    texts = {
+        "lowercase": "lower case",
+        "uppercase": "upper case",
+        "titlecase": "title case",
+        "strip_accents": "without accents",
+    }
+    forms = [options["unicode"]] if options.get("unicode") else []
+    forms += [f"without {' '.join(options['without'])}"] if options.get("without") else []
+    for option, text in texts.items():
+        if value := options.get(option):
+            note = options.get("language") if option == "lowercase" else None if value is True else value
+            forms.append(f"{text} ({note})" if note else text)
+    forms += [f"mean of its parts ({options['parts']})"] if options.get("parts") else []
+    return ", ".join(forms) or "as listed"
+
+
+def _why_lost(word: str, model: Model, preprocessors: Sequence[Preprocessor]) -> str:
+    """Why none of a word's forms was found."""
+    forms = [variant(word, preprocessor) for preprocessor in preprocessors]
+    if not any(forms):
+        return EMPTY
+    missing = [
+        [part for part in parts if model.rows([model.vocab_prefix + part])[0] < 0]
+        for form in forms
+        if (parts := parts_of(form))
+    ]
+    fewest = min(missing, key=len, default=[])
+    return f"parts missing: {', '.join(fewest)}" if fewest else NOT_FOUND
 
 
 def find(
@@ -144,11 +223,13 @@ def find(
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `in_pairs`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    slots, keys, rows, entries_by_word, _ = _look_up(words, model, options, in_pairs)
+    slots, keys, rows, entries_by_word, _, forms = _look_up(words, model, options, in_pairs)
     vectors = model.take(keys, rows)
     if options.normalize:
         vectors = unit(vectors)
     places = slots // len(options.preprocessors)
+    lost = tuple(word for word in dict.fromkeys(words) if word not in entries_by_word)
+    reasons = {word: _why_lost(word, model, options.preprocessors) for word in lost}
     return FoundSet(
         name=name,
         words=tuple(words[p] for p in places.tolist()),
@@ -158,8 +239,19 @@ def find(
         vectors=vectors,
         rows=rows,
         found=dict(zip(entries_by_word, map(list, entries_by_word.values()), strict=True)),
-        lost=tuple(word for word in dict.fromkeys(words) if word not in entries_by_word),
+        lost=lost,
+        forms={
+            word: "; ".join(form_of(options.preprocessors[place]) for place in of_word)
+            for word, of_word in forms.items()
+            if of_word != (0,)
+        },
+        why_lost={word: reason for word, reason in reasons.items() if reason != NOT_FOUND},
     )
+
+
+def in_parts(preprocessors: Iterable[Preprocessor]) -> bool:
+    """Whether a word may be the mean of its parts."""
+    return any(not callable(preprocessor) and preprocessor.get("parts") for preprocessor in preprocessors)
 
 
 def entries_and_rows(
@@ -180,8 +272,12 @@ def entries_of(
 
 def _look_up(words: Sequence[str], model: Model, options: WordOptions, in_pairs: bool = False) -> LookUp:
     # a transform changes vectors, and finds what its model finds
-    store = model.model if isinstance(model, DebiasedModel) else model
-    variants = tuple(p if callable(p) else tuple(sorted(p.items())) for p in options.preprocessors)
+    store = model.base if isinstance(model, InParts) else model
+    store = store.model if isinstance(store, DebiasedModel) else store
+    variants = tuple(
+        p if callable(p) else tuple((key, _hashable(value)) for key, value in sorted(p.items()))
+        for p in options.preprocessors
+    )
     # what a function returns may change, and not every one can be a key of the cache
     look_up = _find_entries.__wrapped__ if any(map(callable, variants)) else _find_entries  # type: ignore[attr-defined]
     return look_up(store, tuple(words), variants, options.strategy, in_pairs)
@@ -197,18 +293,19 @@ def _find_entries(
     in_pairs: bool,
 ) -> LookUp:
     """Slots that are taken, their keys and rows in the store; word -> keys that it was found as; and word -> the
-    first of these, with its row."""
+    first of these, with its row; word -> the places of the variants that it was found as."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
     if fold := getattr(store, "fold", None):
         keys = list(map(fold, keys))
-    rows = store.rows(keys)
+    rows = (rows_in_parts if in_parts(variants) else type(store).rows)(store, keys)
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
     used_slots: list[int] = []
     entries_by_word: dict[str, tuple[str, ...]] = {}
     first: dict[str, tuple[str, int]] = {}
+    forms: dict[str, tuple[int, ...]] = {}
     former_keys: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
@@ -217,6 +314,7 @@ def _find_entries(
         if of_word:
             entries_by_word[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
             first[word] = keys[of_word[0]], int(rows[of_word[0]])
+            forms[word] = tuple(slot % width for slot in of_word)
         if in_pairs:
             former_keys = set()
         for slot in of_word:
@@ -227,7 +325,7 @@ def _find_entries(
     rows = rows[slots]
     slots.setflags(write=False)
     rows.setflags(write=False)
-    return slots, tuple(keys[slot] for slot in used_slots), rows, entries_by_word, first
+    return slots, tuple(keys[slot] for slot in used_slots), rows, entries_by_word, first, forms
 
 
 def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:
@@ -243,6 +341,35 @@ def _as_yaml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check_option(option: str, value: Any) -> None:
+    """Raises BiasgridError for an option that there is not, and a value that it cannot have."""
+    if option == "without":
+        if (
+            not isinstance(value, list)
+            or not value
+            or not all(isinstance(text, str) and text for text in value)
+        ):
+            raise BiasgridError(
+                not_allowed(f"preprocessors: {option}", value, "lists of texts, such as ['«', '»']")
+            )
+        return
+    if option == "language":
+        if not isinstance(value, str) or not value:
+            raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "tags such as tr"))
+        return
+    choices = CHOICES.get(option)
+    if choices is None:
+        raise BiasgridError(
+            f"preprocessors: {unknown_name('option', option, [*CHOICES, 'language', 'without', FUNCTION])}"
+        )
+    if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
+        raise BiasgridError(not_allowed(f"preprocessors: {option}", value, ", ".join(map(_as_yaml, choices))))
+
+
 def _check_preprocessor(preprocessor: Preprocessor) -> None:
     if callable(preprocessor):
         return
@@ -253,15 +380,7 @@ def _check_preprocessor(preprocessor: Preprocessor) -> None:
             if not callable(value):
                 raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "functions of a word"))
             continue
-        choices = (True, False) if option in CASES else STRIP_ACCENTS if option == "strip_accents" else None
-        if choices is None:
-            raise BiasgridError(
-                f"preprocessors: {unknown_name('option', option, [*CASES, 'strip_accents', FUNCTION])}"
-            )
-        if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
-            raise BiasgridError(
-                not_allowed(f"preprocessors: {option}", value, ", ".join(map(_as_yaml, choices)))
-            )
+        _check_option(option, value)
     if FUNCTION in preprocessor:
         # in WEFE they have no effect
         if other_options := [
@@ -272,6 +391,8 @@ def _check_preprocessor(preprocessor: Preprocessor) -> None:
                 "or do its work in the function"
             )
         return
+    if preprocessor.get("language") and not preprocessor.get("lowercase"):
+        raise BiasgridError("preprocessors: language: is for lowercase; leave it out")
     cases = [option for option in CASES if preprocessor.get(option)]
     if len(cases) > 1:
         raise BiasgridError(f"preprocessors: {cases[0]} and {cases[1]} contradict each other in one variant")

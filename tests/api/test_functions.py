@@ -401,13 +401,13 @@ WRONG = {
 }
 
 
-# 2,000 modules that say nothing about a call
+# 3,000 modules that say nothing about a call
 MYPY = """
 [mypy]
 strict = True
 follow_imports = silent
 
-[mypy-torch.*,IPython.*,matplotlib.*,pydantic.*,numpy.*,PIL.*,rich.*]
+[mypy-torch.*,transformers.*,huggingface_hub.*,IPython.*,matplotlib.*,pydantic.*,numpy.*,PIL.*,rich.*]
 follow_imports = skip
 """
 

@@ -158,6 +158,7 @@ def test_a_path_that_is_too_long_is_said_in_one_line():
         assert "File name too long" in done.stderr
 
 
+@pytest.mark.slow
 def test_draws_that_do_not_fit_into_memory_are_refused(folder):
     """Before any is drawn, in a process that may take 6 GB."""
     measure = [sys.executable, "-m", "biasgrid", "measure", "--metric", "weat", "--model", folder / "store"]

@@ -87,13 +87,16 @@ def test_models_are_listed_with_size_source_and_licence(terminal):
 
 
 def test_a_value_is_read_out(measured):
-    title, _, value, *sentences = measured("weat", "--permutation", "--random-groups", "draws=19")
+    card = ("--bootstrap", "draws=20", "--reliability")
+    title, _, value, *sentences = measured("weat", "--permutation", "--random-groups", "draws=19", *card)
     assert title == "WEAT of made: no bias is 0, any number is possible"
     assert value.startswith("A and B wrt C and D  ")
     text = " ".join(" ".join(sentences).split())
     assert "Above 0: the words of A lean more to C than the words of B do." in text
     # 2 of the 70 ways to part 8 words are as extreme; 16 words have no random groups
     assert "Tests: permutation test, p = .029." in text
+    assert "Another list of 16 words would turn the sign in " in text
+    assert "Another list of 8 items " in text
     assert (
         "Evidence, unadjusted for other tests that you make: the permutation test alone is significant."
         in text
@@ -224,6 +227,7 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     assert not (here / "none").exists()
 
 
+@pytest.mark.slow
 def test_no_message_sends_a_reader_to_a_path_of_the_checkout():
     """Who installed the wheel has no docs/ and no Makefile: pages are named by their titles."""
     titles = {text.partition("\n")[0].removeprefix("# ") for text in pages().values()}

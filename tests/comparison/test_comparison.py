@@ -218,6 +218,29 @@ def test_seat_of_five_encoders_stands_beside_ours(compare):
     assert table["note"].value_counts().to_dict() == dict.fromkeys(notes, 6)
 
 
+def test_what_was_published_with_an_error_is_not_judged(compare):
+    """May et al.'s BERT, whose numbers' error is known, beside another encoder; and as recomputed by others."""
+    rows = comparison.read([ROOT / "data" / "published" / "seat_may.csv"])
+    assert len(rows) == 28
+    for query in rows["query"].unique():
+        put_cell(compare.cells, f"minilm/none/seat_es/{query}", {"value": 0.22, "status": "ok"})
+
+    def verdicts(**which):
+        table = comparison.compare(
+            rows, aggregates(), rankings({}), correlations(), cells=files_in(compare.cells), **which
+        )
+        printed = table["table"] == "printed effect sizes, BERT"
+        assert table.loc[printed, "note"].str.contains("error: a cased model read lower-cased text").all()
+        return set(table.loc[printed, "verdict"]), set(table.loc[~printed, "verdict"])
+
+    published_as = {("minilm", "none"): "minilm"}
+    beside = verdicts(published_as=published_as, beside={"minilm": "bert-large-cased"})
+    assert beside == ({"published with an error"}, {"other vectors"})
+    # of the very model, and where digits agree, which is luck
+    own = verdicts(published_as={("minilm", "none"): "bert-large-cased"})
+    assert own == ({"published with an error"}, {"differs"})
+
+
 def test_a_number_that_the_study_leaves_out_is_not_asked(compare):
     rows = [
         {},
@@ -642,7 +665,7 @@ def test_other_columns_are_refused(tmp_path):
 
 # every study that is compared with print, with the overlay that it needs
 COMPARED = ("config", "embedded", "atlas", "caliskan", "multilingual", "same", "seat", "sweeney", "thesis4")
-COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual/english")
+COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual+with_wiki")
 
 
 @pytest.mark.filterwarnings("ignore:.*repeats")

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pytest
 from conftest import ROOT
 from scipy.stats import spearmanr
 
@@ -72,6 +73,7 @@ def test_two_models_that_change_places_take_their_ranking_and_its_matrix_with_th
     assert "15 of 16 published rankings are reproduced (1 differs)" in reproduced(table)
 
 
+@pytest.mark.slow
 def test_random_ranks_reproduce_nothing_though_many_agree():
     """As on random vectors, of which 18 of 136 printed ranks and correlations agreed."""
     draw, agreeing = np.random.default_rng(0), 0

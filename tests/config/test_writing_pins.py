@@ -145,13 +145,22 @@ def said(done) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shared", [False, True])
-def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, server, shared, monkeypatch):
+def test_trust_is_said_and_pinned_where_downloads_are_shared(case_study, server, monkeypatch):
+    raw = case_study.folder / "cache" / "raw"
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(raw.parent))
+    assert len(said(case_study.run("stores"))) == 1
+    assert read_manifest(raw / "one")["files"]["one.txt"]["first_seen"] is True
+    monkeypatch.chdir(case_study.folder)
+    assert json.loads(biasgrid("pin", "config/config.yaml").stdout)["pinned"] == {"one": "config/config.yaml"}
+    server.seen.clear()
+    assert said(case_study.run("stores")) == []
+    assert server.seen == []
+
+
+@pytest.mark.slow
+def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, server, monkeypatch):
     folder = case_study.folder
     raw = folder / "data" / "embeddings" / "raw"
-    if shared:
-        raw = folder / "cache" / "raw"
-        monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(raw.parent))
     digest = sha256(server.bodies["/one.txt"])
     line = (
         "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid pin "

@@ -36,6 +36,7 @@ def test_words_and_places_are_those_of_the_text(lines):
         assert found.places(row).tolist() == [i for i, other in enumerate(whole) if other == word]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts, st.sampled_from([None, 2, 3, 10]))
 def test_cooccurrences_are_those_of_the_text(lines, window):

@@ -95,6 +95,7 @@ def test_the_interval_is_katz_and_woolfs_where_no_sentence_has_both_groups(
     assert [result.scalars["ci_low"], result.scalars["ci_high"]] == pytest.approx(ends.tolist())
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(0, 5))
 def test_groups_and_estimators_mirror_each_other(a, b, c, d, both):

@@ -51,7 +51,6 @@ save_facebook_model(FastText([["doctor", "nurse"]], vector_size=4, min_count=1),
 Path("texts.jsonl").write_text('{"biasgrid_texts": 1}\\n{"key": "1", "text": " kind", "prefix": "He is"}\\n')
 log_likelihood = lambda prefix, text: -1.0
 """,
-    "docs/inference.md": GENDER,
     "docs/migration.md": GENDER + KEYED_VECTORS,
 }
 STUDY = re.compile(r"results/\w+")

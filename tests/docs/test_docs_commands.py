@@ -69,6 +69,7 @@ def wrong(command, whole):
     return f"no option {min(given - known)}" if given - known and words[0] != "run" else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if any(commands(page))])
 def test_commands_of_pages_are_right(page):
     assert not {command: why for command, whole in commands(page) if (why := wrong(command, whole))}

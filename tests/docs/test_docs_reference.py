@@ -18,25 +18,29 @@ from validation.planted_bias.config import FactoryConfig
 
 def rows(page, heading):
     """The rows of the table below a heading, without the heads."""
-    text = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)[1]
+    text = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)[1]
     lines = [line.strip("| ") for line in text.splitlines() if line.startswith("| `")]
     return [tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)) for line in lines]
 
 
-def test_the_page_of_tables_has_each_column_as_it_is_declared():
+def test_the_pages_of_tables_have_each_column_as_it_is_declared():
     page = reference.tables_page()
     for name, table in tables.REGISTRY.items():
+        assert f"[{name}](tables/{name}.md)" in page
         declared = [(f"`{c.name}`", c.dtype, c.unit) for c in (*table.columns, *table.ends)]
-        assert [(row[0], *row[2:4]) for row in rows(page, name)] == declared, name
+        assert [(row[0], *row[2:4]) for row in rows(reference.table_page(name), f"{name}.csv")] == declared, (
+            name
+        )
     for file, (_, _, columns) in reference.OTHERS.items():
         assert [row[0] for row in rows(page, file)] == [f"`{column.name}`" for column in columns], file
-    found = {row[0].strip("`"): row[1:] for row in rows(page, "aggregates")}
+    page = reference.table_page("aggregates")
+    found = {row[0].strip("`"): row[1:] for row in rows(page, "aggregates.csv")}
     assert found["cells_nan"] == ("how many of them have no value, and are left out", "count", "", "from 0")
     assert found["value"][1:] == ("number", "the metric's", "any")
     assert found["p_groups"][-1] == "0 to 1"
     assert found["aggregation"][-1] == "`avg`, `abs_avg`, `sum`, `abs_sum`"
     key = "`criterion`, `method`, `metric_a` and `metric_b`"
-    assert f"No two rows have the same {key}." in " ".join(page.split())
+    assert f"No two rows have the same {key}." in " ".join(reference.table_page("correlations").split())
 
 
 def test_the_page_of_commands_has_each_option_as_it_is_given():

@@ -226,6 +226,7 @@ def test_what_a_metric_does_not_see_is_measured(name):
         assert pages.number(value) == said.partition(",")[0], said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", PICTURES, ids=by_file)
 def test_a_picture_is_the_one_that_is_drawn_today(file):
     assert file.is_file(), f"{file.name} is not there: make reference"

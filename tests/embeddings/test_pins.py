@@ -190,6 +190,7 @@ def test_every_reader_has_a_row():
     assert names("corpus") == set(CORPORA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("format", "kind", "write", "files"), ROWS)
 def test_a_reader_opens_no_file_that_is_not_in_the_record(
     format, kind, write, files, tmp_path, server, watching

@@ -183,6 +183,7 @@ def test_a_debiased_model_is_asked_as_it_is(tmp_path):
     assert entry["answers"] == [["c", pytest.approx(1, abs=1e-6), "c"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", ["doctor", "architect", "brother"])
 def test_3cosadd_is_gensims(google, c):
     words, rows = google.vocabulary(None)

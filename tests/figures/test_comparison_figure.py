@@ -125,7 +125,7 @@ def test_what_rounding_may_have_made_differs_in_print(quantity, published, ours,
 def test_every_verdict_has_a_mark_and_its_meaning_where_it_is():
     rows = [row(f"q{i}: value", 0.1, 0.9, verdict) for i, verdict in enumerate(comparison.VERDICTS)]
     figure = draw(table(rows), LABELS, [])
-    assert len(entries(figure)) == len(comparison.VERDICTS) == 8
+    assert len(entries(figure)) == len(comparison.VERDICTS) == 9
     shown = {cells[-1] for of_panel in lines(figure).values() for cells in of_panel[1:]}
     assert {entry.partition(":")[0] for entry in entries(figure)} == shown
     assert len({shade.get_facecolor() for axes in figure.axes for shade in axes.patches}) > 5

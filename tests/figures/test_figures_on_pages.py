@@ -24,6 +24,7 @@ def pages_of(path):
     return [float(box.split()[3]) / 72 for box in boxes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("panels", "height", "pages"), [(1, 2, 1), (4, 2, 1), (9, 2, 3), (3, 12, 3)])
 def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):
     figure = tall(panels, height)

@@ -5,10 +5,12 @@ import re
 import sys
 from collections import Counter
 
+import matplotlib
 import numpy as np
 import pytest
 from conftest import ROOT, SUBSET
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from PIL import Image
@@ -29,13 +31,17 @@ import gallery  # noqa: E402
 import pictures  # noqa: E402
 from picture_numbers import shown as numbers_shown  # noqa: E402
 
+# a user's, which no figure is drawn with
+SETTINGS = {"font.size": 200, "axes.facecolor": "#ff0001", "lines.marker": "x"}
+
 
 @pytest.fixture(scope="module", params=list(pictures.PICTURES))
 def picture(request):
-    """A picture: its entry, its tables, and the figure as they are drawn today."""
+    """A picture: its entry, its tables, and the figure as they are drawn today, under any settings."""
     entry = pictures.PICTURES[request.param]
     found = entry.read()
-    return entry, found, entry.draw(found)
+    with matplotlib.rc_context(SETTINGS):
+        return entry, found, entry.draw(found)
 
 
 def rounded(number) -> float:
@@ -78,6 +84,8 @@ def test_a_picture_is_the_one_that_is_drawn_today(picture):
     committed = json.loads(Image.open(IMAGES / f"{entry.stem}.png").text["content"])
     again = f"{entry.stem}.png is older than what draws it, or than its tables: make pictures"
     assert agree(committed, json.loads(json.dumps(pictures.content_of(figure)))), again
+    assert max(text.get_fontsize() for text in figure.findobj(Text)) < 40
+    assert SETTINGS["axes.facecolor"] not in {to_hex(axes.get_facecolor()) for axes in figure.axes}
 
 
 def agree(a, b):

@@ -59,6 +59,7 @@ def drawn(tables, columns, **options):
     return query_ranks(*tables, LABELS, "C", "2, 1", columns, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("queries", "count"), [(5, 2), (16, 8), (4, 20)])
 def test_columns_have_their_names_above_them_and_all_can_be_read(queries, count):
     columns = [("rnd", "brown" if i == 0 else f"a model with a long name {i}", "none") for i in range(count)]

@@ -238,13 +238,15 @@ def test_every_metric_of_vectors_has_control_words(word2vec):
         [["he", "man", "boy", "father", "son"], ["she", "woman", "girl", "mother", "daughter"]],
         [["executive", "salary", "office", "business"], ["home", "parents", "children", "family"]],
     )
+    (first, second), (words, _) = query.target_sets, query.attribute_sets
+    crossed = Query([first[:2], first[2:], second[:2], second[2:]], [words])
     options = {"frequency": "wordfreq", "draws": 19}
     tested = 0
     for name in metrics.REGISTRY:
         metric = metrics.metric(name)
         if metric.needs != "vectors":
             continue
-        sub = query.subqueries(metric.template)[0]
+        sub = (crossed if metric.template[0] == 4 else query).subqueries(metric.template)[0]
         results, _ = infer_query(
             Request(metric, {}, WordOptions(), inference={"control_words": options}), sub, word2vec
         )

@@ -63,6 +63,7 @@ def measured(tmp_path, monkeypatch):
     return names
 
 
+@pytest.mark.slow
 def test_an_edited_query_costs_its_own_values(measured, tmp_path, monkeypatch):
     before = make(study_of("e5"))
     assert set(before) == {"weat.json", "weat.npz", "weat_es.json", "weat_es.npz"}
@@ -84,6 +85,7 @@ def test_an_edited_query_costs_its_own_values(measured, tmp_path, monkeypatch):
     assert all(0 < test["p_value"] <= 1 for test in tests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["empty", "cut", "noise", "swapped"])
 def test_damaged_values_are_measured_again(measured, damage):
     study = study_of("e5")

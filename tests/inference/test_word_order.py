@@ -8,7 +8,9 @@ import pytest
 import biasgrid as bg
 from biasgrid import metrics
 from biasgrid.geometry import cosines, unit
-from biasgrid.statistics import reliability
+from biasgrid.inference.group_draws import WITHIN, draws_of
+from biasgrid.inference.pool import pool_of
+from biasgrid.statistics.internal_consistency import alpha, flanagan_rulon, omega, stratified_alpha
 
 RNG = np.random.default_rng(5)
 WORDS = {
@@ -42,7 +44,7 @@ def test_weat_is_a_difference_of_two_lists_within_one_set_at_a_time():
     assert set(found) == {"X", "Y", ""}
     for name in "xy":
         tables = [cosines(vectors(name), vectors(other)) for other in "ab"]
-        expected = reliability.stratified_alpha(tables, (1, -1))
+        expected = stratified_alpha(tables, (1, -1))
         row = found[name.upper()]
         assert [row[key] for key in ("value", "low", "high")] == pytest.approx(list(expected), rel=1e-5)
         assert (row["words"], row["items"], row["coefficient"]) == (len(tables[0]), 10, "stratified alpha")
@@ -54,18 +56,42 @@ def test_weat_is_a_difference_of_two_lists_within_one_set_at_a_time():
     together = metrics.weat(FOUR, far, reliability=True).reliability[-1]
     assert together["set"] == ""
     pooled = np.concatenate([cosines(np.stack([shifted[w] for w in words(n)]), vectors("a")) for n in "xy"])
-    assert together["value"] < reliability.alpha(pooled).value - 0.1
+    assert together["value"] < alpha(pooled).value - 0.1
 
 
 def test_ripa_over_pairs():
     (row,) = rows("ripa", PAIRS, relation="mean").values()
     table = vectors("x") @ unit(vectors("m") - vectors("f")).T
-    assert row["value"] == pytest.approx(float(reliability.alpha(table).value), rel=1e-5)
+    assert row["value"] == pytest.approx(float(alpha(table).value), rel=1e-5)
     assert (row["words"], row["items"], row["coefficient"]) == (9, 8, "alpha")
-    assert row["omega"] == pytest.approx(reliability.omega(np.cov(table.T)), rel=1e-3, nan_ok=True)
+    assert row["omega"] == pytest.approx(omega(np.cov(table.T)), rel=1e-3, nan_ok=True)
     # its default is a direction, which is no sum
     (row,) = rows("ripa", PAIRS).values()
     assert (row["coefficient"], row["items"]) == ("split-half", 8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"), [("semaxis", {}), ("same", {}), ("sc_weat", {}), ("rnd", {"distance": "cos"})]
+)
+def test_numbers_are_sums_over_the_words_of_two_groups_up_to_one_factor(metric, options):
+    row = rows(metric, PAIRS, **options)["X"]
+    groups, targets = [vectors("m"), vectors("f")], unit(vectors("x"))
+    if metric in ("same", "sc_weat"):
+        groups = [unit(group) for group in groups]
+    lengths = [np.linalg.norm(group.mean(axis=0)) if metric == "rnd" else 1 for group in groups]
+    tables = [targets @ group.T / length for group, length in zip(groups, lengths, strict=True)]
+    assert row["value"] == pytest.approx(float(stratified_alpha(tables, (1, -1)).value), rel=1e-5)
+    assert (row["coefficient"], row["items"], row["words"]) == ("stratified alpha", 16, 9)
+    if metric != "sc_weat":  # whose numbers are divided by each word's own deviation
+        result = getattr(metrics, metric)(PAIRS, MODEL, **options)
+        numbers = np.array([*next(iter(result.detail.values()))["X"].values()])
+        sums = tables[0].mean(axis=1) - tables[1].mean(axis=1)
+        assert np.ptp(numbers / sums) < 1e-5 * np.abs(numbers / sums).max()
+
+
+def test_three_groups_are_no_sum_over_words():
+    three = bg.Query([words("m"), words("f"), words("a")], [words("x")], ["M", "F", "A"], ["X"])
+    assert rows("same", three)["X"]["coefficient"] == "split-half"
 
 
 def test_halves_of_a_sum_give_about_its_alpha():
@@ -81,7 +107,7 @@ def test_halves_of_a_sum_give_about_its_alpha():
             ]
             half.append(parts[0] - parts[1])
     first, second = map(np.array, halves)
-    expected = reliability.flanagan_rulon(first, second).mean()
+    expected = flanagan_rulon(first, second).mean()
     assert rows("weat", FOUR)["X"]["value"] == pytest.approx(expected, abs=0.1)
 
 
@@ -116,6 +142,13 @@ def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
     assert row["note"] == "values lie on one side of the neutral value"
     assert metrics.weat(FOUR, MODEL).reliability == ()
+    # the sentences stand where the card was asked for
+    assert "reliability" not in result.to_dict()
+    both = metrics.weat(FOUR, MODEL, bootstrap={"draws": 20}, reliability=True)
+    says = [row["says"] for row in both.reliability]
+    assert [row["says"] for row in both.to_dict()["reliability"]] == says
+    assert says[0].startswith("Another list of 26 words would turn the sign in ")
+    assert f"<th>other words</th><td>{' '.join(says)}</td>" in both._repr_html_()
 
 
 def test_templates_are_the_items_of_a_language_model():
@@ -139,3 +172,27 @@ def test_templates_are_the_items_of_a_language_model():
     assert row["value"] <= 1
     (row,) = metrics.lpbs(query, model, templates=templates[:1], reliability=True).reliability
     assert row["note"] == "fewer than 2 items"
+
+
+def test_alpha_beside_that_of_random_groups():
+    rng = np.random.default_rng(2)
+    model = bg.load({**WORDS, **{f"other{i}": rng.normal(size=20) for i in range(900)}}, name="larger")
+    pool, keys = pool_of(model), tuple(tuple(words(name)) for name in "ab")
+    options = {"random_groups": 150}
+    found = metrics.weat(FOUR, model, reliability=options).reliability
+    block = draws_of(model, pool, keys, 0, WITHIN).block(model, pool, 0)
+    is_drawn = block.numbers < 150
+    others = []
+    for draw in zip(*(places[is_drawn] for places in block.places), strict=True):
+        groups = [[pool.entries[i] for i in places] for places in draw]
+        if set(words("x") + words("y")).isdisjoint(groups[0] + groups[1]):
+            tables = [cosines(vectors("x"), np.stack([model[w] for w in group])) for group in groups]
+            others.append(stratified_alpha(tables, (1, -1)).value)
+    assert len(others) > 75
+    assert found[0]["percentile"] == pytest.approx(np.mean(np.array(others) < found[0]["value"]), abs=0.01)
+    # a split half is not compared, and a model of few words has too few such groups
+    (row,) = metrics.rnd(PAIRS, model, reliability=options).reliability
+    assert math.isnan(row["percentile"])
+    for row in metrics.weat(FOUR, MODEL, reliability=options).reliability:
+        assert math.isnan(row["percentile"])
+        assert row["note"] == "too few random groups are as coherent as the items"

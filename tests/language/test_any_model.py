@@ -107,6 +107,7 @@ def whole(name, text):
 # scores
 
 
+@pytest.mark.slow
 def test_log_likelihoods_are_those_of_the_raw_logits(folder, name):
     expected = [whole(name, text) for text in TEXTS]
     model = bg.language_model(saved(folder, name))
@@ -221,6 +222,7 @@ def test_what_follows_a_text(folder, causal_name):
     assert list(network.next_pieces("the nurse", best=5)) == list(best)
 
 
+@pytest.mark.slow
 def test_texts_longer_than_a_model_takes(folder, name):
     """RoBERTa counts positions from its padding's number on: 40 take 38 pieces. Llama would take any."""
     longest = 38 if name == "RoBERTa" else POSITIONS
@@ -240,6 +242,7 @@ def test_texts_without_pieces_have_no_score(folder, name):
     assert np.isnan(bg.language_model(saved(folder, name)).score(asked)).all()
 
 
+@pytest.mark.slow
 def test_a_score_depends_on_nothing_but_the_text(folder, name):
     texts = [f"{text} {end}" for text in TEXTS for end in ("he", "she is", "a nurse was here .")]
     path = saved(folder, name)
@@ -250,6 +253,7 @@ def test_a_score_depends_on_nothing_but_the_text(folder, name):
     assert bg.language_model(path, fast=True).score(texts[::-1])[::-1] == near(together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide_name", ["BERT", "Llama"])
 def test_nor_does_that_of_a_model_as_wide_as_real_ones(wide_name):
     """Of tiny models sums of any shape have the same bits: here they have them for the rows and lengths alone."""
@@ -386,6 +390,7 @@ def test_numbers_are_float32_unless_one_asks_otherwise(folder):
     assert bg.encode(["he"], path, dtype="bfloat16").array.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_a_model_in_memory_is_left_as_it_was(name):
     """Apart from being in evaluation mode: its output is whole, and its own."""
     model, tokenizer = made(name)

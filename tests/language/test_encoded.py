@@ -247,6 +247,44 @@ def test_frequent_words_stand_beside_those_of_the_study(root, encoder):
     assert 30 <= len(model) <= 40
 
 
+def test_a_control_has_random_weights_of_its_seed(root, encoder):
+    def vectors(name, **source):
+        entry = Study.of(config(encoder, **source), root=root).models["words"]
+        store = build_store(name, entry, root / "embeddings", False, root / "stores")
+        return store.vectors(["ab", "op"])
+
+    own, state = vectors("own"), torch.get_rng_state()
+    control = vectors("control", random_weights=1)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert own.shape == control.shape
+    assert not np.allclose(own, control)
+    assert vectors("again", random_weights=1).tobytes() == control.tobytes()
+    assert vectors("other", random_weights=2).tobytes() != control.tobytes()
+
+
+def test_an_encoder_of_static_vectors_has_the_mean_of_the_words(root, tmp_path):
+    rows = {"a": [4.0, 0.0], "ab": [0.0, 2.0], "b": [2.0, 1.0], "A": [9.0, 9.0]}
+    lines = (f"{word} {x} {y}\n" for word, (x, y) in rows.items())
+    (tmp_path / "words.txt").write_text("4 2\n" + "".join(lines), encoding="utf-8")
+    study = config(tmp_path, pool="sentence")
+    study["encoders"]["tiny"]["source"]["path"] = str(tmp_path / "words.txt")
+
+    def model(**source):
+        study["models"]["words"]["source"] |= source
+        entry = Study.of(study, root=root).models["words"]
+        return build_store("words", entry, root / "embeddings", False, root / "stores")
+
+    # of "a ab b." all three words are known, of "ab c." one; of other words none, whatever stands beside them
+    found = model()
+    np.testing.assert_allclose(found["ab"], [1.0, 1.5])
+    assert found.words() == ["ab"]
+    np.testing.assert_allclose(model(pool="word")["ab"], rows["ab"])
+    with pytest.raises(InputError, match="pool is 'sentence' or 'word', and layer -1"):
+        model(pool="first")
+    with pytest.raises(InputError, match="random_weights: is not for a mean of static vectors"):
+        model(pool="sentence", random_weights=1)
+
+
 def test_an_edited_query_encodes_what_is_new(root, encoder, monkeypatch):
     asked = []
     encode = encoding.encode

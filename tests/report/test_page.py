@@ -16,6 +16,7 @@ from biasgrid.report import step
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY
 from biasgrid.report.step import mark_misspellings
+from biasgrid.results import KEYS
 from biasgrid.verdicts.evidence import MEANINGS
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
@@ -158,6 +159,10 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
     scores = tables.read(page_study.paths.table_file("scores"))
     shown = [cell.replace("\N{NO-BREAK SPACE}", " ").strip() for row in page.rows for cell in row]
+    card = tables.read(page_study.paths.table_file("reliability"))
+    turns = card[(card["coefficient"] == "sign") & (card["verdict"] == "may turn")]
+    turns = set(turns[KEYS].itertuples(index=False, name=None))
+    assert turns
     for row in scores[scores["metric"] == "weat"].itertuples():
         mark = {
             "all": "●",
@@ -169,9 +174,36 @@ def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):
         }
         texts = ("lost", "undefined")
         if row.status == "ok":
-            texts = (f"{typeset(row.value)} {mark[row.evidence]}".strip(),)
+            turn = " ±" * (row[1:6] in turns)
+            texts = (f"{typeset(row.value)} {mark[row.evidence]}".strip() + turn,)
         assert any(text in shown for text in texts), row
     assert (scores["status"] != "ok").any()
+
+
+def test_one_table_says_which_scores_to_distrust_and_why(page_study):
+    """The table's own counts and sentences, and those above the grid."""
+    text = text_of(page_study)
+    card = tables.read(page_study.paths.table_file("reliability")).query(
+        "question == 'score' and verdict != ''"
+    )
+    section = text[text.index('<section id="reliability"') :].partition("</section>")[0]
+    rows = dict(re.findall(r'<tr data-query="([^"]*)"><th scope="row">(.*?)</tr>', section, re.DOTALL))
+    of_query = card[card["query_id"] == "q3"]
+    (row,) = (cells for name, cells in rows.items() if name.startswith("C and D"))
+    weat = of_query.query("metric == 'weat' and coefficient == 'sign'")
+    turns = (weat["verdict"] == "may turn").sum()
+    assert f">± {turns}/{len(weat)}</a>" in row
+    # a metric that has no sign is judged by the order of models
+    rnsb = of_query.query("metric == 'rnsb'")
+    assert set(rnsb["coefficient"]) == {"order"}
+    assert f">≷ {(rnsb['verdict'] == 'may turn').sum()}/{len(rnsb)}</a>" in row
+    signs = of_query[(of_query["coefficient"] == "sign") | (of_query["metric"] == "rnsb")]
+    assert html.escape(signs.loc[signs["value"].idxmin(), "says"]) in row
+    signs = card[(card["coefficient"] == "sign") & card["criterion"].isin(["First", "Second"])]
+    turns = (signs["verdict"] == "may turn").groupby(signs["metric"]).agg(["sum", "size"])
+    assert f"{turns['sum']['weat']} of {turns['size']['weat']} signs</td>" in text
+    record = weat.iloc[0]
+    assert f"<dt>Other words<dd>{html.escape(record['says'])}" in text
 
 
 def test_the_grid_marks_what_aggregates_are_evidence_for(page_study):

@@ -7,8 +7,22 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from biasgrid.statistics import reliability
+from biasgrid.statistics.generalisability import generalisability, rows_share, sampling_error, variance_parts
+from biasgrid.statistics.internal_consistency import (
+    alpha,
+    correlations,
+    disattenuated,
+    flanagan_rulon,
+    omega,
+    spearman_brown,
+    split_half,
+    stratified_alpha,
+    times_for,
+)
+from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
+from biasgrid.statistics.mean_squares import f_quantiles, mean_squares
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], float
@@ -34,22 +48,22 @@ def near(expected):
 
 
 def test_shrout_and_fleiss():
-    assert reliability.mean_squares(SHROUT_FLEISS) == near((11.241667, 32.486111, 1.019444))
-    assert reliability.icc_agreement(SHROUT_FLEISS) == near((0.289764, 0.018787, 0.761084))
-    assert reliability.icc_consistency(SHROUT_FLEISS) == near((0.714841, 0.342465, 0.945858))
-    assert reliability.alpha(SHROUT_FLEISS) == near((0.909316, 0.675675, 0.985892))
+    assert mean_squares(SHROUT_FLEISS) == near((11.241667, 32.486111, 1.019444))
+    assert icc_agreement(SHROUT_FLEISS) == near((0.289764, 0.018787, 0.761084))
+    assert icc_consistency(SHROUT_FLEISS) == near((0.714841, 0.342465, 0.945858))
+    assert alpha(SHROUT_FLEISS) == near((0.909316, 0.675675, 0.985892))
 
 
 def test_raters_with_other_means_are_consistent_and_do_not_agree():
     pairs = np.array([[2, 4], [4, 6], [6, 8]], float)
-    assert reliability.icc_consistency(pairs).value == near(1)
-    assert reliability.icc_agreement(pairs).value == near(2 / 3)
+    assert icc_consistency(pairs).value == near(1)
+    assert icc_agreement(pairs).value == near(2 / 3)
 
 
 def test_brennan_1():
-    assert reliability.mean_squares(BRENNAN_1) == near((0.815741, 0.881061, 0.126852))
-    assert reliability.alpha(BRENNAN_1) == near((0.844495, 0.650854, 0.954318))
-    parts = reliability.variance_parts(BRENNAN_1)
+    assert mean_squares(BRENNAN_1) == near((0.815741, 0.881061, 0.126852))
+    assert alpha(BRENNAN_1) == near((0.844495, 0.650854, 0.954318))
+    parts = variance_parts(BRENNAN_1)
     assert parts[:3] == near((0.057407, 0.075421, 0.126852))
     assert math.isnan(parts.error)
     for items, expected in (
@@ -57,42 +71,42 @@ def test_brennan_1():
         (6, (0.730845, 0.630023)),
         (24, (0.915692, 0.871983)),
     ):
-        assert reliability.generalisability(parts, items) == near(expected)
-    assert reliability.icc_consistency(BRENNAN_1).value == near(0.311558)
-    assert reliability.icc_agreement(BRENNAN_1).value == near(0.221070)
+        assert generalisability(parts, items) == near(expected)
+    assert icc_consistency(BRENNAN_1).value == near(0.311558)
+    assert icc_agreement(BRENNAN_1).value == near(0.221070)
 
 
 def test_brennan_3_as_persons_by_items():
     # its items and occasions as columns of their own: their sums of squares add up
     expected = (62.2 / 9, (37.45 + 3.2 + 7.5) / 7, (56.3 + 12.05 + 25.25) / 63)
-    assert reliability.mean_squares(BRENNAN_3) == pytest.approx(expected, rel=1e-12)
+    assert mean_squares(BRENNAN_3) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_feldt_interval_of_published_coefficients():
     for value, n, k, ends in ((0.83, 100, 20, (0.777648, 0.874804)), (0.85, 89, 7, (0.797065, 0.893167))):
-        low, high = reliability._quantiles(n - 1, (n - 1) * (k - 1), 0.95)
+        low, high = f_quantiles(n - 1, (n - 1) * (k - 1), 0.95)
         assert (1 - (1 - value) * high, 1 - (1 - value) * low) == near(ends)
 
 
 def test_a_difference_of_unpaired_lists():
     strata = [SHROUT_FLEISS[:, :2], SHROUT_FLEISS[:, 2:]]
-    assert reliability.stratified_alpha(strata, (1, -1)).value == near(-0.316832)
+    assert stratified_alpha(strata, (1, -1)).value == near(-0.316832)
     # of one list it is alpha, interval and all
-    assert reliability.stratified_alpha([BRENNAN_1], (1,)) == near(tuple(reliability.alpha(BRENNAN_1)))
+    assert stratified_alpha([BRENNAN_1], (1,)) == near(tuple(alpha(BRENNAN_1)))
 
 
 def test_omega():
-    assert reliability.omega(np.array([[5, 3, 2], [3, 4, 1.5], [2, 1.5, 3]])) == near(0.81)
+    assert omega(np.array([[5, 3, 2], [3, 4, 1.5], [2, 1.5, 3]])) == near(0.81)
     loadings = np.array([0.9, 0.8, 0.7, 0.6])
     covariance = np.outer(loadings, loadings)
     np.fill_diagonal(covariance, 1)
-    assert reliability.omega(covariance) == near(0.841121)
-    assert reliability.omega(np.cov(SHROUT_FLEISS.T)) == pytest.approx(0.910231, abs=2e-6)
+    assert omega(covariance) == near(0.841121)
+    assert omega(np.cov(SHROUT_FLEISS.T)) == pytest.approx(0.910231, abs=2e-6)
     clusters = np.kron(np.eye(2), np.full((5, 5), 0.64))
     np.fill_diagonal(clusters, 1)
-    assert reliability.omega(clusters) == pytest.approx(0.701754, abs=2e-6)  # alpha is .799
-    assert math.isnan(reliability.omega(np.array([[1, 0.9, 0.9], [0.9, 1, 0.1], [0.9, 0.1, 1]])))  # Heywood
-    assert math.isnan(reliability.omega(np.eye(2)))
+    assert omega(clusters) == pytest.approx(0.701754, abs=2e-6)  # alpha is .799
+    assert math.isnan(omega(np.array([[1, 0.9, 0.9], [0.9, 1, 0.1], [0.9, 0.1, 1]])))  # Heywood
+    assert math.isnan(omega(np.eye(2)))
 
 
 def halves(table, splits):
@@ -112,52 +126,77 @@ def equal_splits(k):
 
 def test_splits():
     first, second = halves(SHROUT_FLEISS, equal_splits(4))
-    stepped_up = reliability.spearman_brown(reliability.correlations(first, second))
+    stepped_up = spearman_brown(correlations(first, second))
     assert stepped_up == near((0.938036, 0.939719, 0.887164))
-    assert reliability.flanagan_rulon(first, second) == near((0.925130, 0.925130, 0.877687))
+    assert flanagan_rulon(first, second) == near((0.925130, 0.925130, 0.877687))
     first, second = halves(BRENNAN_1, equal_splits(12))
     assert len(first) == 462
-    stepped_up = reliability.spearman_brown(reliability.correlations(first, second))
+    stepped_up = spearman_brown(correlations(first, second))
     assert (stepped_up.mean(), np.median(stepped_up)) == near((0.862375, 0.874904))
     assert (stepped_up.min(), stepped_up.max()) == near((0.625745, 0.977986))
     # the mean over all splits is alpha
-    assert reliability.flanagan_rulon(first, second).mean() == near(0.844495)
-    value, low, high = reliability.split_half(first, second, 12)
+    assert flanagan_rulon(first, second).mean() == near(0.844495)
+    value, low, high = split_half(first, second, 12)
     assert value == pytest.approx(0.866370, abs=1e-6)
     assert (1 - low) / (1 - value) == pytest.approx((1 - 0.650854) / (1 - 0.844495), rel=2e-5)  # Feldt's
     assert (1 - high) / (1 - value) == pytest.approx((1 - 0.954318) / (1 - 0.844495), rel=2e-5)
 
 
 def test_a_list_so_many_times_as_long():
-    assert reliability.spearman_brown(0.5, 4) == pytest.approx(0.8)
-    assert reliability.times_for(0.5, 0.8) == pytest.approx(4)
-    assert np.isnan(reliability.times_for(-0.1))
+    assert spearman_brown(0.5, 4) == pytest.approx(0.8)
+    assert times_for(0.5, 0.8) == pytest.approx(4)
+    assert np.isnan(times_for(-0.1))
 
 
 def test_the_parts_of_an_exact_grid():
-    parts = reliability.variance_parts(GRID)
+    parts = variance_parts(GRID)
     assert parts[:3] == near((8, 2, 4))
-    assert reliability.generalisability(parts, 4) == near((0.888889, 0.842105))
-    assert reliability.rows_share(GRID) == pytest.approx((2, 0.059924, 88.2458), rel=1e-5)
-    assert reliability.alpha(GRID) == near((0.888889, 0.193349, 0.997175))
+    assert generalisability(parts, 4) == near((0.888889, 0.842105))
+    assert rows_share(GRID) == pytest.approx((2, 0.059924, 88.2458), rel=1e-5)
+    assert alpha(GRID) == near((0.888889, 0.193349, 0.997175))
     # sampling error, where it is known, is no interaction
-    parts = reliability.variance_parts(GRID, 1.25)
+    parts = variance_parts(GRID, 1.25)
     assert parts == near((8, 2, 2.75, 1.25))
-    assert reliability.generalisability(parts, 4) == near((0.888889, 0.842105))
+    assert generalisability(parts, 4) == near((0.888889, 0.842105))
     # four times the interaction: negative parts stay
     rows, columns = (GRID.mean(axis=axis, keepdims=True) for axis in (1, 0))
     more = GRID + 3 * (GRID - rows - columns + GRID.mean())
-    assert reliability.variance_parts(more)[:3] == near((-7, -18, 64))
-    assert reliability.generalisability(reliability.variance_parts(more), 4) == near((0, 0))
+    assert variance_parts(more)[:3] == near((-7, -18, 64))
+    assert generalisability(variance_parts(more), 4) == near((0, 0))
+
+
+def test_parts_of_a_balanced_grid_are_those_of_restricted_maximum_likelihood():
+    """By the likelihood itself, of all cells' covariances, without a mean square."""
+    models, queries = GRID.shape
+    blocks = [
+        np.kron(np.eye(models), np.ones((queries, queries))),
+        np.kron(np.ones((models, models)), np.eye(queries)),
+        np.eye(models * queries),
+    ]
+    ones = np.ones(models * queries)
+
+    def misfit(logs):
+        covariance = sum(part * block for part, block in zip(np.exp(logs), blocks, strict=True))
+        inverse = np.linalg.inv(covariance)
+        weights = inverse @ ones / (ones @ inverse @ ones)
+        residual = GRID.ravel() - weights @ GRID.ravel()
+        return (
+            np.linalg.slogdet(covariance)[1] + math.log(ones @ inverse @ ones) + residual @ inverse @ residual
+        )
+
+    fit = minimize(
+        misfit, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 2000}
+    )
+    assert np.exp(fit.x) == pytest.approx(np.array(variance_parts(GRID)[:3]), rel=1e-5)
 
 
 def test_error_that_all_models_share_is_none_of_their_differences():
     rng = np.random.default_rng(8)
     shared, own = rng.normal(size=(4000, 1, 5)) * 3, rng.normal(size=(4000, 4, 5)) * 0.5
-    assert reliability.sampling_error(GRID[0, 0] + shared + own) == pytest.approx(0.25, rel=0.05)
-    assert reliability.sampling_error(np.tile(shared, (1, 4, 1))) == pytest.approx(0, abs=1e-12)
+    assert sampling_error(GRID[0, 0] + shared + own) == pytest.approx(0.25, rel=0.05)
+    assert sampling_error(np.tile(shared, (1, 4, 1))) == pytest.approx(0, abs=1e-12)
     # of few draws it is as large: their mean is one of them
-    few = [reliability.sampling_error(rng.normal(size=(3, 4, 5))) for _ in range(400)]
+    few = [sampling_error(rng.normal(size=(3, 4, 5))) for _ in range(400)]
     assert np.mean(few) == pytest.approx(1, rel=0.05)
 
 
@@ -169,9 +208,9 @@ def test_simulated_grids_have_the_parts_they_were_made_of():
         + rng.normal(size=(draws, 1, queries))
         + rng.normal(size=(draws, models, queries)) * math.sqrt(0.4)
     )
-    means = [part.mean() for part in reliability.variance_parts(tables)[:3]]
+    means = [part.mean() for part in variance_parts(tables)[:3]]
     assert means == pytest.approx([0.5, 1, 0.4], abs=0.04)
-    share = reliability.rows_share(tables)
+    share = rows_share(tables)
     assert covers(share, 0.5 / 0.4).mean() == pytest.approx(0.95, abs=0.02)
 
 
@@ -182,26 +221,26 @@ def test_intervals_cover(words, items):
     truth = items / (items + 2)  # alpha of items with twice the subjects' variance
     subjects, noise = rng.normal(size=(1500, words, 1)), rng.normal(size=(1500, words, items)) * math.sqrt(2)
     table = subjects + noise
-    estimate = reliability.alpha(table)
+    estimate = alpha(table)
     assert 0.93 <= covers(estimate, truth).mean() <= 0.97
-    consistency = reliability.icc_consistency(table)
+    consistency = icc_consistency(table)
     assert 0.93 <= covers(consistency, 1 / 3).mean() <= 0.97
     covered = 0
     for scores in table[:400]:
         orders = [rng.permutation(items) for _ in range(10)]
         first, second = halves(scores, [(order[: items // 2], order[items // 2 :]) for order in orders])
-        covered += covers(reliability.split_half(first, second, items), truth)
+        covered += covers(split_half(first, second, items), truth)
     assert 0.9 <= covered / 400 <= 0.97  # .92 of 8 words, .94 of 30
 
 
 def test_correction_for_attenuation():
-    assert reliability.disattenuated(0.4, 0.64, 0.81) == near(0.555556)
-    assert reliability.disattenuated(0.6, 0.5, 0.64) == near(1.060660)  # not cut at 1
-    assert math.isnan(reliability.disattenuated(0.6, 0.4, 0.8))
-    assert math.isnan(reliability.disattenuated(0.6, math.nan))
+    assert disattenuated(0.4, 0.64, 0.81) == near(0.555556)
+    assert disattenuated(0.6, 0.5, 0.64) == near(1.060660)  # not cut at 1
+    assert math.isnan(disattenuated(0.6, 0.4, 0.8))
+    assert math.isnan(disattenuated(0.6, math.nan))
 
 
 def test_subjects_that_do_not_differ_have_no_reliability():
     table = np.tile(np.arange(4.0), (5, 1))
-    assert np.isnan(reliability.alpha(table)).all()
-    assert np.isnan(reliability.split_half(table * 0, table, 4)).all()
+    assert np.isnan(alpha(table)).all()
+    assert np.isnan(split_half(table * 0, table, 4)).all()

@@ -1,6 +1,7 @@
 """The atlas: which models it has, and that a model is measured on no criterion of another language."""
 
 import re
+import sys
 
 import pytest
 import yaml
@@ -116,6 +117,45 @@ def test_the_file_of_the_docs_adds_one_model_of_ones_own():
         ours.grid.cells
     )
     assert {cell.criterion for cell in mine.grid.cells.values() if cell.model == added} == ENGLISH
+
+
+# encoders
+
+
+def test_the_atlas_of_encoders_asks_every_encoder_what_the_other_asks():
+    encoders = Study.read(ROOT / "config" / "encoder_atlas.yaml", ROOT)
+    asked = {model.source.encoder for model in encoders.config.models.values()}
+    assert asked == set(yaml.safe_load((ROOT / "config" / "encoders.yaml").read_text()))
+    ours = atlas()
+    assert {key: query for key, query in ours.queries.items() if key in encoders.queries} == encoders.queries
+    without_opinion = {key for key in ours.queries if "_sent_" not in key and key.startswith(("g", "e", "r"))}
+    assert {key for key in without_opinion if ours.grid.cells.get(f"glove-6b-50d/none/weat/{key}")} == set(
+        encoders.queries
+    )
+    # the words, parameters and ranks of the other
+    for part in ("words", "aggregation", "ranking"):
+        assert getattr(encoders.config, part) == getattr(ours.config, part)
+    assert (
+        encoders.config.metrics["ect"].inference.permutation
+        == ours.config.metrics["ect"].inference.permutation
+    )
+    of_encoders = {name: metric.params for name, metric in encoders.config.metrics.items()}
+    assert of_encoders == {name: ours.config.metrics[name].params for name in of_encoders}
+    assert {len(models) for models in (encoders.models, asked)} == {10, 4}
+
+
+def test_both_atlases_are_one_page_of_two_tabs(tmp_path):
+    sys.path.append(str(ROOT / "docs"))
+    import atlas as page_of_atlases
+
+    assert page_of_atlases.page(tmp_path) == ""
+    for study in page_of_atlases.TABS:
+        (tmp_path / study).mkdir()
+        (tmp_path / study / "report.html").write_text(f'<p class="x">{study}</p>', encoding="utf-8")
+    page = page_of_atlases.page(tmp_path)
+    assert re.findall(r"<label[^>]*>(.*?)</label>", page) == ["Static vectors", "Encoders"]
+    assert page.count(" checked>") == 1
+    assert 'srcdoc="&lt;p class=&quot;x&quot;&gt;encoder_atlas&lt;/p&gt;"' in page
 
 
 # what a language does

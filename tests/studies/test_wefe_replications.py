@@ -33,9 +33,22 @@ LANGUAGES = {
 }
 SETS = json.loads((ROOT / "data/word_sets/multilingual.json").read_text(encoding="utf-8"))["sets"]
 
+TAGS = {
+    **{"english": ("en", "English"), "spanish": ("es", "Spanish"), "french": ("fr", "French")},
+    **{"german": ("de", "German"), "italian": ("it", "Italian"), "dutch": ("nl", "Dutch")},
+    "swedish": ("sv", "Swedish"),
+}
+OVERLAID = ["config/multilingual.yaml", "config/with_wiki.yaml"]
+
 
 def study_of(language: str) -> Study:
-    return Study.read(ROOT / "config" / "multilingual" / f"{language}.yaml", root=ROOT)
+    tag, name = TAGS[language]
+    config = yaml.safe_load((ROOT / "config/multilingual.yaml").read_text(encoding="utf-8"))
+    overlay = yaml.safe_load((ROOT / "config/with_wiki.yaml").read_text(encoding="utf-8"))
+    of_wiki = overlay["languages"][0]
+    news = {"models": "config/languages/fasttext_wiki_news.yaml"} if tag == "en" else {}
+    overlay["languages"] = [of_wiki | {"language": tag, "name": name} | news]
+    return Study.of(config | overlay, root=ROOT)
 
 
 def printed() -> pd.DataFrame:
@@ -167,7 +180,7 @@ def test_the_printed_ect_counts_a_repeated_word_once_as_we_do():
 
 @pytest.mark.slow
 def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(replication):
-    done = replication.snakemake("--cores", "1", "--configfile", "config/multilingual/spanish.yaml")
+    done = replication.snakemake("--cores", "1", "--configfile", *OVERLAID)
     assert done.returncode != 0
     lines = [x for x in (done.stdout + done.stderr).splitlines() if x.startswith("biasgrid: ")]
     (line,) = [x for x in lines if not x.startswith("biasgrid: warning")]
@@ -187,8 +200,8 @@ def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     rows = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     (replication.folder / "drawn.yaml").write_text("figures: []\n")
-    replication.run("--configfile", "config/multilingual/spanish.yaml", "drawn.yaml")
-    results = replication.folder / "results" / "multilingual_spanish"
+    replication.run("--configfile", *OVERLAID, "drawn.yaml")
+    results = replication.folder / "results" / "multilingual_wiki"
     table = tables.read(results / "comparison.csv").set_index(["metric", "quantity"])
     assert len(table) == 19
     assert set(table["model"]) == {"fasttext-wiki-es"}

@@ -93,8 +93,10 @@ def test_lost_words_are_of_a_query_and_a_model(models):
     queries = {"G": {"pair": query("ab", "x"), "both": query("ab", "xy")}}
     grid = measured(models, queries)
     table = grid.frame("lost_words")
-    assert list(table.columns) == ["criterion", "query_id", "set", "word", "model", "model_label"]
-    assert list(table.itertuples(index=False, name=None)) == LOST
+    sought = ["forms", "reason"]
+    assert list(table.columns) == ["criterion", "query_id", "set", "word", "model", *sought, "model_label"]
+    assert list(table.drop(columns=sought).itertuples(index=False, name=None)) == LOST
+    assert set(map(tuple, table[sought].to_numpy())) == {("as listed", "not in the vocabulary")}
     # a metric that looks words up in capital letters, too, finds a0; a word that another one lacks is lost. WEAT is
     # not measured on one set of attributes
     capital = {"preprocessors": [{}, {"uppercase": True}]}
@@ -106,7 +108,8 @@ def test_lost_words_are_of_a_query_and_a_model(models):
     ):
         by = {name: capital if name in upper else {} for name in ("weat", "ect", "mac")}
         table = measured(models, queries, by).frame("lost_words")
-        assert list(table.itertuples(index=False, name=None)) == lost
+        assert list(table.drop(columns=sought).itertuples(index=False, name=None)) == lost
+    assert set(table["forms"]) == {"as listed; upper case"}
 
 
 def test_the_lost_words_of_a_grid_are_those_of_each_of_its_cells(models):
@@ -115,8 +118,9 @@ def test_the_lost_words_of_a_grid_are_those_of_each_of_its_cells(models):
     pairs = [["a1", "b1"], ["a2", "b2"]]
     hard = {"hard": lambda model: debias.hard(model, definitional_pairs=pairs)}
     grid = measured(models, queries, debias=hard)
-    found = set(grid.lost_words.itertuples(index=False, name=None))
-    assert list(grid.lost_words.columns) == ["model", "debias", "criterion", "query", "set", "word"]
+    lost, sought = grid.lost_words, ["forms", "reason"]
+    found = set(lost.drop(columns=sought).itertuples(index=False, name=None))
+    assert list(lost.columns) == ["model", "debias", "criterion", "query", "set", "word", *sought]
     assert found == {
         (model, state, criterion, names[key], of_set, word)
         for criterion, key, of_set, word, model, _ in LOST

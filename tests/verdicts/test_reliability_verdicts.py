@@ -2,9 +2,22 @@
 
 import math
 
+import pandas as pd
 import pytest
 
-from biasgrid.verdicts.reliability import card, odds, of_interval, of_share, sentence, times_for_sign
+from biasgrid.verdicts.reliability import (
+    card,
+    judged,
+    odds,
+    of_interval,
+    of_scores,
+    of_share,
+    of_turning,
+    of_word_orders,
+    sentence,
+    times_for_sign,
+    turned,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,11 +69,65 @@ def test_odds_in_words():
 def test_the_card_of_a_score():
     words = {"set": "Career", "coefficient": "alpha", "value": 0.8, "low": 0.6, "high": None, "omega": None}
     words |= {"words": 8, "items": 10, "note": ""}
-    score, order = card({"bootstrap": {"same_side": 0.97, "z": -3.0}, "reliability": [words]})
+    score, order = card({"bootstrap": {"same_side": 0.97, "z": -3.0}, "reliability": [words]}, 32)
     assert (score["question"], score["verdict"], score["times"]) == ("score", "holds", pytest.approx(0.5))
     assert (order["question"], order["verdict"], order["times"]) == ("words", "", pytest.approx(1))
     assert math.isnan(order["high"])
-    (one_sided,) = card({"bootstrap": {"same_side": None, "z": None}})
+    assert (score["words"], score["says"]) == (
+        32,
+        "Another list of 32 words would turn the sign in 1 of 33 cases.",
+    )
+    (one_sided,) = card({"bootstrap": {"same_side": None, "z": None}}, 32)
     assert one_sided["note"] == "values lie on one side of the neutral value"
-    assert one_sided["verdict"] == ""
-    assert card({}) == []
+    assert (one_sided["verdict"], one_sided["says"], order["says"]) == ("", "", "")
+    assert card({}, 32) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "who", "does"),
+    [
+        ({"low": 0.81}, "list of 16 items", "would order the words of Career alike (alpha .88 [.81, .96], good)"),
+        ({"low": 0.1, "set": ""}, "list of 16 items",
+         "may or may not order the words alike (alpha .88 [.10, .96], undecided)"),
+        ({"low": -2, "high": 0.6}, "list of 16 items",
+         "would not order the words of Career alike (alpha .88 [-2.00, .60], poor)"),
+        ({"question": "metrics", "low": 0.7}, "metric (rnd)",
+         "scores the words of Career alike (alpha .88 [.70, .96], acceptable)"),
+        ({"question": "metrics", "low": 0.6, "high": 0.6}, "metric (rnd)", "does not score the words of Career alike "
+         "(alpha .88 [.60, .60], poor)"),
+        ({"question": "score", "coefficient": "order", "value": 0.9}, "list of 8 words",
+         "would change the order of two models in 1 of 10 cases"),
+    ],
+)  # fmt: skip
+def test_a_row_says_its_verdict(row, who, does):
+    words = {"question": "words", "coefficient": "alpha", "set": "Career", "value": 0.88, "high": 0.96}
+    assert (
+        judged({**words, "beside": "rnd", "words": 8, "items": 16, **row})["says"] == f"Another {who} {does}."
+    )
+
+
+def test_a_score_is_judged_by_its_sign_or_else_by_the_order_of_models():
+    rows = [
+        ("weat", "score", "order", "", "holds", 0.99),
+        ("weat", "score", "sign", "", "may turn", 0.8),
+        ("weat", "words", "alpha", "", "poor", 0.2),
+        ("weat", "words", "alpha", "Career", "good", 0.85),
+        ("mac", "score", "sign", "", "holds", 1),
+        ("ect", "score", "order", "", "may turn", 0.5),
+        ("ect", "score", "sign", "", "", math.nan),
+    ]
+    table = pd.DataFrame(rows, columns=["metric", "question", "coefficient", "set", "verdict", "value"])
+    table = table.assign(criterion="C", query="Q", model="M", debias="none")
+    scores = of_scores(table)
+    assert scores[["metric", "coefficient"]].to_numpy().tolist() == [
+        ["weat", "sign"],
+        ["mac", "sign"],
+        ["ect", "order"],
+    ]
+    assert of_word_orders(table)["verdict"].tolist() == ["poor"]
+    assert turned(scores[scores["metric"] == "weat"]) == "1 of 1 signs"
+    assert turned(scores[scores["metric"] == "ect"]) == "1 of 1 orders"
+    assert of_turning(table, {"weat": "WEAT"}) == (
+        "Another list of as many words may turn the sign of 1 of 2 scores (1 of 1 by WEAT, 0 of 1 by mac)."
+    )
+    assert of_turning(None, {}) == of_turning(table.query("metric == 'ect'"), {}) == ""

@@ -1,4 +1,4 @@
-"""What a study says in at most five sentences: each by rule, from tables whose numbers are counted here."""
+"""What a study says in at most six sentences: each by rule, from tables whose numbers are counted here."""
 
 from math import ceil, nan
 

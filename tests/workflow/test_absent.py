@@ -12,6 +12,9 @@ from conftest import GRID_WORDS, Project, grid_config, write_text_model
 from loopback import Handler, acting, answer, reset, started
 
 from biasgrid import open_study
+from biasgrid.figures import frame
+from biasgrid.plan import steps
+from biasgrid.plan.study import Study
 
 MODELS = ("one", "two", "three")
 HARD = {
@@ -93,8 +96,9 @@ def said(done):
 
 
 @pytest.mark.slow
-def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_path):
+def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_path, monkeypatch):
     config = served.config
+    del config["metrics"]["rnsb"]  # which fits a thousand times
     config["debias"] = {"First": {"hard": HARD}}
     config["evaluation"] = {"First": {"similarity": {"Pairs": "pairs:pairs.tsv"}, "vocabulary": 40}}
     config["inference"] = {
@@ -118,8 +122,7 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     whole.configure(some)
     whole.run()
 
-    del config["figures"]  # all that it has are drawn without the model
-    served.configure(config)
+    served.configure(some)
     three = server.plans["/three.txt"]
     server.plans["/three.txt"] = answer(404)
     lines = said(served.snakemake("--cores", "2"))
@@ -142,7 +145,7 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     assert all(made[path].empty for path in made.keys() - expected.keys())
     # RND divides each of the three queries in two; two of them are measured under the debias method, too
     rows = absent["small/scores.csv"]
-    assert rows["debias"].value_counts().to_dict() == {"none": 3 * (3 + 2), "hard": 2 * (3 + 2)}
+    assert rows["debias"].value_counts().to_dict() == {"none": 3 * (2 + 2), "hard": 2 * (2 + 2)}
     assert set(rows["model"]) == {"three"}
     assert set(rows["value"]) == {""}
     assert absent["small/quality.csv"]["model"].tolist() == ["three"]
@@ -154,8 +157,17 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     assert set(study.scores.loc[study.scores["model"] == "three", "status"]) == {"not_downloaded"}
     assert "Model three is not measured" in study.summary()
 
+    # nor is any other figure of it kept from being drawn
+    monkeypatch.chdir(served.folder)
+    monkeypatch.setattr(frame, "_content", lambda figure, extension: b"")
+    del config["figures"]
+    every = Study.of(config)
+    others = [drawing for drawing in every.figures.values() if drawing.kind not in some["figures"]]
+    assert len(others) > 5
+    for drawing in others:
+        steps.figure_step(every, drawing).now().run()
+
     server.plans["/three.txt"] = three
-    served.configure(some)
     expected_results = whole.results()
     for name in served.results().keys() - expected_results.keys():
         assert "/figures/" in name
@@ -170,29 +182,26 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     assert "Nothing to be done" in served.run().stderr
 
 
-def test_what_has_come_is_kept_and_gone_on_with(served, server):
+def test_what_has_come_is_kept_and_a_benchmark_that_cannot_be_had_costs_what_is_evaluated_on_it(
+    served, server
+):
     body = (served.folder.parent / "three.txt").read_bytes()
-    served.configure(served.config | {"quality": {}, "benchmarks": {}})
     server.plans["/three.txt"] = [acting(body=body, upto=65536, then=reset), answer(404), acting(body=body)]
-    assert "not measured: three; tables, figures and page are of the other models" in said(
-        served.snakemake("-c2")
-    )
-    served.run()
+    server.plans["/pairs.tsv"] = answer(404)
+    lines = said(served.snakemake("-c2"))
+    assert "not measured: three; tables, figures and page are of the other models" in lines
+    lines = said(served.snakemake("-c2"))
+    assert not any("not measured" in line for line in lines)
+    assert "nothing is evaluated on the benchmarks of pairs" in lines
     ranges = [headers["Range"] for path, headers in server.seen if path == "/three.txt"]
     assert ranges[0] is None
     # a reset connection may lose what was not read yet
     assert 0 < int(ranges[1].removeprefix("bytes=").removesuffix("-")) <= 65536
     assert ranges[2] == ranges[1]
-    assert set(open_study(served.folder / "results" / "small").scores["status"]) == {"ok"}
-
-
-def test_a_benchmark_that_cannot_be_had_costs_what_is_evaluated_on_it(served, server):
-    server.plans["/pairs.tsv"] = answer(404)
-    lines = said(served.snakemake("--cores", "2"))
-    assert "nothing is evaluated on the benchmarks of pairs" in lines
-    made, absent = tables(served)
+    _, absent = tables(served)
     assert absent["small/quality.csv"]["model"].tolist() == ["one", "two", "three"]
-    assert set(made["small/scores.csv"]["status"]) == {"ok"}
+    scores = open_study(served.folder / "results" / "small").scores
+    assert (set(scores["model"]), set(scores["status"])) == ({*MODELS}, {"ok"})
 
 
 def test_without_any_model_there_is_nothing_to_measure(served, server):

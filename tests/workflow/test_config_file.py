@@ -1,8 +1,6 @@
 """Results are of one config file: a copy of it under the same study name writes over none of them unasked."""
 
 import shutil
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -34,20 +32,12 @@ def test_a_copy_of_the_config_writes_over_no_results(finished, copied):
         "biasgrid: results/small was made by config/config.yaml, and this is mine.yaml: give the study in it another "
         "name, or replace those results: biasgrid run mine.yaml --replace (snakemake: --config replace=true)"
     ]
-    command = [sys.executable, "-m", "biasgrid", "run", "mine.yaml", "--cores", "1"]
-    run = subprocess.run(
-        command, cwd=finished.folder, env=finished.environment, capture_output=True, text=True
-    )
+    command = ("run", "mine.yaml", "--cores", "1")
+    run = finished.biasgrid(*command)
     assert run.returncode == 2
     assert lines[0] in run.stderr.splitlines()
     assert finished.results() == before
-    replaced = subprocess.run(
-        [*command, "--replace", "--until", "study"],
-        cwd=finished.folder,
-        env=finished.environment,
-        capture_output=True,
-        text=True,
-    )
+    replaced = finished.biasgrid(*command, "--replace", "--until", "study")
     assert replaced.returncode == 0, replaced.stderr
     assert (finished.folder / RECORD).read_text() == "../../mine.yaml\n"
     assert finished.snakemake("--cores", "1").returncode == 2  # that is the other one now

@@ -2,7 +2,7 @@
 
 Words are Gaussian vectors around the means of populations; a repetition draws new sets and infers from them what a
 cell of a study does, by the same code. Both tests are tried on words of real models, too, and
-all on vectors of shuffled corpora, where frequency passes for bias. See docs/simulation.md.
+all on vectors of shuffled corpora, where frequency passes for bias. See docs/calibration.md.
 """
 
 from .populations import Population

@@ -56,8 +56,9 @@ def p_values(
     """Both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
 
     `entries` are metrics as a config has them: key -> `metric`, `params`. A metric that takes one attribute set is
-    measured on the first. Returns metric -> test -> `p_values` (one for each query, None where there is no test),
-    `lowest`, the lowest p-value that was possible, and `reasons`, why there was no test, by how often.
+    measured on the first; one of four groups, on queries of its own. Returns metric -> test -> `p_values` (one for
+    each query, None where there is no test), `lowest`, the lowest p-value that was possible, and `reasons`, why there
+    was no test, by how often.
     Raises BiasgridError for a model that has too few words.
     """
     source = Words(model, vocabulary)
@@ -74,9 +75,14 @@ def p_values(
     with threadpool_limits(1):
         for i in range(queries):
             rng = np.random.default_rng([seed, i])
-            query = draw_query(kind, source, words, rng)
+            queries_by_groups = {2: draw_query(kind, source, words, rng)}
             seeds = rng.integers(2**32, size=2).tolist()
             for key, metric in metrics_by_key.items():
+                groups = 4 if metric.template[0] == 4 else 2
+                if groups not in queries_by_groups:
+                    other_rng = np.random.default_rng([seed, i, groups])
+                    query = draw_query(kind, source, words, other_rng, groups)
+                    queries_by_groups[groups] = query.subqueries(metric.template)[0]
                 (result, *_), _ = infer_query(
                     Request(
                         metric,
@@ -89,7 +95,7 @@ def p_values(
                         },
                         draw_seed=seeds[1],
                     ),
-                    query,
+                    queries_by_groups[groups],
                     model,
                     pool=pool,
                 )

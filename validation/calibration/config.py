@@ -1,4 +1,4 @@
-"""A simulation's config: are p-values calibrated, and do intervals cover? docs/simulation.md"""
+"""A simulation's config: are p-values calibrated, and do intervals cover? docs/calibration.md"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/simulation.md."""
+"""The pictures of docs/calibration.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Queries of words that are drawn from a real model, of kinds in which there is nothing to find, or something.
 
-A query has two groups, its target sets, and two attribute sets; its kind says how they are drawn. See
-docs/simulation.md.
+A query has two groups, its target sets, or four, and two attribute sets; its kind says how they are drawn. See
+validation/calibration/README.md.
 """
 
 from __future__ import annotations
@@ -42,14 +42,18 @@ class Words:
         return places
 
 
-def _random_groups(words: Words, rng: np.random.Generator, free: np.ndarray, size: int) -> Places:
-    return [words.at_random(rng, free, size) for _ in range(2)]
+def _random_groups(
+    words: Words, rng: np.random.Generator, free: np.ndarray, size: int, groups: int = 2
+) -> Places:
+    return [words.at_random(rng, free, size) for _ in range(groups)]
 
 
-def _coherent_groups(words: Words, rng: np.random.Generator, free: np.ndarray, size: int) -> Places:
-    """Twice a random word and the words nearest to it."""
+def _coherent_groups(
+    words: Words, rng: np.random.Generator, free: np.ndarray, size: int, number: int
+) -> Places:
+    """So many times a random word and the words nearest to it."""
     groups = []
-    for _ in range(2):
+    for _ in range(number):
         seed = words.at_random(rng, free, 1)
         groups.append(np.concatenate([seed, words.nearest(words.vectors[seed[0]], free, size - 1)]))
     return groups
@@ -87,10 +91,10 @@ KINDS: dict[str, tuple[Callable, Callable]] = {
 }
 
 
-def draw_query(kind: str, words: Words, size: int, rng: np.random.Generator) -> Query:
-    """A query of two target sets, the groups, and two attribute sets, `size` words each; no word is in two sets."""
+def draw_query(kind: str, words: Words, size: int, rng: np.random.Generator, groups: int = 2) -> Query:
+    """A query of target sets, the groups, and two attribute sets, `size` words each; no word is in two sets."""
     of_groups, of_words = KINDS[kind]
     free = np.ones(len(words.words), dtype=bool)
-    groups = of_groups(words, rng, free, size)
-    sets = of_words(words, rng, free, size, groups)
-    return Query(*([words.words[places].tolist() for places in side] for side in (groups, sets)))
+    group_places = of_groups(words, rng, free, size, groups)
+    sets = of_words(words, rng, free, size, group_places[:2])
+    return Query(*([words.words[places].tolist() for places in side] for side in (group_places, sets)))

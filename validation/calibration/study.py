@@ -36,7 +36,7 @@ class Simulation(Experiment):
         """Raises BiasgridError naming the key that is wrong; gives each metric its settings in full."""
         if bool(config.metrics) != bool(config.words) or bool(config.words) != bool(config.bias):
             raise BiasgridError(f"{where}: of `metrics`, `words` and `bias`, all or none must be there")
-        if not config.metrics and not config.frequency:
+        if not (config.metrics or config.frequency or config.calibration):
             raise BiasgridError(f"{where}: it has neither `metrics` nor `frequency`: nothing to simulate")
         if config.frequency:
             _check_frequency(config, f"{where}: frequency")

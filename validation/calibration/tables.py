@@ -42,7 +42,7 @@ SIMULATION = Table(
         Column("metric", "the metric's key in the config"),
         Column("words", "words per set", "count", range=(1, math.inf)),
         Column("bias", "how far apart the populations are", "number", range=ANY),
-        Column("what", "which number it is: docs/simulation.md has all"),
+        Column("what", "which number it is: validation/calibration/README.md has all"),
         Column("value", "the number; a share, a p-value, or in the metric's unit", "number", range=ANY),
         Column(
             "low", "of a share, lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)
@@ -66,7 +66,7 @@ CALIBRATION = Table(
     "One row per model, kind of query, metric and test: how often the test rejects.",
     (
         Column("model", "the model's key in the config"),
-        Column("kind", "how queries are drawn: docs/simulation.md says how"),
+        Column("kind", "how queries are drawn: validation/calibration/README.md says how"),
         Column("metric", "the metric's key in the config"),
         Column("test", "which test it is", values=("permutation", "random_groups")),
         Column("queries", "how many queries were drawn", "count"),

@@ -1,4 +1,4 @@
-"""The config of a planted-bias benchmark: docs/factory.md"""
+"""The config of a planted-bias benchmark: validation/planted_bias/README.md"""
 
 from __future__ import annotations
 

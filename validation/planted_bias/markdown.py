@@ -36,7 +36,7 @@ def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
 
 
 def recovery_markdown(recovery: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """recovery.csv as tables to read, those of docs/factory.md, in Markdown."""
+    """recovery.csv as tables to read, those of validation/planted_bias/numbers, in Markdown."""
     columns = ["trainer", "vectors", "level", "metric", "against", "truth", "what", "value", "sd"]
     cells = {tuple(row[:7]): tuple(row[7:]) for row in recovery[columns].itertuples(index=False)}
     recovery = recovery[recovery["metric"] != ""]

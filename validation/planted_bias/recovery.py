@@ -83,7 +83,7 @@ MODELS = Table(
         Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
         *OF_VALUE,
         Column("true", "the truth's value of this model, of the level set", "number", range=(-1, 1)),
-        Column("what", "which number it is: docs/factory.md has all"),
+        Column("what", "which number it is: validation/planted_bias/README.md has all"),
         Column("value", "the number", "number", "that of `what`", ANY),
         Column("status", '"ok", or why there is no value'),
         JUDGED,
@@ -99,7 +99,7 @@ RECOVERY = Table(
     (
         TRAINER,
         *OF_VALUE,
-        Column("what", "which number it is: docs/factory.md has all"),
+        Column("what", "which number it is: validation/planted_bias/README.md has all"),
         Column("value", "the number: a mean or a correlation over models", "number", "that of `what`", ANY),
         Column("sd", "its standard deviation over models", "number", "that of `what`", (0, math.inf)),
         Column(

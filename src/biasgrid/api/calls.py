@@ -55,7 +55,8 @@ def measure_query(
         What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
     preprocessors
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
-        `titlecase` and `strip_accents`, or a function of the word. `{}` is the word as it is written.
+        `titlecase`, `strip_accents` and what other languages need (`WordOptions`), or a function of the word. `{}` is
+        the word as it is written.
     strategy
         "first": the first form of a word that the model has; "all": every form that it has.
     normalize

@@ -13,8 +13,9 @@ from ..configs import read_yaml
 from ..embeddings.language.contextual import ContextualVectors
 from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from ..embeddings.language.encoding import encode as encode_texts
+from ..embeddings.language.encoding import open_encoder
 from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, open_pretrained, refuse_options
+from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
 from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
@@ -178,8 +179,7 @@ def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tup
         return label, Encoder(in_memory(*encoder, where=label), fast=options["fast"])
     if isinstance(encoder, (str, os.PathLike)):
         label, folder = _folder(encoder, revision)
-        pretrained = open_pretrained(folder, device=options["device"], dtype=options["dtype"])
-        return label, Encoder(pretrained, fast=options["fast"])
+        return label, open_encoder(folder, options)
     if hasattr(encoder, "encode") or callable(encoder):
         refuse_options(options, "an object" if hasattr(encoder, "encode") else "a function")
         label = getattr(encoder, "__name__", type(encoder).__name__)

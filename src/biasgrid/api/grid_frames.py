@@ -258,7 +258,7 @@ class Grid:
         return table[table["criterion"].isin(names)].reset_index(drop=True)
 
     def summary(self) -> str:
-        """What the study says, in at most five sentences by rule.
+        """What the study says, in at most six sentences by rule.
 
         Which model is the least biased, and whether that is decided, by how many metrics that compare; how many
         scores and aggregates have full marks (every test of words is significant: `evidence` of scores.csv), and how

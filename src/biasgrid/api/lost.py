@@ -97,19 +97,20 @@ def lost_words(study: Study) -> pd.DataFrame:
     """`Grid.lost_words`."""
     import pandas as pd
 
-    from ..results import results
-    from ..tables.lost_words import look_up, look_ups
+    from ..results import cells
+    from ..tables.lost_words import forms_of, look_up, look_ups, why_lost
 
     lost = {
         place: [
-            (of_set, word)
-            for _, _, result in results([study.paths.cell_file(cell)])
+            (of_set, word, forms_of(record), why_lost(result, of_set, word))
+            for record, of_cell in cells([study.paths.cell_file(cell)])
+            for result in of_cell
             for of_set, words in result["lost"].items()
             for word in words
         ]
         for place, cell in look_ups(study).items()
     }
-    columns = ["model", "debias", "criterion", "query", "set", "word"]
+    columns = ["model", "debias", "criterion", "query", "set", "word", "forms", "reason"]
     rows: dict[tuple[str, ...], None] = {}
     for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.grid.cells.values()):
         criterion, key, model, _ = place

@@ -53,9 +53,10 @@ class WordSets(dict[str, Any]):
         )
 
     def _repr_html_(self) -> str:
-        """The collection as a notebook shows it: a line for each set."""
+        """The collection as a notebook shows it: a line for each set; of one with a content note, without words."""
+        shown = 0 if any(note.startswith("Content note") for note in self.notes) else 12
         lines = (
-            (name, len(words), textwrap.shorten(", ".join(text_of(part) for part in list(words)[:12]), 90))
+            (name, len(words), textwrap.shorten(", ".join(text_of(part) for part in list(words)[:shown]), 90))
             for name, words in self.items()
         )
         rows = "".join(

@@ -111,6 +111,8 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     ]:
         yield f"Tests: {'; '.join(tests)}."
     yield from reading(result, metric)
+    if "reliability" in (result.inference or {}):
+        yield from (row["says"] for row in result.reliability if row["says"])
     for name, reason in result.reasons.items():
         yield f"No {nouns.get(name, name)}: {reason}."
     if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):

@@ -4,7 +4,16 @@ from .compare import COMPARISON, compare
 from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read
 from .queries import words_digest
 from .study_values import LOWEST, number_at
-from .verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED, VERDICTS, verdict
+from .verdict import (
+    NO_VALUE,
+    NOT_ASKED,
+    OTHER_QUERIES,
+    OTHER_VECTORS,
+    UNJUDGED,
+    VERDICTS,
+    WITH_AN_ERROR,
+    verdict,
+)
 
 __all__ = [
     "COMPARISON",
@@ -21,6 +30,7 @@ __all__ = [
     "TESTED",
     "UNJUDGED",
     "VERDICTS",
+    "WITH_AN_ERROR",
     "compare",
     "number_at",
     "read",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .published import HALVED, MEASURE, RATED, TESTED
+from .published import ERROR, HALVED, MEASURE, RATED, TESTED
 from .queries import Queries, difference
 from .study_values import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
 from .verdict import (
@@ -19,6 +19,7 @@ from .verdict import (
     NOT_ASKED,
     OTHER_QUERIES,
     OTHER_VECTORS,
+    WITH_AN_ERROR,
     WITHIN,
     rounding_error,
     verdict,
@@ -55,6 +56,7 @@ def compare(
 
     - "not asked": the study leaves the number out (no such metric, cell, test or measure);
     - "no value": it has no value for it, and the note says why;
+    - "published with an error": the number is known to be wrong: its note begins with "error: ";
     - "other vectors": the number was printed for vectors that ours does not claim to be;
     - "other queries": it was printed for other queries, or for other words of the query (where that is known);
     - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
@@ -198,6 +200,8 @@ def _comparison_row(
         outcome = NOT_ASKED
     elif math.isnan(study_value.value):
         outcome = NO_VALUE
+    elif row.note.startswith(ERROR):
+        outcome = WITH_AN_ERROR
     elif other_vectors:
         outcome = OTHER_VECTORS
     elif other_queries:

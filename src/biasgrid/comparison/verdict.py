@@ -7,9 +7,10 @@ import math
 from .published import POWER
 
 # in order of precedence
-NOT_ASKED, NO_VALUE, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
+NOT_ASKED, NO_VALUE, WITH_AN_ERROR, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
     "not asked",
     "no value",
+    "published with an error",
     "other vectors",
     "other queries",
 )
@@ -23,6 +24,7 @@ MEANINGS = {
     "compatible": "a single random run was published, and ours is within two of its standard deviations",
     "explained": "a test recomputes the published number from the cause of the difference",
     "differs": "none of these",
+    WITH_AN_ERROR: "the published number is known to be wrong, and `note` says why",
     OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
     OTHER_QUERIES: "it was published for other queries, or for other words of this query, and `note` says which",
     NO_VALUE: "the study has none, or not all numbers of the ranking or matrix, and `note` says why",

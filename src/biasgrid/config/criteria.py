@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from ..options import Whole
+from ..query import Repetitions
 from ..validation import Line, Strict, field
 from .common import INCLUDES, Distinct, FilePath, Key, Language, Name, Prose, Text
 from .metrics import Metrics, Words
@@ -49,15 +50,28 @@ class Query(Strict):
         "of a file: column -> the value that it has in the rows that are taken; left out: all rows", None
     )
 
+    seat: Line = field(
+        "in place of sets: a test of May et al. (2019), such as sent-weat3b, in the authors' own words or sentences, "
+        "which are fetched (data/seat/README.md)",
+        None,
+    )
     templates: Templates | dict[str, Templates] = field(
         "sentences in place of the words, as in SEAT: a list of texts in which `{}` stands for the word, or the name "
         "of a file in data/templates; or each set's own by its name. Each word becomes a sentence per template",
         None,
     )
 
+    repetitions: Repetitions = field(
+        "whether a word that a set repeats counts once, as in WEFE, or as often as it stands there (`count`), as in "
+        "WEATHub; left out: once, with a warning",
+        None,
+    )
+
     @model_validator(mode="after")
     def _of_one_kind(self):
-        if self.file is None and self.targets is None:
+        if self.seat is not None and (self.file or self.targets or self.attributes or self.templates):
+            raise ValueError("has both a test of SEAT and sets; leave out one of them")
+        if self.file is None and self.seat is None and self.targets is None:
             raise ValueError("key 'targets' is missing")
         if self.file is None and (self.sets or self.where):
             raise ValueError(f"{'sets' if self.sets else 'where'}: is for sentences of a file")
@@ -133,6 +147,7 @@ class Criterion(Strict):
     )
     metrics: Metrics = field("metrics of its own; left out: the study's", None)
     words: Words = field("how its words are looked up", None)
+    repetitions: Repetitions = field("likewise, of its queries that say nothing of their own", None)
     word_table: bool = field("whether what metrics say of each word becomes a table (words.csv)", None)
     ratings: Ratings = field("ratings of the words by people", None)
     seed_lists: Annotated[

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from ..embeddings.language.templates import Templates
 from ..options import Whole
 from ..validation import Strict, field
+from ..word_set import WordSet
 from .common import Key, Text
 from .names import check_names
 
@@ -59,10 +60,18 @@ class Encoded(Strict):
         None,
     )
 
+    random_weights: Whole = field(
+        "the seed of weights that are drawn as before a training, in place of the encoder's own: a control of the "
+        "same architecture and pieces, for an encoder of transformers; left out: its own",
+        None,
+        ge=0,
+    )
+
     @property
     def options(self) -> dict[str, Any]:
         """How the encoder computes, as far as it is said."""
-        options = {"device": self.device, "dtype": self.dtype, "fast": self.fast}
+        names = ("device", "dtype", "fast", "random_weights")
+        options = {name: getattr(self, name) for name in names}
         return {name: value for name, value in options.items() if value is not None}
 
     @model_validator(mode="after")
@@ -73,7 +82,7 @@ class Encoded(Strict):
 
 def in_sentences(
     targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], templates: Any, where: str
-) -> list[dict[str, list[str]]]:
+) -> list[dict[str, WordSet | Sequence[str]]]:
     """The sets of a query's two sides with sentences in place of words: each word in each of its templates, word by
     word.
 
@@ -87,15 +96,13 @@ def in_sentences(
         of_set = {name: Templates.of(texts, f"{where}: {name}") for name, texts in templates.items()}
     else:
         of_set = dict.fromkeys([*targets, *attributes], Templates.of(templates, where))
-    as_they_are = Templates.of(None)
-    return [
-        {
-            name: list(
-                dict.fromkeys(
-                    item.text for word in words for item in of_set.get(name, as_they_are).placed(word)
-                )
-            )
-            for name, words in side.items()
-        }
-        for side in (targets, attributes)
-    ]
+
+    def made(name: str, words: Sequence[str]) -> WordSet | Sequence[str]:
+        if name not in of_set:
+            return words
+        # a sentence that two words have is the first one's
+        of_sentence = {item.text: word for word in reversed(words) for item in of_set[name].placed(word)}
+        sentences = dict.fromkeys(item.text for word in words for item in of_set[name].placed(word))
+        return WordSet(name, tuple(sentences), tuple(map(of_sentence.__getitem__, sentences)))
+
+    return [{name: made(name, words) for name, words in side.items()} for side in (targets, attributes)]

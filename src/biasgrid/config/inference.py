@@ -26,7 +26,7 @@ class OfTests(Strict):
 
 
 class Inference(OfTests):
-    """How certain every value is: docs/inference.md. A part that is left out is not computed; `{}` is a part with its
+    """How certain every value is: docs/p-values.md. A part that is left out is not computed; `{}` is a part with its
     defaults."""
 
     bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)

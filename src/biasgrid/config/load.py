@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
-from ..query import Query
+from ..query import Query, Repetitions
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
 from ..resources import find_file, resource
 from ..schema import with_version, without_version
@@ -22,8 +22,10 @@ from . import criteria
 from .criteria import Criteria, Criterion, PhenomenonSets
 from .debias import Debias, Quality
 from .encoded import in_sentences
+from .languages import with_languages
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .seat import seat_sets
 from .sentence_files import sentences
 from .shipped import shipped_models
 from .study import Paths, StudyConfig
@@ -162,7 +164,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfi
         }
     )
     queries = {
-        key: _query(entry, f"{where}: {criterion}: {key}", sets, root)
+        key: _query(entry, of_criterion.repetitions, f"{where}: {criterion}: {key}", sets, root)
         for criterion, of_criterion in checked.criteria.items()
         for key, entry in of_criterion.queries.items()
     }
@@ -174,6 +176,10 @@ def complete(model: type[C], config: Any, where: str, root: Path) -> C:
     config = copy_config(config, where)
     if isinstance(config, dict) and config.get("plugins") == []:
         del config["plugins"]
+    if isinstance(config, dict) and model is StudyConfig:
+        config = with_languages(
+            config, where, lambda name: copy_config(read_yaml(find_file(name, root)), name)
+        )
     checked = validate(model, config, where)
     merged: dict[str, Any] = {}
     for part in (name for name in PARTS if name in checked.model_fields_set):
@@ -378,11 +384,15 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _query(entry: criteria.Query, where: str, sets: WordSets, root: Path) -> Query:
+def _query(
+    entry: criteria.Query, repetitions: Repetitions | None, where: str, sets: WordSets, root: Path
+) -> Query:
     targets: Mapping[str, Sequence[str]]
     attributes: Mapping[str, Sequence[str]]
     if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
+    elif entry.seat is not None:
+        targets, attributes = seat_sets(entry.seat, where)
     else:
         targets, attributes = (
             {name: sets.words(words, f"{where}: {name}") for name, words in (side or {}).items()}
@@ -391,7 +401,7 @@ def _query(entry: criteria.Query, where: str, sets: WordSets, root: Path) -> Que
     if entry.templates is not None:
         targets, attributes = in_sentences(targets, attributes, entry.templates, f"{where}: templates")
     try:
-        return Query(targets, attributes, name=entry.name)
+        return Query(targets, attributes, name=entry.name, repetitions=entry.repetitions or repetitions)
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 

@@ -19,9 +19,11 @@ class Words(Strict):
     model's over all."""
 
     preprocessors: list[Params] = field(
-        "forms of a word that are looked up, in this order, each a mapping of `lowercase`, `uppercase`, `titlecase` "
-        "and `strip_accents`; `{}` is the word as it is written. Default of the look-up: `[{}]`, as in WEFE; the "
-        "case study has `[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
+        "forms of a word that are looked up, in this order, each a mapping of `unicode` (such as `NFC`), `lowercase` "
+        "(with `language: tr` as in Turkish), `uppercase`, `titlecase`, `without` (a list of quotation marks or "
+        "articles), `strip_accents` and `parts` (`raw` or `unit`: the mean of its words' vectors); `{}` is the word "
+        "as it is written. Default of the look-up: `[{}]`, as in WEFE; the case study has "
+        "`[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
         None,
     )
     strategy: Literal["first", "all"] = field(

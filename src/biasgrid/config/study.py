@@ -14,6 +14,7 @@ from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
 from .inference import Inference, OfStudy, inference_of_tests
+from .languages import OfLanguage
 from .metrics import Metrics, Words
 from .models import Archives, Models
 from .shuffled import ShuffledText
@@ -94,6 +95,10 @@ class StudyConfig(Run):
     criteria: Annotated[Criteria, INCLUDES] = field(
         "criteria by name: the queries. Where several files have a criterion, its queries are put together; any "
         "other key of it is in one of the files, or the same in all"
+    )
+    languages: list[OfLanguage] = field(
+        "languages, in which models are asked the same. Each has its models and criteria, beside the study's own",
+        None,
     )
     metrics: Metrics = field(
         "metrics by key: what is measured of every criterion that has no metrics of its own"

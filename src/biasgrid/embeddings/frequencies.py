@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import BiasgridError, unknown_name
 from ..extras import require
+from .in_parts import BEHIND
 
 COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
 ENGLISH = "en"  # the language of a model whose config names none
@@ -65,6 +66,12 @@ class Frequency:
         """How frequent vocabulary entries (found in `rows`) are, as natural logarithms: of occurrences per million
         tokens, or of 1 / rank, which differs from that by about a constant (Zipf's law). Differences of two say how
         many times as frequent one word is as another. NaN of a word whose frequency is not known."""
+        if (is_made := rows >= BEHIND).any():
+            logs = np.full(len(rows), np.nan)
+            logs[~is_made] = self.logarithms(
+                [entry for entry, made in zip(entries, is_made, strict=True) if not made], rows[~is_made]
+            )
+            return logs
         if self.language:
             shares = [_occurrences(entry.removeprefix(self.prefix), self.language) for entry in entries]
             per_million: NDArray[np.floating] = np.array(shares, dtype=float) * 1e6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS
+from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, WITH_AN_ERROR
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
 from .frame import MARGIN, Frame, empty_page, styled
@@ -32,6 +32,7 @@ VERDICTS = {
     "explained": ("○", "#F6EBD0", "a test recomputes the printed number from the cause (see comparison.csv)"),
     "compatible": ("≈", "#DDEBD3", "a single random run was printed, ours is within 2 standard deviations"),
     "reproduced": ("✓", "#D6E9F5", "ours rounds to the printed number, or is within chance of it"),
+    WITH_AN_ERROR: ("◇", "#EBEBEB", "known to be wrong as published, not judged"),
     OTHER_VECTORS: ("△", "#EBEBEB", "printed for other vectors, not judged"),
     OTHER_QUERIES: ("□", "#EBEBEB", "printed for other queries or words, not judged"),
     NO_VALUE: ("–", "#EBEBEB", "comparison.csv has the reason"),

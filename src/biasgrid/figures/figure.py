@@ -130,13 +130,16 @@ class Figure:
             yield replace(drawing, inputs={**files, **drawing.inputs}, spec={**facts, **drawing.spec})
 
 
-def each_criterion(name: str, overall: bool = False) -> Callable[[Planned], Iterator[Drawing]]:
-    """A figure of each ranked criterion, `name`-gender and so on; with `overall`, before them `name`, of all."""
+def each_criterion(
+    name: str, overall: bool = False, unranked: bool = False
+) -> Callable[[Planned], Iterator[Drawing]]:
+    """A figure of each ranked criterion, `name`-gender and so on; with `overall`, before them `name`, of all; with
+    `unranked`, of each criterion where none is ranked."""
 
     def drawings(study: Planned) -> Iterator[Drawing]:
         if overall:
             yield Drawing(name, spec={"criterion": OVERALL})
-        for criterion in study.ranked_criteria:
+        for criterion in study.ranked_criteria or (study.config.criteria if unranked else ()):
             yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
 
     return drawings

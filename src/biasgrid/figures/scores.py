@@ -269,7 +269,7 @@ FIGURES = (
         "Every score of a criterion: a line of panels per metric, a column per model, a row per query.",
         _draw,
         question=SCORES,
-        drawings=each_criterion("scores"),
+        drawings=each_criterion("scores", unranked=True),
         reads=("scores",),
         facts=("labels", "level", "neutral", "signs"),
         reading="One figure per criterion: lines of panels per metric, a column per model. A mark is a score, its "

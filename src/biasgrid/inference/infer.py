@@ -58,7 +58,7 @@ def infer(
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
                  to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
-    reliability  splits (10): how reliably words are ordered, see `reliability.word_order`
+    reliability  splits (10), random_groups (0): how reliably words are ordered, see `reliability.word_order`
 
     What is drawn of a set (permutations: of sets) depends on the request's `draw_seed` and on the set's words, so
     that all queries, metrics and models that have the set draw alike.
@@ -66,7 +66,7 @@ def infer(
     values       the metric's, of each sub-query, where they are known; else those of the samples' scores
     nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
                  name and that of the test: "permutation", "random_groups", ...
-    pool         of tests that draw words from it (`Test.pooled`), if it is at hand
+    pool         of what draws words from it (`significance.needs_pool`), if it is at hand
 
     A record has `query`, `status` (as `Sample.result` has it) and, where that is "ok", `value` and the parts; a
     permutation test that makes no sense is a `reason` in a sentence. NaN is None.
@@ -74,7 +74,7 @@ def infer(
     request, model = samples[0].request, samples[0].model
     metric, seed, parts = request.metric, request.draw_seed, significance.complete(request.inference)
     tests = [test for test in significance.tests() if test.name in parts]
-    if any(test.pooled for test in tests):
+    if significance.needs_pool(parts):
         pool = pool or pool_of(model)
     results, resamples = [], None
     if "bootstrap" in parts:
@@ -117,7 +117,7 @@ def infer(
                 record["influence"] = resampler.influence()
                 record["halves"] = resampler.halves(sensitivity["halves"], seed)
             if (reliability := parts.get("reliability")) is not None:
-                record["reliability"] = word_order(sample, reliability["splits"], seed)
+                record["reliability"] = word_order(sample, seed, pool, **reliability)
     return as_finite(results), resamples
 
 

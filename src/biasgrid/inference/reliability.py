@@ -15,9 +15,13 @@ import numpy as np
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..metrics.registry import Detail
 from ..sample import Sample
-from ..statistics.reliability import alpha, omega, split_half, stratified_alpha
+from ..statistics.internal_consistency import alpha, omega, split_half, stratified_alpha
+from ..statistics.mean_squares import Estimate
 from ..words import FoundSet
 from .bootstrap import digest
+from .group_draws import WITHIN
+from .pool import Pool
+from .significance.random_groups import batch_for, draws_for
 
 FEWEST_WORDS = 5
 NO_WORDS = "no score per word"
@@ -28,20 +32,28 @@ ALIKE = "words do not differ"
 MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
+NO_GROUPS = "too few random groups are as coherent as the items"
 ALPHA, STRATIFIED, HALVES = "alpha", "stratified alpha", "split-half"
 
 
-def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
+def word_order(
+    sample: Sample, seed: int, pool: Pool | None, *, splits: int, random_groups: int
+) -> list[dict[str, Any]]:
     """How reliably a metric orders the words of each set, by the items on the other side.
 
     Parameters
     ----------
     sample
         With a value.
+    seed
+        What is drawn depends on it and on the items' words. Splits are the same for all models that have the words.
+    pool
+        What random groups are made of.
     splits
         Random splits of the items into halves, where a word's number is no sum over them (`Metric.by_item`).
-    seed
-        What is drawn depends on it and on the items' words, and is the same for all models that have the words.
+    random_groups
+        How many draws of random groups are made, each group as coherent as the list of items that it stands for
+        (`match: within`), where a word's number is a sum over items.
 
     Returns
     -------
@@ -50,6 +62,7 @@ def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
         coefficient  "alpha", "stratified alpha" (of lists that are not paired) or "split-half"
         value        with `low` and `high`, a 95 % interval; NaN where `note` says why
         omega        of one factor, where there are more words than items; else NaN
+        percentile   the share of random groups whose alpha is lower; NaN where there are none
         words        the subjects
         items        of all lists together; pairs count once
         note         why there is no value, or what limits it
@@ -61,11 +74,8 @@ def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
     sets, lists = sample.targets, sample.attributes
     if of_attributes:
         sets, lists = lists, sets
-    if metric.by_item:
-        arguments = {**sample.request.parameters, **sample.model_arguments}
-        tables = metric.by_item(*sample.vectors, **arguments)
-        weights = [weight for weight, _ in tables[0]]
-        scores = [[table for _, table in of_set] for of_set in tables]
+    weights, scores = _by_item(sample, lists, [s.vectors for s in lists]) if metric.by_item else ([], [])
+    if scores:
         sizes = [table.shape[1] for table in scores[0]]
         coefficient = ALPHA if len(sizes) == 1 else STRATIFIED
     elif KINDS[metric.needs].random_groups and not metric.of_model:
@@ -84,6 +94,10 @@ def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
     groups = [(s.name, [place]) for place, s in enumerate(sets)]
     if len(sets) > 1:
         groups.append(("", [*range(len(sets))]))
+    drawn = None
+    if pool and random_groups and coefficient != HALVES:
+        drawn = _scores_by_random_groups(sample, lists, pool, random_groups, seed)
+    notes = [metric.item_note, NO_GROUPS if drawn == [] else ""]
     rows = []
     for name, places in groups:
         row = {"set": name, "coefficient": coefficient, "items": items}
@@ -91,26 +105,67 @@ def word_order(sample: Sample, splits: int, seed: int) -> list[dict[str, Any]]:
         if row["words"] < FEWEST_WORDS:
             rows.append(_row(**row, note=FEW_WORDS))
             continue
-        centred = [_about_means([scores[place][i] for place in places]) for i in range(len(scores[0]))]
+        centred = _about_means(scores, places)
         if coefficient == HALVES:
             first, second = (table.T for table in centred)
             estimate = split_half(first, second, items)
-        elif coefficient == ALPHA:
-            estimate = alpha(centred[0])
-            if row["words"] > items:
-                row["omega"] = omega(np.cov(centred[0].T))
         else:
-            estimate = stratified_alpha(centred, weights)
-        note = metric.item_note
+            estimate = _alpha(centred, weights)
+            if coefficient == ALPHA and row["words"] > items:
+                row["omega"] = omega(np.cov(centred[0].T))
+            if drawn and np.isfinite(estimate.value):
+                others = np.array([_alpha(_about_means(draw, places), weights).value for draw in drawn])
+                row["percentile"] = float((others < estimate.value).mean())
+        note = "; ".join(filter(None, notes))
         if not np.isfinite(estimate.value):
             note = ALIKE if all(np.isfinite(table).all() for table in centred) else NO_HALF
         rows.append(_row(**row, **{name: float(x) for name, x in estimate._asdict().items()}, note=note))
     return rows
 
 
-def _about_means(tables: Sequence[np.ndarray]) -> np.ndarray:
-    """The numbers of the words of several sets, each set's items about their means over its words."""
-    return np.concatenate([table - table.mean(axis=0) for table in tables])
+def _by_item(
+    sample: Sample, lists: Sequence[FoundSet], vectors: list[np.ndarray]
+) -> tuple[list[float], list[list[np.ndarray]]]:
+    """The weight of each list of items, and for each set the table of its words' numbers by each list's items, with
+    these vectors in place of those of the lists; nothing where a number is no sum over these items."""
+    by_item = sample.request.metric.by_item
+    assert by_item
+    arguments = {**sample.request.parameters, **sample.model_arguments}
+    sides = (sample.vectors[0], vectors) if lists is sample.attributes else (vectors, sample.vectors[1])
+    tables = by_item(*sides, **arguments)
+    weights = [weight for weight, _ in tables[0]] if tables else []
+    return weights, [[table for _, table in of_set] for of_set in tables]
+
+
+def _alpha(tables: Sequence[np.ndarray], weights: Sequence[float]) -> Estimate:
+    return alpha(tables[0]) if len(tables) == 1 else stratified_alpha(tables, weights)
+
+
+def _about_means(scores: Sequence[Sequence[np.ndarray]], places: Sequence[int]) -> list[np.ndarray]:
+    """For each list of items, the numbers of the words of several sets, each set's items about their means over its
+    words."""
+    return [
+        np.concatenate([table - table.mean(axis=0) for table in tables])
+        for tables in zip(*(scores[place] for place in places), strict=True)
+    ]
+
+
+def _scores_by_random_groups(
+    sample: Sample, lists: Sequence[FoundSet], pool: Pool, draws: int, seed: int
+) -> list[list[list[np.ndarray]]]:
+    """As `_by_item`, for each draw of random groups in place of the lists; none where most draws fail."""
+    whole = sample.whole
+    word_sets = whole.target_sets if lists is sample.attributes else whole.attribute_sets
+    group_draws = draws_for(sample, lists, word_sets, pool, seed, WITHIN)
+    if isinstance(group_draws, str):
+        return []
+    batch, is_kept = batch_for(sample, pool, group_draws, 0, draws)
+    if is_kept.sum() < draws / 2:
+        return []
+    return [
+        _by_item(sample, lists, [batch.words.vectors[places] for places in draw])[1]
+        for draw in zip(*(group[is_kept] for group in batch.places), strict=True)
+    ]
 
 
 def _scores_by_halves(
@@ -161,4 +216,4 @@ _SELECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _row(**values: Any) -> dict[str, Any]:
     empty = {"set": "", "coefficient": "", "value": math.nan, "low": math.nan, "high": math.nan}
-    return {**empty, "omega": math.nan, "words": 0, "items": 0, "note": "", **values}
+    return {**empty, "omega": math.nan, "percentile": math.nan, "words": 0, "items": 0, "note": "", **values}

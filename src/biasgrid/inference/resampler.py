@@ -14,6 +14,7 @@ from ..metrics.registry import Metric, one_by_one
 from ..numbers import count
 from ..query import Query
 from ..sample import Sample
+from ..word_set import WordSet
 from ..words import FoundSet
 from .bootstrap import digest, draw_counts, groups_of
 from .permutation import deal
@@ -32,8 +33,10 @@ class Resampler:
 
     value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
     statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
-    units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to
-    places     and where these words stand in the set as given
+    units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to; of
+               sentences, the words that they are made of, but for a metric of pairs
+    places     and where these words stand in the set as given (`words`)
+    has_forms  whether a word was found in several forms
     range      the interval that values lie in, of sets of so many words
     redrawn_units  draws values of a corpus whose sentences are drawn again (`Metric.redrawn_units`)
     """
@@ -46,6 +49,7 @@ class Resampler:
     statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
     units: list[np.ndarray]
     places: list[np.ndarray]
+    has_forms: bool
     range: tuple[float, float]
     redrawn_units: Callable[[np.random.Generator, int], np.ndarray] | None = None
 
@@ -59,10 +63,13 @@ class Resampler:
             statistic = metric.resampled(words, attributes, **parameters)
         else:
             statistic = one_by_one(metric, words, attributes, parameters, request.seed)
+        found = (*sample.targets, *sample.attributes)
+        slots = [s.slots // request.variants for s in found]
+        sets = (*sample.query.target_sets, *sample.query.attribute_sets)
         places, units = zip(
             *(
-                np.unique(s.slots // request.variants, return_inverse=True)
-                for s in (*sample.targets, *sample.attributes)
+                np.unique(_units_of(s)[of_set] if s.of and not metric.paired else of_set, return_inverse=True)
+                for s, of_set in zip(sets, slots, strict=True)
             ),
             strict=True,
         )
@@ -75,19 +82,16 @@ class Resampler:
             statistic,
             list(units),
             list(places),
+            any(len(np.unique(of_set)) < len(of_set) for of_set in slots),
             metric.sized(*sample.sizes, **parameters) if metric.sized else metric.range,
             metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None,
         )
 
     @property
     def words(self) -> list[Sequence[str]]:
-        """The words of each set, as given."""
-        return [s.words for s in (*self.query.target_sets, *self.query.attribute_sets)]
-
-    @property
-    def has_forms(self) -> bool:
-        """Whether a word was found in several forms."""
-        return any(len(unit) > len(place) for unit, place in zip(self.units, self.places, strict=True))
+        """The words of each set, as given; of sentences, the words that they are made of."""
+        sets = (*self.query.target_sets, *self.query.attribute_sets)
+        return [s.words if self.metric.paired else s.units for s in sets]
 
     @cached_property
     def full_weights(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -234,6 +238,12 @@ class Resampler:
             sides.append(weights)
             first += len(sets)
         return sides[0], sides[1]
+
+
+def _units_of(sentences: WordSet) -> np.ndarray:
+    """Which of the words that sentences are made of each is made of."""
+    number = {word: place for place, word in enumerate(sentences.units)}
+    return np.array([number[word] for word in sentences.of])
 
 
 def rows_at_once(words: int) -> int:

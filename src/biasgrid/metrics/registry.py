@@ -102,7 +102,9 @@ class Metric:
         "attributes".
     exchanged
         What a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two words of
-        a pair; "attributes", words of the attribute sets. By default "pairs" for a metric of pairs, else "targets".
+        a pair; "attributes", words of the attribute sets; "constituents", of four crossed groups, words of the first
+        two target sets with each other, and of the other two. By default "pairs" for a metric of pairs, else
+        "targets".
     test_of
         What that test is about: "words", those that the query asks about; "labels", those of the words that a
         classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
@@ -136,7 +138,7 @@ class Metric:
     by_item
         A word's number by each item (word, pair, template) of the other side, where it is a weighted sum of means
         over them: (targets, attributes, **parameters) -> for each set of scored words, one (weight, array (words,
-        items)) per list of items. None: it is no such sum.
+        items)) per list of items; nothing where it is no such sum for these sets. None: it is no such sum.
     item_note
         In words, why it is none, or what limits what is said of the items.
     halved
@@ -176,7 +178,7 @@ class Metric:
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
     redrawn: Callable[..., np.ndarray] | None = None
     regrouped: Literal["targets", "attributes"] = "targets"
-    exchanged: Literal["targets", "pairs", "attributes", ""] = ""
+    exchanged: Literal["targets", "pairs", "attributes", "constituents", ""] = ""
     test_of: Literal["words", "labels"] = "words"
     no_test: str = ""
     redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import BLOCK, cosines, distances, means_of_groups, weighted_mean
+from ..geometry import BLOCK, cosines, distances, means_of_groups, unit, weighted_mean
 from ..limits import limited
 from .registry import Detail, Metric, Score
 
@@ -113,13 +113,27 @@ def _redrawn(
     return np.concatenate(values)
 
 
+def _by_item(
+    targets: list[np.ndarray], attributes: list[np.ndarray], **_: Any
+) -> list[list[tuple[float, np.ndarray]]]:
+    """Of cosines with a group's mean: a mean over its words, up to the mean's length."""
+    weights = [
+        sign / np.linalg.norm(group.mean(axis=0)) for sign, group in zip((1, -1), targets, strict=True)
+    ]
+    return [
+        [(float(weight), unit(words) @ group.T) for weight, group in zip(weights, targets, strict=True)]
+        for words in attributes
+    ]
+
+
 def _variant(*, distance: str) -> dict[str, Any]:
     if distance != "cos":
         return {}
     per_word = "cosine with the mean of {T1} less that with the mean of {T2}: positive is nearer to {T1}"
     details = {"distance_by_word": per_word}
     return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "nearer": "first"} | {
-        "scaled": False
+        "scaled": False,
+        "by_item": _by_item,
     }
 
 

@@ -259,5 +259,6 @@ METRICS = (
         variant=_variant,
         contrasts=True,
         word_bias="bias",
+        by_item=roles.cosines_by_item,
     ),
 )

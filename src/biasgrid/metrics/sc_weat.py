@@ -209,18 +209,6 @@ def _redrawn(
     return values
 
 
-def _by_item(
-    targets: list[np.ndarray],
-    attributes: list[np.ndarray],
-    *,
-    orientation: roles.Orientation = roles.PAPER,
-    **_: Any,
-) -> list[list[tuple[float, np.ndarray]]]:
-    groups, words = roles.groups_and_words(targets, attributes, orientation)
-    first, second = groups
-    return [[(1.0, cosines(vectors, first)), (-1.0, cosines(vectors, second))] for vectors in words]
-
-
 def _sized(
     targets: Sequence[int],
     attributes: Sequence[int],
@@ -254,7 +242,7 @@ _SHARED: dict[str, Any] = {
     "redrawn": _redrawn,
     "variant": _variant,
     "word_bias": "effect_size",
-    "by_item": _by_item,
+    "by_item": roles.cosines_by_item,
     "item_note": "of the numerator: the word's own standard deviation is no sum",
 }
 METRICS = (

@@ -196,6 +196,20 @@ def _resampled_of_poles(
     )
 
 
+def _by_item(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    poles: list[np.ndarray] | None = None,
+    orientation: roles.Orientation = roles.PAPER,
+    **_: Any,
+) -> list[list[tuple[float, np.ndarray]]]:
+    """Up to the axis' length, one factor for all words."""
+    groups, words = roles.groups_and_words(targets, attributes, orientation)
+    first, second = poles or groups
+    return [[(1.0, unit(w) @ first.T), (-1.0, unit(w) @ second.T)] for w in words]
+
+
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
     overrides = {"function": _semaxis_of_poles, "resampled": _resampled_of_poles}
     overrides |= {"redrawn": _redrawn_of_poles, "of_model": _poles}
@@ -220,5 +234,6 @@ METRICS = (
         redrawn=_redrawn,
         variant=_variant,
         word_bias="score",
+        by_item=_by_item,
     ),
 )

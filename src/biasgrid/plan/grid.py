@@ -13,6 +13,7 @@ from ..configs import sort_keys
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import ENGLISH, WORDFREQ
 from ..inference import significance
+from ..options import Reliability
 from ..planned import Cell, Evaluation, Fit, Inference
 from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL
@@ -142,8 +143,14 @@ class StudyGrid:
         config = self.study.config
         parts = {part: to_record(entry) for part, entry in config.inference.parts.items()}
         # its thresholds move no number
-        card = {"reliability": {"splits": config.reliability.splits}} if config.reliability else {}
+        names = set(Reliability.model_fields)
+        card = {"reliability": config.reliability.model_dump(include=names)} if config.reliability else {}
         return parts | card if parts else {}
+
+    @cached_property
+    def needs_pool(self) -> bool:
+        """Whether a part of inference draws words from a model's pool."""
+        return significance.needs_pool(self._parts)
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:

@@ -48,7 +48,7 @@ class _Metric(Strict):
     paired: bool
     seeded: bool
     regrouped: Literal["targets", "attributes"]
-    exchanged: Literal["targets", "pairs", "attributes"]
+    exchanged: Literal["targets", "pairs", "attributes", "constituents"]
     test_of: Literal["words", "labels"]
     no_test: Text
     contrasts: bool

@@ -52,7 +52,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     }
     if study.kind(first.cell.model).scores:
         inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
-    if significance.needs_pool(study.config.inference.parts) and study.kind(first.cell.model).random_groups:
+    if study.grid.needs_pool and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.paths.pool_file(first.cell.model)
     function = "biasgrid.inference.step:infer_cells"
     modules = _inference_modules(study, cells, first.spec["inference"])

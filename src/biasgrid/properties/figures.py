@@ -30,8 +30,8 @@ MEANING = {
     NO: "no: there is a counterexample",
     UNDEFINED: "no value where one must be",
 }
-GROUPS = [MODEL_COLOURS[0], MODEL_COLOURS[1], MODEL_COLOURS[2]]
-NAMES = "ABC"
+GROUPS = MODEL_COLOURS[:4]
+NAMES = "ABCD"
 TITLE = 7.5
 # what a counterexample shows, in the order in which a panel says it
 SHOWS = {

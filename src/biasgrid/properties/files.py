@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..figures.frame import save
 from ..files import write_text
@@ -13,7 +14,7 @@ from ..schema import dumps
 from ..tables.table import Column
 from .figures import counterexamples, matrix, ranges
 from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES
-from .tables import examples, markdown, table
+from .tables import coordinates, examples, markdown, table
 from .verdicts import Verdict
 
 COLUMNS = (
@@ -31,13 +32,10 @@ COLUMNS = (
 
 
 def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
-    """Write properties.csv, counterexamples.json, properties.md and the figures; returns their paths."""
-    rows, text = table(verdicts), io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=[column.name for column in COLUMNS], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    """Write the answers, the counterexamples and the figures; returns their paths."""
     files = {
-        "properties.csv": text.getvalue(),
+        "properties.csv": _csv(table(verdicts), [column.name for column in COLUMNS]),
+        "counterexamples.csv": _csv(rows := coordinates(verdicts), list(rows[0]) if rows else []),
         "counterexamples.json": dumps(examples(verdicts), indent=1) + "\n",
         "properties.md": markdown(verdicts),
     }
@@ -46,3 +44,11 @@ def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     figures = {"properties": matrix, "counterexamples": counterexamples, "ranges": ranges}
     figure_paths = [path for name, draw in figures.items() for path in save(draw(verdicts), folder / name)]
     return [str(folder / name) for name in files] + figure_paths
+
+
+def _csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -60,9 +60,12 @@ def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The matrix, and below it the counterexamples: docs/property-matrix.md."""
-    lines = ["# The property matrix, and its counterexamples", ""]
-    lines += ["Made by `biasgrid properties`; [properties.md](properties.md) says what it means.", ""]
+    """The matrix: docs/property-matrix.md."""
+    lines = ["# The property matrix", ""]
+    lines += [
+        "Made by `biasgrid properties`; [properties.md](properties.md) says what it means. The vectors and values of"
+    ]
+    lines += ["every counterexample: [property-counterexamples.csv](property-counterexamples.csv).", ""]
     lines += [
         "| metric | of | " + " | ".join(SHORT.values()) + " |",
         "|" + " --- |" * (len(SHORT) + 2),
@@ -71,18 +74,6 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         cells = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
         lines.append(f"| {label} | {level} | {' | '.join(cells)} |")
     lines += [f"\n{v.label} is not examined: {v.note}." for v in verdicts if v.holds == NOT_EXAMINED]
-    lines += ["", "## Counterexamples", ""]
-    lines += ["| metric | of | property | where | groups | words | value |", "|" + " --- |" * 7]
-    for v in verdicts:
-        for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
-            groups, words = (_format_sets(sets) for sets in (setting.groups, setting.words))
-            # of "comparable" the smallest value and the largest
-            value_text = " to ".join(map(number, values[:2] if v.property == "comparable" else values[:1]))
-            name = SHORT[v.property] + (", sets ordered" if v.condition else "")
-            lines.append(
-                f"| {v.label} | {v.level} | {name} | {setting.name} | {' and '.join(groups)} | "
-                f"{'; '.join(words)} | {value_text} |"
-            )
     of_texts = [v for v in verdicts if v.holds == NO and not v.example]
     lines += [
         "",
@@ -91,6 +82,29 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     ] * bool(of_texts)
     lines += [f"- {v.label}, {v.level}, {SHORT[v.property]}: {v.note}" for v in of_texts]
     return "\n".join(lines) + "\n"
+
+
+def coordinates(verdicts: Sequence[Verdict]) -> list[dict[str, str]]:
+    """Every counterexample of vectors, one row per setting: docs/property-counterexamples.csv."""
+    rows = []
+    for v in verdicts:
+        for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
+            groups, words = (_format_sets(sets) for sets in (setting.groups, setting.words))
+            rows.append(
+                {
+                    "metric": v.label,
+                    "of": v.level,
+                    "property": SHORT[v.property] + (", sets ordered" if v.condition else ""),
+                    "where": setting.name,
+                    "groups": " and ".join(groups),
+                    "words": "; ".join(words),
+                    # of "comparable" the smallest value and the largest
+                    "value": " to ".join(
+                        map(number, values[:2] if v.property == "comparable" else values[:1])
+                    ),
+                }
+            )
+    return rows
 
 
 def cell(verdict: Verdict | None, ordered_verdict: Verdict | None) -> str:

@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import groupby, zip_longest
@@ -32,7 +32,9 @@ from ..query import Query
 from ..results import KEYS, cells
 from ..tables.comparison import COMPARISON
 from ..tables.inputs import files_of
+from ..tables.reliability import TABLE as RELIABILITY
 from ..tables.scores import SCORES
+from ..verdicts.reliability import of_scores, of_word_orders
 from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
@@ -133,6 +135,9 @@ class Record:
         Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
     command
         Measures it again, and what is inferred of it.
+    verdict, says
+        Of reliability.csv: whether another list of words may turn the score, in a word, and sentences on that and on
+        the order of its words; empty where the study has no such table.
     """
 
     number: int
@@ -153,6 +158,8 @@ class Record:
     published: list[dict[str, Any]]
     published_of_criterion: list[dict[str, Any]]
     command: str
+    verdict: str = ""
+    says: Sequence[str] = ()
 
     @property
     def anchor(self) -> str:
@@ -183,11 +190,11 @@ class Cells:
 
     @cached_property
     def lost_words(self) -> dict[tuple[str, int], list[str]]:
-        """Model and number of a set -> the words that one of its scores lacks, in alphabetical order."""
+        """Model and number of a set that it was asked -> the words that one of its scores lacks, in alphabetical
+        order."""
         lost: dict[tuple[str, int], set[str]] = {}
         for model, place in {(r.model, n) for r in self.records for n in r.targets + r.attributes}:
-            if words := self.found[place].lost:
-                lost.setdefault((model, self.found[place].set), set()).update(words)
+            lost.setdefault((model, self.found[place].set), set()).update(self.found[place].lost)
         return {key: sorted(words) for key, words in lost.items()}
 
     def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
@@ -201,8 +208,8 @@ def inputs(study: Study) -> dict[str, Any]:
     queries = [
         study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.grid.cells.values())
     ]
-    comparison = ("comparison",) if "comparison" in study.tables else ()
-    return files_of(study, ("cells", "inferences", "scores", *comparison)) | {"queries": queries}
+    there = [name for name in ("comparison", "reliability") if name in study.tables]
+    return files_of(study, ("cells", "inferences", "scores", *there)) | {"queries": queries}
 
 
 def spec(study: Study) -> dict[str, Any]:
@@ -235,8 +242,8 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     Parameters
     ----------
     files
-        As `inputs` names them: "cells", "queries" and "inferences", lists of files; "scores", and "comparison" where
-        the study has one.
+        As `inputs` names them: "cells", "queries" and "inferences", lists of files; "scores", and "comparison" and
+        "reliability" where the study has them.
     spec
         As of `spec`.
 
@@ -257,7 +264,9 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     made = [cell for cell, _ in inferred]
     # of a large page, without histograms
     kept = [name for name in KEPT if name != "histogram" or len(scores) <= MANY]
-    study = _Study(spec, _read_published(files.get("comparison")), _Words(), kept)
+    study = _Study(
+        spec, _read_published(files.get("comparison")), _read_card(files.get("reliability")), _Words(), kept
+    )
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
         made.append({"versions": cell.get("versions")})  # and no values, which may be many
@@ -288,6 +297,7 @@ class _Study:
 
     spec: Mapping[str, Any]
     published: Mapping[tuple, list[dict[str, Any]]]
+    card: Mapping[tuple, tuple[str, list[str]]]
     words: _Words
     kept: Collection[str]
     questions: dict[tuple, Question] = field(default_factory=dict)
@@ -310,6 +320,7 @@ def _record(
         study.questions[place] = _question(place, cell["query"], metric, part, detail, options or {})
     words = study.words
     published = row.criterion, row.metric, unit(*state)
+    verdict, says = study.card.get((*place, *state), ("", []))
     return Record(
         row.Index,
         study.numbers.setdefault(place, len(study.numbers)),
@@ -323,6 +334,8 @@ def _record(
         influence=_influence(metric, part, inference, words),
         tests=tests_of(inference, row, study.kept),
         evidence=row.evidence,
+        verdict=verdict,
+        says=says,
         interval=interval_of(inference, options or {}, study.spec["interval"]),
         of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],
@@ -488,6 +501,21 @@ def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
         numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
         numbers_by_key[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
     return numbers_by_key
+
+
+def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
+    """How far each score can be trusted: the verdict on it, and sentences on it and the order of its words."""
+    if path is None:
+        return {}
+    table = RELIABILITY.read(path)
+    verdicts = {
+        row[:5]: row[5] for row in of_scores(table)[[*KEYS, "verdict"]].itertuples(index=False, name=None)
+    }
+    says: dict[tuple, list[str]] = defaultdict(list)
+    for rows in (of_scores(table), of_word_orders(table)):
+        for *key, sentence in rows[[*KEYS, "says"]].itertuples(index=False, name=None):
+            says[tuple(key)].append(sentence)
+    return {key: (verdicts.get(key, ""), sentences) for key, sentences in says.items()}
 
 
 def _command(study: str, cell: Mapping[str, Any], with_inference: bool) -> str:

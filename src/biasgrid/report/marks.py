@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from ..inference import significance
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, PERMUTATION
+from ..verdicts.reliability import ORDER, SIGN
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# of scores that another list of words may turn
+TURNS = {SIGN: "±", ORDER: "≷"}
+WORDS = "↕"  # of scores whose words other items would order otherwise
 CHARACTERS = {"full": "●", "half": "◐", "open": "○", "dot": "·", "": ""}
 
 

@@ -77,7 +77,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         },
         "collections": _collections(study),
         "neutrals": FACTS["neutral"](study),
-        **facts_of(study, ("ranking", "level")),
+        **facts_of(study, ("ranking", "level", "thresholds")),
         "inference": to_record(study.config.inference),
         "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
         "scaled": scaled_metrics(study),
@@ -164,6 +164,9 @@ def _collections(study: Study) -> list[dict[str, str]]:
                 "name": stem,
                 "paper": record.get("paper", "not stated"),
                 "licence": record.get("licence", "not stated"),
+                "content_note": next(
+                    (note for note in record.get("notes", ()) if note.startswith("Content note")), ""
+                ),
             }
         )
     return collections

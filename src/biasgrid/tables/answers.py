@@ -36,7 +36,7 @@ def lengths_of(study: Planned) -> dict[str, list[str]]:
 
 
 def summary_of(study: Planned) -> list[str]:
-    """What a study says, in at most five sentences; what is in no table, or in one of older code, is left out."""
+    """What a study says, in at most six sentences; what is in no table, or in one of older code, is left out."""
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, unknown_name
 from ..validation import to_record
+from ..verdicts.reliability import THRESHOLDS
 from .cells import rating_cells
 from .scales import neutrals, ranges, ranking, scaled_metrics
 
@@ -98,6 +99,12 @@ FACTS: dict[str, Callable[[Any], Any]] = {
         for criterion in study.ranked_criteria
         for key in study.metrics(criterion)
     ],
+    # of the verdicts of reliability.csv
+    "thresholds": lambda study: (
+        {name: getattr(study.config.reliability, name) for name in THRESHOLDS}
+        if study.config.reliability
+        else None
+    ),
 }
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..debias import UNTOUCHED
-from ..results import results
+from ..results import cells
+from ..words import NOT_FOUND, form_of
 from .column import Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
@@ -19,13 +20,27 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    rows = {
-        (criterion, query_id, of_set, word, model)
-        for (criterion, _, _, model, _), query_id, result in results(inputs["cells"])
-        for of_set, words in result["lost"].items()
-        for word in words
-    }
+    look_ups: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
+    for cell, of_cell in cells(inputs["cells"]):
+        for result in of_cell:
+            for of_set, words in result["lost"].items():
+                for word in words:
+                    key = cell["criterion"], cell["query"], of_set, word, cell["model"]
+                    look_ups.setdefault(key, {})[forms_of(cell), why_lost(result, of_set, word)] = None
+    rows = [
+        (*key, *(" | ".join(part) for part in zip(*sought, strict=True))) for key, sought in look_ups.items()
+    ]
     return pd.DataFrame(sorted(rows), columns=LOST_WORDS.names, dtype="str")
+
+
+def forms_of(cell: Mapping[str, Any]) -> str:
+    """The forms in which a cell, as its file has it, looks words up."""
+    return "; ".join(map(form_of, cell["words"].get("preprocessors", [{}])))
+
+
+def why_lost(result: Mapping[str, Any], of_set: str, word: str) -> str:
+    """Why a word was lost, of a result as a cell's file has it."""
+    return str(result.get("why_lost", {}).get(of_set, {}).get(word, NOT_FOUND))
 
 
 def look_up(cell: Cell) -> tuple[str, str, str, str]:
@@ -59,6 +74,10 @@ LOST_WORDS = Table(
         Column("set", "the set that the word is in"),
         Column("word", "as the set has it"),
         MODEL,
+        Column("forms", "the forms in which it was sought, in this order"),
+        Column(
+            "reason", "why it was not found: which of its parts are missing, or that it is in no form there"
+        ),
     ),
     reads=("cells",),
     cells=lambda study: look_ups(study).values(),

@@ -12,9 +12,8 @@ import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import KEYS, results
-from ..statistics.reliability import icc_agreement, icc_consistency
-from ..validation import to_record
-from ..verdicts.reliability import METRICS, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, of_interval, of_share
+from ..statistics.intraclass import icc_agreement, icc_consistency
+from ..verdicts.reliability import METRICS, ORDER, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, judged
 from .inputs import sample_files
 from .keys import CELL
 from .rank_samples import value_samples
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
 ONE_MODEL = "one model only"
 SAME_NUMBERS = "both metrics have the same numbers of words"
-ORDER, ICC, RANKS, AGREEMENT = "order", "ICC(C,1)", "rank correlation", "ICC(A,1)"
+ICC, RANKS, AGREEMENT = "ICC(C,1)", "rank correlation", "ICC(A,1)"
 
 Row = dict[str, Any]
 # what `KEYS` are of -> set -> word -> number
 Numbers = dict[tuple, dict[str, dict[str, float]]]
-EMPTY: Row = {"set": "", "beside": "", "items": 0, "verdict": "", "note": ""}
+EMPTY: Row = {"set": "", "beside": "", "items": 0, "note": "", "value": math.nan}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -55,16 +54,15 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         key = tuple(names)
         if "reliability" not in (result := inferred.get(key, {})):
             continue
-        place = dict(zip(KEYS, key, strict=True)) | {"words": words}
-        rows += [place | row for row in card(result, spec["thresholds"])]
+        place = dict(zip(KEYS, key, strict=True))
+        rows += [place | row for row in card(result, words, spec["thresholds"])]
         share, models = orders.get(key, (math.nan, 0))
-        order = {"question": SCORE, "coefficient": ORDER, "value": share, "items": models}
+        order = {"question": SCORE, "coefficient": ORDER, "value": share, "words": words, "items": models}
         note = "" if models > 1 else ONE_MODEL
-        rows.append(place | order | {"verdict": of_share(share, spec["thresholds"]), "note": note})
+        rows.append(place | judged(order, spec["thresholds"]) | {"note": note})
     numbers = _numbers_of_words(inputs["cells"], spec["words"], inferred)
     for row in (*_of_metrics(numbers), *_of_trainings(numbers, spec["trainings"])):
-        low, high = (row.get(name, math.nan) for name in ("low", "high"))
-        rows.append(row | {"verdict": of_interval(low, high, spec["thresholds"])})
+        rows.append(judged({**EMPTY, **row}, spec["thresholds"]))
     return TABLE.finish([{**EMPTY, **row} for row in rows])
 
 
@@ -162,9 +160,7 @@ def _agreement(numbers: np.ndarray) -> list[Row]:
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    card = to_record(study.config.reliability)
     return {
-        "thresholds": {name: value for name, value in card.items() if name != "splits"},
         "words": spec_of(study),
         "trainings": [
             [name, [model for model, _ in models]]
@@ -217,10 +213,16 @@ TABLE = Table(
             values=(*VERDICTS, ""),
         ),
         Column("note", "why there is no value, or what limits it"),
+        Column("says", "the verdict in a sentence"),
+        Column.share(
+            "percentile",
+            "of `alpha` and `stratified alpha`, with `random_groups`: the share of random groups, as coherent as the "
+            "query's, whose alpha is lower",
+        ),
     ),
     reads=("scores", "cells"),
     when="reliability and bootstrap",
-    facts=("neutral", "draws", "seed"),
+    facts=("neutral", "draws", "seed", "thresholds"),
     inputs=lambda study: sample_files(study, lambda cell: True),
     spec=_spec,
     make=make,

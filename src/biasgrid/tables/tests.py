@@ -67,7 +67,7 @@ TABLE = Table(
     "One row per score and test: its p-value in full, or why there is none.",
     (
         *CELL,
-        Column("test", "the part of `inference` in the config (docs/inference.md)"),
+        Column("test", "the part of `inference` in the config (docs/p-values.md)"),
         Column.share("p_value", "the test's p-value, as in scores.csv"),
         Column.share("p_low", "lower end of the 95 % interval of the p-value that all draws would give"),
         Column.share("p_high", "its upper end"),

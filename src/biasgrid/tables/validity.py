@@ -15,7 +15,7 @@ from ..resources import find_file
 from ..results import KEYS, results
 from ..seeds import seed_of
 from ..statistics.correlation import METHODS, over_units
-from ..statistics.reliability import disattenuated
+from ..statistics.internal_consistency import disattenuated
 from ..validation import to_record
 from .inputs import sample_files
 from .keys import CELL

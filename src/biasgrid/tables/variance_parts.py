@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..inference.bootstrap import MOST_UNDEFINED
-from ..statistics.reliability import generalisability, rows_share, sampling_error, variance_parts
+from ..statistics.generalisability import generalisability, rows_share, sampling_error, variance_parts
 from .inputs import sample_files
 from .keys import CRITERION, METRIC
 from .rank_samples import value_samples

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..results import results
+from ..results import cells, key_of
+from ..words import form_of
 from .cells import word_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -18,14 +19,27 @@ if TYPE_CHECKING:
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = [
-        (*key, of_set, word, detail, column, value)
-        for key, _, result in results(inputs["cells"])
+        (*key_of(cell, result), of_set, word, detail, column, value, *_found(cell, result, of_set, word))
+        for cell, of_cell in cells(inputs["cells"])
+        for result in of_cell
         for detail, sets in result["detail"].items()
         for of_set, by_word in sets.items()
         for word, values in by_word.items()
         for column, value in (values if isinstance(values, dict) else {"": values}).items()
     ]
     return WORDS.finish(rows, first=True)
+
+
+def _found(
+    cell: Mapping[str, Any], result: Mapping[str, Any], of_set: str, entry: str
+) -> tuple[str, str, str]:
+    """Which words of a set were found as an entry, in which form, and which other words have its vector."""
+    listed = [word for word, entries in result["found"].get(of_set, {}).items() if entry in entries]
+    first = form_of(cell["words"].get("preprocessors", [{}])[0])
+    forms = [result.get("forms", {}).get(of_set, {}).get(word, first) for word in listed]
+    alike = [words for words in result.get("same_vector", {}).get(of_set, ()) if set(words) & set(listed)]
+    others = [word for words in alike for word in words if word not in listed]
+    return ", ".join(listed), ", ".join(dict.fromkeys(forms)), ", ".join(others)
 
 
 def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
@@ -63,6 +77,9 @@ WORDS = Table(
         Column("detail", "what the number is"),
         Column("column", "which of several numbers of that name; empty where there is one"),
         Column.value("value", "the number"),
+        Column("listed", "the word, or words, of the set that were found so"),
+        Column("form", "the form in which they were found"),
+        Column("same_vector", "other words of the set that have the same vector in this model"),
     ),
     reads=("cells",),
     make=make,

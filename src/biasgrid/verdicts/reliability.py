@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..statistics.reliability import times_for
+from ..numbers import coefficient, interval
+from ..numbers import share as percentage
+from ..results import KEYS
+from ..statistics.internal_consistency import times_for
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR = LEVELS = (
     "excellent",
@@ -24,7 +30,7 @@ HOLDS, MAY_TURN = "holds", "may turn"
 VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
 THRESHOLDS = {"acceptable": 0.7, "good": 0.8, "excellent": 0.9, "holds": 0.95}
 SCORE, WORDS, METRICS, TRAININGS = QUESTIONS = ("score", "words", "metrics", "trainings")
-SIGN = "sign"
+SIGN, ORDER = "sign", "order"
 ONE_SIDED = "values lie on one side of the neutral value"
 GOAL = 0.8  # the reliability that lengths of lists are given for
 
@@ -53,13 +59,17 @@ def times_for_sign(z: float) -> float:
     return GOAL / (1 - GOAL) / (z**2 - 1) if z**2 > 1 else math.nan
 
 
-def card(record: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS) -> list[dict[str, Any]]:
+def card(
+    record: Mapping[str, Any], words: int, thresholds: Mapping[str, float] = THRESHOLDS
+) -> list[dict[str, Any]]:
     """What is said of one score by itself.
 
     Parameters
     ----------
     record
         A score's inference: `bootstrap`, and `reliability` where it was asked for.
+    words
+        How many words of its query were used.
     thresholds
         As `THRESHOLDS`.
 
@@ -69,20 +79,49 @@ def card(record: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS
         question     "score": would another list turn its sign? "words": would other items order its words alike?
         coefficient, value, low, high, set, words, items, note  as in reliability.csv
         z            of "score": standard errors from the neutral value
+        percentile   of "words": the share of random groups whose alpha is lower; NaN where none were asked for
         times        how many times as long the lists must be for .8
         verdict      one of `VERDICTS`, or ""
+        says         the same in a sentence
     """
     rows: list[dict[str, Any]] = []
     if "bootstrap" in record:
         same_side, z = (_number(record["bootstrap"].get(name)) for name in ("same_side", "z"))
         row = {"question": SCORE, "coefficient": SIGN, "value": same_side, "z": z, "times": times_for_sign(z)}
-        note = ONE_SIDED if math.isnan(same_side) else ""
-        rows.append(row | {"verdict": of_share(same_side, thresholds), "note": note})
+        row |= {"words": words, "note": ONE_SIDED if math.isnan(same_side) else ""}
+        rows.append(judged(row, thresholds))
     for part in record.get("reliability", ()):
         value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
         row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
-        rows.append(row | {"times": float(times_for(value)), "verdict": of_interval(low, high, thresholds)})
+        row["percentile"] = _number(part.get("percentile"))
+        rows.append(judged(row | {"times": float(times_for(value))}, thresholds))
     return rows
+
+
+def judged(row: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS) -> dict[str, Any]:
+    """A row of the card with its `verdict`, and what it `says`."""
+    if row["question"] == SCORE:
+        verdict = of_share(row["value"], thresholds)
+    else:
+        low, high = (row.get(name, math.nan) for name in ("low", "high"))
+        verdict = of_interval(low, high, thresholds)
+    return {**row, "verdict": verdict, "says": _says(row, verdict) if verdict else ""}
+
+
+def _says(row: Mapping[str, Any], verdict: str) -> str:
+    if row["question"] == SCORE:
+        return sentence(row["coefficient"], row["value"], row["words"])
+    other, does = {
+        WORDS: (f"Another list of {row['items']} items", "would order"),
+        METRICS: (f"Another metric ({row.get('beside')})", "scores"),
+        TRAININGS: ("Training with another seed", "scores"),
+    }[row["question"]]
+    if verdict in (POOR, UNDECIDED):
+        never, verb = ("would not", "order") if row["question"] == WORDS else ("does not", "score")
+        does = f"{never if verdict == POOR else 'may or may not'} {verb}"
+    ends = interval(row["low"], row["high"], form=coefficient)
+    number = f"{row['coefficient']} {coefficient(row['value'])} {ends}, {verdict}"
+    return f"{other} {does} the words{' of ' * bool(row['set'])}{row['set']} alike ({number})."
 
 
 def _number(value: float | None) -> float:
@@ -94,7 +133,7 @@ def odds(share: float) -> str:
     if share < 0.01:
         return "fewer than 1 of 100 cases"
     if share > 0.5:
-        return f"{round(share * 10)} of 10 cases"
+        return f"{min(round(share * 10), 9)} of 10 cases"
     return f"1 of {round(1 / share)} cases"
 
 
@@ -102,3 +141,46 @@ def sentence(what: str, share: float, words: int) -> str:
     """What a share of resampled lists says: `what` is "sign" or "order"."""
     turns = {"sign": "turn the sign", "order": "change the order of two models"}[what]
     return f"Another list of {words} words would {turns} in {odds(1 - share)}."
+
+
+def meanings(thresholds: Mapping[str, float] = THRESHOLDS) -> tuple[str, str, str]:
+    """What it means that a score's sign or order among the models may turn, and that its words' order is poor."""
+    often = f"in more than {percentage(1 - thresholds['holds'])} of resamples"
+    return (
+        f"another list of as many words would turn its sign {often}",
+        f"of a metric without a sign, its order among the models {often}",
+        "other items (pairs, or words of the groups) would not order its words alike: the interval of the "
+        f"reliability lies below {coefficient(thresholds['acceptable'])}",
+    )
+
+
+def of_scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Of reliability.csv one row per score, with the verdict of its sign; of a metric without a sign, with that of
+    its order among the models."""
+    rows = table[(table["question"] == SCORE) & (table["verdict"] != "")]
+    return rows.sort_values("coefficient", ascending=False, kind="stable").drop_duplicates(KEYS).sort_index()
+
+
+def of_word_orders(table: pd.DataFrame) -> pd.DataFrame:
+    """Of reliability.csv one row per score, with the verdict of the order of its words, of all sets together."""
+    rows = table[(table["question"] == WORDS) & (table["verdict"] != "")]
+    return rows.sort_values("set", kind="stable").drop_duplicates(KEYS).sort_index()
+
+
+def turned(rows: pd.DataFrame) -> str:
+    """Of how many of a metric's scores, as `of_scores` has them, another list may turn what: "3 of 8 signs"."""
+    what = {SIGN: "signs", ORDER: "orders"}[rows["coefficient"].iloc[0]]
+    return f"{(rows['verdict'] == MAY_TURN).sum()} of {len(rows)} {what}"
+
+
+def of_turning(table: pd.DataFrame | None, labels: Mapping[str, str]) -> str:
+    """Of how many scores another list of words may turn the sign, and by which metrics most and fewest; empty without
+    a card."""
+    if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
+        return ""
+    turns = (rows["verdict"] == MAY_TURN).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
+    ends = dict.fromkeys([turns["mean"].idxmax(), turns["mean"].idxmin()])
+    named = [f"{turns['sum'][m]:,} of {turns['size'][m]:,} by {labels.get(m, m)}" for m in ends]
+    by_metric = f" ({', '.join(named)})" if len(named) > 1 else ""
+    of_all = f"{turns['sum'].sum():,} of {len(rows):,}"
+    return f"Another list of as many words may turn the sign of {of_all} scores{by_metric}."

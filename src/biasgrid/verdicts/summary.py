@@ -1,4 +1,4 @@
-"""What a study says, in at most five sentences by rule: the text of page, Python, terminal and README."""
+"""What a study says, in at most six sentences by rule: the text of page, Python, terminal and README."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from .debias_effect import of_debias_methods
 from .direction import directions, of_directions
 from .full_marks import of_full_marks
 from .least_biased import Answer, RankedState
+from .reliability import of_turning
 from .text import count_name, join_names, model_name, queries_of, with_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # the tables that it reads, beside those of `least_biased.answers`
-READ = ("scores", "aggregates", "scalars", "comparison")
+READ = ("scores", "aggregates", "scalars", "comparison", "reliability")
 FEW_VERDICTS = 3
 # why a score is missing
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
@@ -31,8 +32,8 @@ def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> dict[str, str]:
     """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
-    queries models differ in direction; what has full marks; what was lost, from which model; what debiasing did; what
-    was reproduced, and what does not compare.
+    queries models differ in direction; what has full marks; what other words would turn; what was lost,
+    from which model; what debiasing did; what was reproduced, and what does not compare.
 
     Before all, which models are not measured, as they could not be downloaded.
 
@@ -63,6 +64,7 @@ def summary(
         "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
         "Evidence": of_full_marks(tables, spec),
+        "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
         "Debiasing": of_debias_methods(answers, lengths, spec),
         "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ..figures.null import drawing
-from ..inference import significance
 from ..plan import steps
 from ..plan.step import Step
 from ..plan.study import Study
@@ -45,7 +44,7 @@ def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
         yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
     for name, cell in study.grid.cells.items():
         yield f"cell {name}", partial(steps.cell_step, study, cell)
-    if significance.needs_pool(study.config.inference.parts):
+    if study.grid.needs_pool:
         for model in (model for model in study.models if study.kind(model).random_groups):
             yield f"pool {model}", partial(steps.pool_step, study, model)
     for name, group in study.grid.inference_groups.items():

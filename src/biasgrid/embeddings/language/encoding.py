@@ -19,13 +19,16 @@ from ..frequencies import ENGLISH, most_frequent
 from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .answers import Answers
+from .average import AverageEncoder, is_vectors
 from .blocks import in_blocks, in_saved_blocks
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
+from .files import CONFIG
 from .formats import ANSWERS, SENTENCE_TRANSFORMERS
 from .functions import open_sentence_transformer
-from .opening import DEFAULTS, open_pretrained
+from .opening import DEFAULTS, open_pretrained, refuse_options
 from .templates import Templates
+from .universal import is_universal, open_universal
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
 VERSION = 2
@@ -63,14 +66,32 @@ def encode(
     return word_vectors
 
 
-def _open_encoder(source_type: str, archive: Path, *, fast: bool = False, **options: str) -> Encodes:
+def _open_encoder(source_type: str, archive: Path, **options: Any) -> Encodes:
     """The encoder of what a source of this type has fetched."""
     if source_type == ANSWERS:
         return Answers(archive, {})
     folder = archive.parent if archive.is_file() else archive
     if source_type == SENTENCE_TRANSFORMERS:
         return open_sentence_transformer(folder, **options)
-    return Encoder(open_pretrained(folder, **options), fast=fast)
+    if not (folder / CONFIG).is_file() and not is_universal(folder) and is_vectors(archive):
+        refuse_options(options, "a mean of static vectors")
+        return AverageEncoder(archive)
+    return open_encoder(folder, options)
+
+
+def open_encoder(folder: Path, options: Mapping[str, Any]) -> Encodes:
+    """The encoder in a folder, of transformers or of `universal`, which computes as these options say.
+
+    Raises
+    ------
+    BiasgridError
+        The folder is no encoder's, or an option says what it does not do.
+    """
+    if is_universal(folder):
+        refuse_options(options, "an encoder that NumPy computes")
+        return open_universal(folder)
+    of_network = {name: options[name] for name in ("device", "dtype", "random_weights") if name in options}
+    return Encoder(open_pretrained(folder, **of_network), fast=options.get("fast", False))
 
 
 def write(

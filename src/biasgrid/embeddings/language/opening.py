@@ -25,11 +25,13 @@ from .pretrained import Pretrained
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "bfloat16", "float16")
 # how a network computes, where nobody says it
-DEFAULTS = {"device": "auto", "dtype": "float32", "fast": False}
+DEFAULTS = {"device": "auto", "dtype": "float32", "fast": False, "random_weights": None}
 PROBE = "The Nurse's HATS: naïve café, 12th of May; Ünal ß 日本 don't"
 
 
-def open_pretrained(folder: Path, *, device: str = "auto", dtype: str = "float32") -> Pretrained:
+def open_pretrained(
+    folder: Path, *, device: str = "auto", dtype: str = "float32", random_weights: int | None = None
+) -> Pretrained:
     """The model in a folder, with its weights in memory.
 
     Parameters
@@ -40,6 +42,8 @@ def open_pretrained(folder: Path, *, device: str = "auto", dtype: str = "float32
         "cpu", "cuda", or "auto" for a GPU where torch sees one.
     dtype
         Of the weights: "float32"; "bfloat16" and "float16" change verdicts.
+    random_weights
+        The seed of weights that are drawn as before a training, in place of the folder's; None: the folder's.
 
     Raises
     ------
@@ -60,6 +64,18 @@ def open_pretrained(folder: Path, *, device: str = "auto", dtype: str = "float32
     }
     with quiet(), one_line(folder):
         tokenizer = _tokenizer(folder)
+        if random_weights is not None:
+            config = transformers.AutoConfig.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(random_weights)
+                model = classes[kind].from_config(
+                    config, dtype=getattr(torch, choice("dtype", dtype, DTYPES))
+                )
+            untrained = in_memory(model, tokenizer, where=str(folder), kind=kind)
+            untrained.model.to(choose_device(device))
+            return untrained
         model, found = classes[kind].from_pretrained(
             folder,
             trust_remote_code=False,

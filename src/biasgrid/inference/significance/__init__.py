@@ -49,9 +49,11 @@ def columns() -> dict[str, str]:
     return {test.column: test.name for test in tests()}
 
 
-def needs_pool(parts: Mapping[str, Any] | Iterable[str]) -> bool:
-    """Whether a part of inference draws words from a model's pool."""
-    return any(test.pooled for test in tests() if test.name in parts)
+def needs_pool(parts: Mapping[str, Any]) -> bool:
+    """Whether a part of inference draws words from a model's pool, by their options."""
+    reliability = parts.get("reliability")
+    has_groups = isinstance(reliability, Mapping) and reliability.get("random_groups", 0) > 0
+    return has_groups or any(test.pooled for test in tests() if test.name in parts)
 
 
 def reason_without(metric: Metric, parts: Iterable[str]) -> str:

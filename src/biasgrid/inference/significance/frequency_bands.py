@@ -22,7 +22,9 @@ from ..pool import Pool
 from ..resampler import Resampler
 from .permutation import (
     PermutationOptions,
+    bands_of,
     exchangeable_sets,
+    is_of_sentences,
     query_permutation_test,
     simulate,
     sizes_and_shared,
@@ -74,6 +76,8 @@ def banded_test(
     sets = exchangeable_sets(resampler)
     if isinstance(sets, str):
         return sets, {}
+    if is_of_sentences(resampler):
+        return "sentences have no frequency, by which their words could be exchanged", {}
     frequencies = frequency_of(model, frequency, language)
     if frequencies is None:
         return UNKNOWN, {}
@@ -81,7 +85,7 @@ def banded_test(
     pairs = resampler.metric.exchanged == "pairs"
     of_words = pair_bands(*logarithms, width=width) if pairs else bands(np.concatenate(logarithms), width)
     sizes, shared = sizes_and_shared(resampler, sets)
-    count = permutations_of(sizes, shared, pairs=pairs, bands=of_words)
+    count = permutations_of(sizes, shared, pairs=pairs, bands=bands_of(resampler.metric, sizes, of_words))
     facts = {"frequency": frequencies.source, "partitions": count} | summarise_logarithms(logarithms)
     if count < FEWEST:
         number_text = f"only {count} permutation{'s' * (count != 1)} of the words within bands of frequency"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from ..random_data import DRAWS, resampler_of
 from ..resampler import Resampler, rows_at_once
 from .test import Outcome, Test
 
+T = TypeVar("T")
+
 # what it asks, by what it exchanges
 ASKED = {
     "targets": "does it matter which target set a word is in?",
     "pairs": "does it matter which word of a pair is in which target set?",
     "attributes": "does it matter which attribute set a word is in?",
+    "constituents": "does it matter in which of the first two target sets, or of the other two, a word is?",
 }
 # the same of a test that permutes labels
 OF_LABELS = (
@@ -73,8 +76,15 @@ def query_permutation_test(
     if isinstance(sets, str):
         return sets
     metric, keys = resampler.metric, [key for s in sets for key in s.keys]
+    sizes, shared = sizes_and_shared(resampler, sets)
+    starts = np.cumsum([0, *sizes])
+    # a word goes where all its sentences go
+    unit_of_row = np.concatenate(
+        [unit + start for unit, start in zip(_exchanged(resampler, resampler.units), starts, strict=False)]
+    )
 
     def statistic(labels: np.ndarray) -> np.ndarray:
+        labels = labels if len(unit_of_row) == starts[-1] else labels[:, unit_of_row]
         weights = [(labels == i).astype(np.float64) for i in range(len(sets))]
         targets, attributes = resampler.full_weights
         if metric.exchanged == "attributes":
@@ -87,9 +97,10 @@ def query_permutation_test(
         lambda labels: np.concatenate(
             [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
         ),
-        *sizes_and_shared(resampler, sets),
+        sizes,
+        shared,
         pairs=metric.exchanged == "pairs",
-        bands=of_words,
+        bands=bands_of(metric, sizes, of_words),
         alternative=metric.bias if alternative == BIAS else alternative,
         seed=[seed, digest(keys)],
         **options,
@@ -109,13 +120,38 @@ def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
     return sets
 
 
+def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None = None) -> np.ndarray | None:
+    """The band of each word, within which it is permuted, where it also stays within bands that are given."""
+    if metric.exchanged != "constituents":
+        return of_words
+    constituents = np.repeat([0, 0, 1, 1], sizes)
+    return constituents if of_words is None else 2 * of_words + constituents
+
+
 def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
-    """The sizes of the sets, and the places of words that are in several sets."""
-    keys = [key for s in sets for key in s.keys]
+    """How many words the sets have, and the places of words that are in several sets."""
+    if is_of_sentences(resampler):
+        words, places = _exchanged(resampler, resampler.words), _exchanged(resampler, resampler.places)
+        keys = [of_set[i] for of_set, found in zip(words, places, strict=True) for i in found.tolist()]
+        sizes = list(map(len, places))
+    else:
+        keys = [key for s in sets for key in s.keys]
+        sizes = [len(s.keys) for s in sets]
     occurrences = Counter(keys)
     pairs = resampler.metric.exchanged == "pairs"
-    shared = [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
-    return [len(s.keys) for s in sets], shared
+    return sizes, [] if pairs else [i for i, key in enumerate(keys) if occurrences[key] > 1]
+
+
+def is_of_sentences(resampler: Resampler) -> bool:
+    """Whether it is sentences that the sets hold, and words, with all their sentences, that are exchanged."""
+    sets = _exchanged(resampler, (*resampler.query.target_sets, *resampler.query.attribute_sets))
+    return not resampler.metric.paired and any(s.of for s in sets)
+
+
+def _exchanged(resampler: Resampler, of_sets: Sequence[T]) -> Sequence[T]:
+    """What belongs to the sets whose words are exchanged, of what belongs to all."""
+    targets = len(resampler.targets)
+    return of_sets[targets:] if resampler.metric.exchanged == "attributes" else of_sets[:targets]
 
 
 def simulate(

@@ -19,6 +19,7 @@ from ...metrics.registry import Metric
 from ...options import BIAS, STOP, AnAlternative, Stop
 from ...sample import Sample
 from ...validation import Strict, Whole, field
+from ...word_set import WordSet
 from ...words import FoundSet
 from ..group_draws import BLOCK, FEWEST, GroupDraws, draws_of
 from ..permutation import DISTANCE, Permutation, monte_carlo_test
@@ -187,10 +188,21 @@ def groups_test(
 def draws_in_place(sample: Sample, pool: Pool, seed: int, match: str) -> GroupDraws | str:
     """Random groups in place of those that the metric has as groups, or why there are none."""
     _, word_sets = sample.sides(sample.whole.target_sets, sample.whole.attribute_sets)
+    return draws_for(sample, sample.groups, word_sets, pool, seed, match)
+
+
+def draws_for(
+    sample: Sample,
+    groups: Sequence[FoundSet],
+    word_sets: Sequence[WordSet],
+    pool: Pool,
+    seed: int,
+    match: str,
+) -> GroupDraws | str:
+    """Random groups in place of some sets that are compared with others, or why there are none."""
     rows = sample.rows_of(word_sets)
     left_out = tuple(rows.tolist()) if np.isin(pool.rows, rows).mean() > LEXICON else ()
-    keys = tuple(group.keys for group in sample.groups)
-    return draws_of(sample.model, pool, keys, seed, match, left_out)
+    return draws_of(sample.model, pool, tuple(group.keys for group in groups), seed, match, left_out)
 
 
 def ends_of_stretches(draws: int) -> list[int]:
@@ -218,12 +230,10 @@ def excess_of(values: np.ndarray, observed: float, neutral: float) -> float:
 def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
     """The metric's values of the draws from number `start` up to `end`, in order: (start, end) -> values. A draw that
     has a word of the query has none."""
-    groups, whole = sample.groups, sample.whole
-    is_free = ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
+    groups = sample.groups
 
     def values_of(start: int, end: int) -> GroupValues:
-        batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
-        is_kept = is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
+        batch, is_kept = batch_for(sample, pool, group_draws, start, end)
         # the query's own groups come first, so that they are measured as the random ones are
         all_groups, ends = _concatenate([*groups, batch.words])
         places = [
@@ -242,7 +252,17 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
     return values_of
 
 
-class _Batch(NamedTuple):
+def batch_for(
+    sample: Sample, pool: Pool, group_draws: GroupDraws, start: int, end: int
+) -> tuple[Batch, np.ndarray]:
+    """The draws from number `start` up to `end`, and which of them have no word of the query."""
+    batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
+    whole = sample.whole
+    is_free = ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
+    return batch, is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
+
+
+class Batch(NamedTuple):
     """Several blocks of draws, and the vectors of their words.
 
     words        all that are in them, as if they were one set that was looked up
@@ -268,7 +288,7 @@ def _batch(
     start: int,
     end: int,
     normalize: bool,
-) -> _Batch:
+) -> Batch:
     blocks = [group_draws.block(model, pool, number) for number in range(start // BLOCK, -(-end // BLOCK))]
     numbers = np.concatenate([block.numbers for block in blocks])
     is_asked = numbers < end
@@ -284,7 +304,7 @@ def _batch(
     vectors = model.take(entries, rows)
     vectors = unit(vectors) if normalize else vectors
     words = FoundSet("random groups", entries, entries, np.arange(len(rows)), vectors, rows, {}, ())
-    return _Batch(
+    return Batch(
         words,
         pool_places,
         places,

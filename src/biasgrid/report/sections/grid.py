@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...numbers import plain, typeset
+from ...statistics.aggregation import OVERALL
 from ...statistics.ranks import most_resampled
 from ...verdicts.agreement import agreement
 from ...verdicts.comparability import Incomparable, incomparable
 from ...verdicts.direction import directions
 from ...verdicts.evidence import MEANINGS, UNTESTED
 from ...verdicts.least_biased import Answer, RankedState
+from ...verdicts.reliability import of_scores, turned
 from .. import sentences
 from ..cells import anchor
 from ..decisive_queries import decisive_queries
@@ -58,6 +60,7 @@ def make(material: Material) -> dict[str, Any]:
                 [answer.metric for answer in of_criterion],
                 names,
             ),
+            "turned": _turned(tables.get("reliability"), name, spec["summary"]["criteria"]),
             **_tiles(of_criterion, lengths, evidence, material),
         }
         for name, of_criterion in by_criterion.items()
@@ -186,6 +189,15 @@ def _coverage(by_criterion: Mapping[str, Sequence[Answer]], spec: Mapping[str, A
     return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], verdicts, of_these)
 
 
+def _turned(card: pd.DataFrame | None, criterion: str, ranked: Iterable[str]) -> dict[str, str]:
+    """Metric -> how many of its scores on a criterion another list of words may turn."""
+    if card is None:
+        return {}
+    names = ranked if criterion == OVERALL else [criterion]
+    rows = of_scores(card[card["criterion"].isin(names)])
+    return {metric: turned(part) for metric, part in rows.groupby("metric")}
+
+
 def _forests(
     intervals: pd.DataFrame | None, panel: Mapping[str, Any], material: Material
 ) -> dict[str, Any] | None:
@@ -207,5 +219,5 @@ def at(rank: float, last: float) -> float:
     return round(155 + 92 * (rank - 1) / max(last - 1, 1), 1)
 
 
-READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "rank_intervals")
+READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "rank_intervals", "reliability")
 SECTIONS = (Section("grid", "Models by metrics", READ, make, "grid.html", place=20),)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...numbers import plain
+from ...results import KEYS
 from ...verdicts.direction import directions
+from ...verdicts.reliability import MAY_TURN, of_scores
 from ..cells import anchor, anchor_of
-from ..marks import explained_by_frequency, legend
+from ..marks import TURNS, explained_by_frequency, legend
 from .section import Material, Section
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ PLACE = ["criterion", "query", "metric"]
 def make(material: Material) -> dict[str, Any]:
     scores, spec = material.tables["scores"], material.spec
     signed = directions(scores, spec["summary"]["sides"])
+    turns: dict[tuple, str] = {}
+    if (card := material.tables.get("reliability")) is not None:
+        rows = of_scores(card)
+        turning = rows[rows["verdict"] == MAY_TURN].set_index(KEYS)["coefficient"]
+        turns = turning.map(TURNS).to_dict()
     return {
         "metrics": [
             _metric(metric, scores[scores["metric"] == metric], material)
@@ -30,6 +37,7 @@ def make(material: Material) -> dict[str, Any]:
         ],
         "opposed": set(signed.loc[signed["is_opposed"], PLACE].itertuples(index=False, name=None)),
         "poles": {(q.criterion, q.query, q.metric): q.poles for q in material.cells.questions},
+        "turns": turns,
         "anchor": anchor,
         "anchor_of": anchor_of,
         # the grid has it, where there is one
@@ -79,7 +87,7 @@ SECTIONS = (
     Section(
         "heatmap",
         "Queries by models",
-        ("scores",),
+        ("scores", "reliability"),
         make,
         "heatmap.html",
         place=40,

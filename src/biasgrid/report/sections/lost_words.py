@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...words import NOT_FOUND, form_of
 from .section import Material, Section
 
 
 def make(material: Material) -> dict[str, Any]:
     spec, lost_words = material.spec, material.cells.lost_words
+    reasons = {
+        (row.model, row.query_id, row.set, row.word): row.reason
+        for row in material.tables["lost_words"].itertuples()
+        if row.reason != NOT_FOUND
+    }
+
+    def explained(*place: str) -> str:
+        return f"{place[-1]} ({reasons[place]})" if place in reasons else place[-1]
+
     places = {(name, tuple(words)): place for place, (name, words) in enumerate(material.cells.sets)}
     sets: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
     for criterion, of_criterion in spec["sets"].items():
@@ -20,16 +30,34 @@ def make(material: Material) -> dict[str, Any]:
                 key = word_set.name, tuple(word_set.words)
                 place = places.get(key, -1)
                 row = {"set": word_set, "reference": reference, "place": place, "criteria": {}}
-                row["lost"] = {model: lost_words.get((model, place)) for model in spec["models"]}
+                row["lost"] = {
+                    model: [
+                        explained(model, query_id, word_set.name, word) for word in lost_words[model, place]
+                    ]
+                    for model in spec["models"]
+                    if (model, place) in lost_words
+                }
                 sets.setdefault(key, row)["criteria"][criterion] = None
-    return {"sets": list(sets.values()), "models": spec["models"], "collections": spec["collections"]}
+    # a table for those that the same models were asked
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in sets.values():
+        groups.setdefault(tuple(row["lost"]), []).append(row)
+    forms = material.tables["lost_words"]["forms"].unique()
+    return {
+        "groups": list(groups.items()),
+        "collections": spec["collections"],
+        "content_notes": list(
+            dict.fromkeys(entry["content_note"] for entry in spec["collections"] if entry["content_note"])
+        ),
+        "forms": [text for text in forms if text != form_of({})],
+    }
 
 
 SECTIONS = (
     Section(
         "words",
         "Word sets and lost words",
-        (),
+        ("lost_words",),
         make,
         "lost_words.html",
         place=91,

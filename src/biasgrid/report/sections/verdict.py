@@ -12,5 +12,5 @@ def make(material: Material) -> dict[str, Any]:
     return {"sentences": summary(material.answers, material.tables, material.spec["summary"])}
 
 
-READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison")
+READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison", "reliability")
 SECTIONS = (Section("verdict", "The verdict", READ, make, "verdict.html", place=10),)

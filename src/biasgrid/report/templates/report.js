@@ -232,7 +232,7 @@
         for (const row of rows) row.hidden = !kept.has(row);
         if (text && found.length) status.push(`${count(found.map(name))} of ${count(rows.map(name))} ${kind}`);
       }
-      for (const group of all(".heat tbody")) group.hidden = !group.querySelector("[data-query]:not([hidden])");
+      for (const group of all(":is(.heat, .trust) tbody")) group.hidden = !group.querySelector("[data-query]:not([hidden])");
       form.querySelector("[role=status]").textContent = text && (status.length ? `${status.join(", ")}: others are hidden in all tables.` : "No query, model or word has it.");
       if (status.length) for (const fold of all("#heatmap > .fold, #words > .fold")) fold.open = true;
     };

@@ -1,0 +1,85 @@
+"""`languages`: what a study asks in each of several languages, written once for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any
+
+from ..validation import Line, Strict, field, validate
+from .common import INCLUDES, Language, Params, Prose
+from .criteria import Criteria
+from .models import Models
+
+PARTS = ("models", "criteria")
+
+
+class OfLanguage(Strict):
+    """A language of a study. In its models, criteria and `beside`, also in files that they name, `{language}` stands
+    for its tag and `{name}` for its name."""
+
+    language: Language = field("its tag, such as `fr`")
+    name: Line = field("its name in English")
+    models: Annotated[Models, INCLUDES] = field("models, as the study's own, which they join", None)
+    criteria: Annotated[Criteria, INCLUDES] = field("criteria, likewise", None)
+    beside: Params = field("likewise", None)
+    planned: Prose = field("what it lacks, in a sentence: nothing of it is measured; left out: nothing", None)
+
+
+def with_languages(
+    config: Mapping[str, Any], where: str, read_file: Callable[[str], Any]
+) -> Mapping[str, Any]:
+    """A config with what its `languages` add to its models, criteria and `beside`; of the languages themselves tag,
+    name and `planned` are left.
+
+    Parameters
+    ----------
+    config
+        As it is written.
+    where
+        What messages call it.
+    read_file
+        What a file holds that a language names.
+
+    Raises
+    ------
+    BiasgridError
+        One line that begins with `where`.
+    """
+    if not config.get("languages"):
+        return config
+    languages = validate(list[OfLanguage], config["languages"], f"{where}: languages")
+    asked = [entry for entry in languages if not entry.planned]
+    added = {
+        part: [content for entry in asked for content in _filled(entry, part, read_file)] for part in PARTS
+    }
+    beside = {
+        key: value
+        for entry in asked
+        for each in _filled(entry, "beside", read_file)
+        for key, value in each.items()
+    }
+    own = {part: _as_list(config.get(part)) for part in PARTS}
+    facts = [
+        entry.model_dump(include={"language", "name", "planned"}, exclude_none=True) for entry in languages
+    ]
+    return {
+        **config,
+        **{part: own[part] + added[part] for part in PARTS},
+        **({"beside": config.get("beside", {}) | beside} if beside else {}),
+        "languages": facts,
+    }
+
+
+def _filled(entry: OfLanguage, part: str, read_file: Callable[[str], Any]) -> Iterator[Any]:
+    for content in _as_list(getattr(entry, part)):
+        if isinstance(content, str) and content.endswith((".yaml", ".yml")):
+            content = read_file(content)
+        text = json.dumps(content, ensure_ascii=False)
+        for key in ("language", "name"):
+            text = text.replace(f"{{{key}}}", json.dumps(getattr(entry, key), ensure_ascii=False)[1:-1])
+        yield json.loads(text)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

@@ -1,0 +1,116 @@
+"""Entries of several words: the mean of their parts' vectors, under a key that says so, such as "la + tragédie"."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..geometry import unit
+from .model import Model
+
+RAW, UNIT = "raw", "unit"
+WAYS = {RAW: " + ", UNIT: " ⊕ "}  # whose vectors the mean is of -> what stands between the parts in a key
+BEHIND = 1 << 40  # rows from here on are of no vocabulary
+
+
+def parts_of(key: str) -> list[str]:
+    """The parts of such a key; nothing of another."""
+    return next((key.split(sign) for sign in WAYS.values() if sign in key), [])
+
+
+def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
+    """The row of each key as the model has it, and of several parts, all of which the model has, one behind all
+    others; -1 of what it lacks."""
+    rows = model.rows(keys)
+    for place in np.flatnonzero(rows < 0).tolist():
+        if (parts := _keys(model, keys[place])) and (model.rows(parts) >= 0).all():
+            digest = hashlib.sha256(keys[place].encode()).digest()
+            rows[place] = BEHIND + int.from_bytes(digest[:5], "big")  # the same wherever it is asked for
+    return rows
+
+
+def _keys(model: Model, key: str) -> list[str]:
+    prefix = model.vocab_prefix
+    return [prefix + part for part in parts_of(key.removeprefix(prefix))]
+
+
+class InParts(Model):
+    """A model that also has entries of several words. All else is the model's."""
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+
+    @classmethod
+    def of(cls, model: Model) -> InParts:
+        """That of a model: one object for each, so that what is cached of it is computed once."""
+        in_parts: InParts = vars(model).setdefault("_in_parts", cls(model))
+        return in_parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InParts, (self.base,)
+
+    @property
+    def name(self) -> str:
+        return str(self.base.name)
+
+    @property
+    def vocab_prefix(self) -> str:
+        return str(self.base.vocab_prefix)
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return dict(self.base.metadata)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.base.dimensions)
+
+    @property
+    def row_count(self) -> int:
+        return int(self.base.row_count)
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        counts: NDArray[np.int64] | None = self.base.counts
+        return counts
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.base.fingerprint)
+
+    def words(self) -> list[str]:
+        return list(self.base.words())
+
+    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        entries, rows = self.base.vocabulary(limit)
+        return entries, rows
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = self.base.read(rows)
+        return vectors
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        return rows_in_parts(self.base, words)
+
+    def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        vectors = np.empty((len(rows), self.dimensions))
+        whole = np.flatnonzero(rows < BEHIND)
+        vectors[whole] = self.base.take([words[place] for place in whole.tolist()], rows[whole])
+        for place in np.flatnonzero(rows >= BEHIND).tolist():
+            parts = _keys(self.base, words[place])
+            of_parts = self.base.take(parts, self.base.rows(parts))
+            vectors[place] = (unit(of_parts) if WAYS[UNIT] in words[place] else of_parts).mean(axis=0)
+        return vectors
+
+    def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self.take(words, rows).astype(np.float32)
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self.base, attribute)

@@ -1,0 +1,135 @@
+"""Figure of the same test in several languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .figure import Drawing, Example, Figure
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, GREY, series_mark
+from .questions import SCORES
+from .rows import from_tables
+from .text import wrap_text
+from .types.rows import height, rows, width
+from .visuals import INTERVAL, beside, few_ticks, legend_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+    from ..planned import Planned
+
+VECTORS = "word vectors"
+
+
+@styled
+def languages(
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    metric: str,
+    neutral: float,
+    queries: Sequence[str],
+    models: Mapping[str, Sequence[str]],
+    level: float = 0.95,
+) -> figure.Figure:
+    """A panel per query, a row per language, a mark per model with its interval; beside a row, how many words were
+    lost.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    labels
+        What is printed for the metric's key.
+    metric, neutral
+        Whose scores, and its value without bias.
+    queries
+        The names of the queries that are asked in several languages.
+    models
+        Model -> its language's name, and what its mark is called.
+    level
+        Of the intervals.
+    """
+    title = f"The same test in several languages: {labels.get(metric, metric)}"
+    table = scores[(scores["metric"] == metric) & scores["model"].isin(models) & (scores["debias"] == "none")]
+    table = table[table["query"].isin(queries)]
+    if table.empty:
+        return empty_page(title, "no model has a score.")
+    table = table.assign(
+        row=[models[model][0] for model in table["model"]],
+        series=[models[model][1] for model in table["model"]],
+        says=["too many words lost" if status != "ok" else "" for status in table["status"]],
+    ).rename(columns={"ci_low": "low", "ci_high": "high"})
+    names = {language: language for language, _ in models.values()}
+    looks = {
+        name: series_mark(i) for i, name in enumerate(dict.fromkeys(name for _, name in models.values()))
+    }
+    page = Frame(
+        title,
+        "Words, vectors and grammar differ between languages, and a value of one is not comparable with another's: "
+        "nothing is ranked. Beside a row: how many words the model of word vectors lacks.",
+    )
+    heads = {query: wrap_text(query, 30) for query in queries if query in set(table["query"])}
+    axes_of = page.panels(heads, height(names, len(looks)), labels=width(names), least=1.5, bold=False)
+    for query, axes in axes_of.items():
+        marks = table[table["query"] == query]
+        rows(axes, marks, names, looks, neutral=neutral)
+        for row in marks[(marks["words_lost"] > 0) & (marks["status"] == "ok")].itertuples():
+            beside(axes, [*names].index(row.row), f"{row.words_lost} lost")
+        axes.margins(x=0.04)
+        few_ticks(axes.xaxis, 4)
+    legend = [*((name, legend_line(**looks[name])) for name in looks), ("no bias", legend_line(**DASHED))]
+    if table["low"].notna().any():
+        legend.append((f"{level * 100:g} % interval over words", legend_line(color=GREY, **INTERVAL)))
+    return page.done(legend)
+
+
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    config = study.config
+    names = {entry.language: entry.name for entry in config.languages or ()}
+    models = {
+        key: (names[model.language], getattr(model.source, "encoder", VECTORS))
+        for key, model in config.models.items()
+        if model.language in names
+    }
+    asked: dict[str, dict[str, set[str]]] = {}
+    neutral = {}
+    for cell in study.grid.cells.values():
+        if cell.model in models:
+            by_query = asked.setdefault(cell.metric, {})
+            by_query.setdefault(study.queries[cell.query].name, set()).add(models[cell.model][0])
+            neutral[cell.metric] = study.metric(cell.criterion, cell.metric).neutral
+    for metric, by_query in asked.items():
+        if queries := [query for query, where in by_query.items() if len(where) > 1]:
+            spec = {"metric": metric, "neutral": neutral[metric], "queries": queries, "models": models}
+            yield Drawing(f"languages-{metric}", spec=spec)
+
+
+FIGURES = (
+    Figure(
+        "languages",
+        "The same test in several languages: a panel per query, a row per language.",
+        from_tables(languages),
+        question=SCORES,
+        drawings=_drawings,
+        reads=("scores",),
+        facts=("labels", "level"),
+        needs="`languages` that are asked the same queries",
+        reading="One panel per query, one row per language, one mark per model with its 95 % interval over words; "
+        "the dashed line is the metric's neutral value. Languages are not ranked: their words, vectors and grammar "
+        "differ. The number beside a row is how many of the query's words the model of word vectors lacks; where it "
+        "lacks too many there is no mark.",
+        example=Example(
+            "languages",
+            "languages-weat_es",
+            {
+                "query": [
+                    "Maths and Arts wrt Male terms and Female terms",
+                    "Male names and Female names wrt Career and Family",
+                ]
+            },
+            shown={"scores": ["value", "ci_low", "ci_high"]},
+        ),
+    ),
+)

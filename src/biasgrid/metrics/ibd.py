@@ -1,0 +1,281 @@
+"""IBD and EIBD, Intersectional Bias Detection and Emergent IBD (Guo, Caliskan, AIES 2021), as areas under their
+curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..geometry import BLOCK, cosines, effect_size_range, weighted_mean
+from ..limits import limited
+from .registry import Detail, Metric, Score
+
+FLAT = 1e-12  # identical words give rounding noise, not a spread
+# thresholds at which the curve is told
+THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+# what is compared, by number of the groups: the first with each other one, then the two constituents
+CONTRASTS = (((0,), (1,)), ((0,), (2,)), ((0,), (3,)), ((0, 1), (2, 3)), ((0, 2), (1, 3)))
+COLUMNS = ["group 2", "group 3", "group 4", "groups 1 and 2", "groups 1 and 3"]
+
+
+@limited
+def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
+    """How strongly words go with one of four crossed groups (Intersectional Bias Detection, IBD).
+
+    The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and women
+    of the other; the value is of the first. d(w, A, B) is the effect size of one word, as of `sc_weat`. The paper
+    detects words that go with C11 rather than with any one other group, by a threshold t::
+
+        detected(t) = the words w with d(w, C11, C) > t for any of C in C12, C21, C22
+        IBD = area under the share of the words in detected(t), for t from 0 on
+            = mean over w of max(0, the largest of d(w, C11, C))
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of the four groups' words, and of the words of one attribute set.
+    ddof
+        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+
+    Returns
+    -------
+    Score
+        Range [0, 2], neutral value 0; of groups of unequal size, the end is that of `sc_weat`. It has no sign, and
+        is above 0 by chance alone: the largest of three effect sizes mostly is. Read it beside its tests. Undefined
+        (NaN) for a word that is as near to all words of two groups, for four groups of one word each (status
+        "degenerate:one word"), and for a zero vector. `scalars`: share_0.25, share_0.5 ... share_1.5, the curve: the
+        share of the words that are detected at that t. `detail`: area, max(0, the largest effect size) of each word;
+        thresholds, from which t on and up to which t it is detected; effect_size, against each other group, and of
+        the unions of groups.
+
+    Notes
+    -----
+    **What it cannot see.** It does not see whether a word goes with the group for the sake of the intersection or of
+    one constituent: `eibd` leaves out the latter. It says of no single word that it is biased: the paper chooses t on
+    a list of words that people named for the group, which states no licence and does not come with biasgrid. Without
+    such a list there is a curve, and no detected words.
+
+    **Defaults.** The paper does not say what the standard deviation divides by; `ddof` is that of `sc_weat`. It gives
+    words at one t; the area is biasgrid's, so that no t need be chosen. The permutation test exchanges words between
+    the first two groups, and between the other two: what the two pairs differ in, such as race, stays. Name the sets
+    in the order C11, C21, C12, C22 to exchange along the other constituent; an intersection stands out both ways.
+
+    References
+    ----------
+    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
+    distribution of human-like biases. AIES, 122-133.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> vectors = {"ann": [3, 1], "amy": [3, 0], "bob": [2, 2], "tim": [2, 1]}
+    >>> vectors |= {"eve": [1, 3], "zoe": [1, 2], "abe": [0, 3], "joe": [0, 1], "nurse": [4, 1]}
+    >>> groups = [["ann", "amy"], ["bob", "tim"], ["eve", "zoe"], ["abe", "joe"]]
+    >>> result = metrics.ibd(Query(groups, [["nurse"]]), load(vectors))
+    >>> round(result.value, 2), result.scalars["share_1"]
+    (1.73, 1.0)
+    """
+    return _score(targets, attributes, ddof, emergent=False)
+
+
+@limited
+def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
+    """How strongly words go with an intersection, and not with what it crosses (Emergent IBD, EIBD).
+
+    The target sets are four crossed groups C11, C12, C21, C22, as of `ibd`; the value is of the first. Of the words
+    that `ibd` detects, those are left out that go with a constituent of C11 by the same threshold t, such as its race
+    (C11 and C12 together) or its gender (C11 and C21 together)::
+
+        emergent(t) = the words w with d(w, C11, C) > t for any of C in C12, C21, C22,
+                      d(w, C11 + C12, C21 + C22) <= t and d(w, C11 + C21, C12 + C22) <= t
+        EIBD = area under the share of the words in emergent(t), for t from 0 on
+
+    Parameters
+    ----------
+    targets, attributes : list of array, (words, dimensions)
+        Vectors of the four groups' words, and of the words of one attribute set.
+    ddof
+        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+
+    Returns
+    -------
+    Score
+        Range [0, 2], neutral value 0. It has no sign; as of `ibd`, it is above 0 by chance alone, and undefined
+        (NaN) as that is. `scalars`: share_0.25 ... share_1.5, the curve. `detail`: area, over how long a stretch of t
+        each word is emergent; thresholds, from which t on and up to which t; effect_size.
+
+    Notes
+    -----
+    **What it cannot see.** It takes what adds up for what emerges: a word that is a little nearer to a race and a
+    little nearer to a gender can be further from the opposite group than from either constituent, without anything
+    that the intersection alone has. It does not see words that go with the intersection and more with a constituent.
+    And, as of `ibd`, it names no words without a list of people's answers to choose t by.
+
+    **Defaults.** As of `ibd`. The paper leaves out words that go with a constituent in every contrast of it; of two
+    races and two genders there is one contrast each.
+
+    References
+    ----------
+    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
+    distribution of human-like biases. AIES, 122-133.
+
+    Examples
+    --------
+    >>> from biasgrid import Query, load, metrics
+    >>> vectors = {"ann": [3, 1], "amy": [3, 0], "bob": [2, 2], "tim": [2, 1]}
+    >>> vectors |= {"eve": [1, 3], "zoe": [1, 2], "abe": [0, 3], "joe": [0, 1], "nurse": [4, 1]}
+    >>> groups = [["ann", "amy"], ["bob", "tim"], ["eve", "zoe"], ["abe", "joe"]]
+    >>> round(metrics.eibd(Query(groups, [["nurse"]]), load(vectors)).value, 2)
+    0.06
+    """
+    return _score(targets, attributes, ddof, emergent=True)
+
+
+def _score(targets: list[np.ndarray], attributes: list[np.ndarray], ddof: int, *, emergent: bool) -> Score:
+    if all(len(group) == 1 for group in targets):
+        return Score(math.nan)
+    (words,) = attributes
+    cosine = [cosines(group, words) for group in targets]
+    centre = np.concatenate(cosine).mean(axis=0)
+    sums = [(of_group - centre).sum(axis=0)[None] for of_group in cosine]
+    squares = [((of_group - centre) ** 2).sum(axis=0)[None] for of_group in cosine]
+    effects = _effects([np.full((1, 1), len(group)) for group in targets], sums, squares, ddof)[:, 0]
+    start, end = _stretch(effects, emergent)
+    area = end - start
+    shares = {
+        f"share_{t:g}": float(((start <= t) & (t < end)).mean()) if np.isfinite(area).all() else math.nan
+        for t in THRESHOLDS
+    }
+    return Score(
+        float(area.mean()),
+        scalars=shares,
+        detail={
+            "area": Detail("attribute", [area]),
+            "thresholds": Detail("attribute", [np.stack([start, end], axis=1)], ["from", "to"]),
+            "effect_size": Detail("attribute", [effects.T], COLUMNS),
+        },
+    )
+
+
+def _effects(
+    counts: Sequence[np.ndarray], sums: Sequence[np.ndarray], squares: Sequence[np.ndarray], ddof: int
+) -> np.ndarray:
+    """The effect sizes of `CONTRASTS`, (contrasts, samples, words), from how many words each group has (samples, 1),
+    and sums of the words' cosines with them, and of these squared (samples, words). Cosines are centred, so that
+    squares do not cancel."""
+    effects = []
+    for contrast in CONTRASTS:
+        first, second = (
+            [sum(of_group[i] for i in side) for of_group in (counts, sums, squares)] for side in contrast
+        )
+        (count, total, square) = (a + b for a, b in zip(first, second, strict=True))
+        variance = square / count - (total / count) ** 2
+        # what is left of a flat word's variance is rounding
+        flat = 1e-13 * square / count + FLAT**2
+        divisor = np.where(count > ddof, count - ddof, np.nan)
+        spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
+        effects.append((first[1] / first[0] - second[1] / second[0]) / spread)
+    return np.stack(np.broadcast_arrays(*effects))
+
+
+def _stretch(effects: np.ndarray, emergent: bool) -> tuple[np.ndarray, np.ndarray]:
+    """From which threshold on, and below which one, a word is detected; the same one where it never is."""
+    start = np.maximum(effects[3:].max(axis=0), 0.0) if emergent else np.zeros(effects.shape[1:])
+    return start, np.maximum(effects[:3].max(axis=0), start)
+
+
+def _area(effects: np.ndarray, emergent: bool) -> np.ndarray:
+    start, end = _stretch(effects, emergent)
+    return end - start
+
+
+def _resampled(emergent: bool) -> Callable[..., Callable]:
+    def resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 1) -> Callable:
+        cosine = cosines(words, attributes)
+        cosine = cosine - cosine.mean(axis=0)
+        squared = cosine**2
+
+        def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+            counts = [weights.sum(axis=1, keepdims=True) for weights in targets]
+            sums, squares = ([weights @ of_word for weights in targets] for of_word in (cosine, squared))
+            areas = _area(_effects(counts, sums, squares, ddof), emergent)
+            is_fixed = sum(counts)[:, 0] == len(counts)
+            return np.where(is_fixed, np.nan, weighted_mean(attribute_weights[0], areas))
+
+        return statistic
+
+    return resampled
+
+
+def _redrawn(emergent: bool) -> Callable[..., np.ndarray]:
+    def redrawn(
+        pool: np.ndarray, places: Sequence[np.ndarray], words: Sequence[np.ndarray], *, ddof: int = 1
+    ) -> np.ndarray:
+        cosine = cosines(pool, words[0])
+        cosine = cosine - cosine.mean(axis=0)
+        values = np.empty(len(places[0]))
+        block = max(1, BLOCK // (cosine.shape[1] * max(of_group.shape[1] for of_group in places)))
+        for start in range(0, len(values), block):
+            rows = slice(start, start + block)
+            drawn = [cosine[of_group[rows]] for of_group in places]
+            effects = _effects(
+                [np.full((1, 1), of_group.shape[1]) for of_group in places],
+                [of_group.sum(axis=1) for of_group in drawn],
+                [(of_group**2).sum(axis=1) for of_group in drawn],
+                ddof,
+            )
+            values[rows] = _area(effects, emergent).mean(axis=1)
+        return values
+
+    return redrawn
+
+
+def _sized(targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 1) -> tuple[float, float]:
+    first, *others = targets
+    return 0.0, max(effect_size_range(first, other, ddof=ddof)[1] for other in others)
+
+
+REFERENCE = (
+    "Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a distribution "
+    "of human-like biases. AIES 2021"
+)
+_SHARED: dict[str, Any] = {
+    "reference": REFERENCE,
+    "template": (4, 1),
+    "range": (0.0, 2.0),
+    "neutral": 0.0,
+    "exchanged": "constituents",
+    "sized": _sized,
+    "one_word": "targets",
+    "item_note": "a word's number is the largest of several, and no sum",
+}
+METRICS = (
+    Metric(
+        name="ibd",
+        label="IBD",
+        function=ibd,
+        asks="How strongly do the words of {W} go with {G1} rather than with one of {G2}, {G3} and {G4}?",
+        above="words of {W} go with {G1} rather than with another group; by chance alone some do",
+        details={
+            "area": "how far it goes with {G1} rather than with the group that it goes with least: 0, with none"
+        },
+        resampled=_resampled(emergent=False),
+        redrawn=_redrawn(emergent=False),
+        **_SHARED,
+    ),
+    Metric(
+        name="eibd",
+        label="EIBD",
+        function=eibd,
+        asks="How strongly do the words of {W} go with {G1}, and with neither what it shares with {G2} nor what it "
+        "shares with {G3}, rather than with one of {G2}, {G3} and {G4}?",
+        above="words of {W} go with {G1} more than with what it shares with {G2} or {G3}; by chance alone some do",
+        details={"area": "how much further it goes with {G1} than with what {G1} shares with {G2} or {G3}"},
+        resampled=_resampled(emergent=True),
+        redrawn=_redrawn(emergent=True),
+        **_SHARED,
+    ),
+)

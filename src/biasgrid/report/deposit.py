@@ -1,0 +1,205 @@
+"""A finished study as a folder that can be deposited: results that `report`, `compare`, `open_study` and `join` read
+as any others, without vectors and paths of the machine, and with what a repository of data asks for."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .. import checksums, tables
+from ..api.study import CONFIG, FinishedStudy
+from ..errors import BiasgridError
+from ..files import new_folder, write_bytes, write_text
+from ..plan.plugins import FILE
+from ..results import cells
+from ..tables import rank_samples
+from ..version import __version__
+from ..versions import count_versions
+from .existing import step_of
+from .report_step import report_step
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+TYPES = {"text": "string", "number": "number", "count": "integer", "optional count": "integer"}
+PLACES = (
+    "path",
+    "file",
+    "url",
+    "results",
+    "embeddings",
+    "word_sets",
+    "templates",
+)  # keys of paths in a config
+PATH_LISTS = ("published", "computed", "plugins")
+ELSEWHERE = re.compile(r"/|~|\.\.|file:|[A-Za-z]:[\\/]")  # what a path of one machine begins with
+
+
+def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence: str) -> int:
+    """Write a study's folder whole, or nothing; returns its number of files.
+
+    Raises
+    ------
+    BiasgridError
+        For a study that is not finished, results that differ from their checksums, a file that says where on this
+        machine something lies, and a folder that is there.
+    """
+    step_of(study)  # raises for a study that is not finished
+    _, differences = checksums.differences(study.folder)
+    if damaged := [name for how in ("differs", "is missing") for name in differences.get(how, ())]:
+        raise BiasgridError(
+            f"{study.folder / damaged[0]}: is not as its run recorded it; run the study again"
+        )
+    made = [study.paths.table_file(name) for name in study.tables]
+    made += [study.paths.ranks_file, study.paths.report_file, study.folder / CONFIG, study.folder / FILE]
+    with new_folder(folder) as part:
+        for file in [*records(study), *made]:
+            if file.is_file():
+                name = file.relative_to(study.folder)
+                write_bytes(part / name, _without_places(file, name))
+        package = _package(study, part, authors, licence)
+        write_text(part / "datapackage.json", json.dumps(package, ensure_ascii=False, indent=1) + "\n")
+        write_text(part / "CITATION.cff", _citation(study, authors, licence))
+        write_text(part / "LICENCE.txt", _licence(study, licence))
+        checksums.record_all(part)
+        count = sum(file.is_file() for file in part.rglob("*"))
+    return count
+
+
+def records(study: FinishedStudy) -> list[Path]:
+    """The files of results that tables and page are made of, and that are no tables: none of them has vectors."""
+    ranks = [rank_samples.inputs(study)] if study.config.inference.bootstrap else []
+    inputs = [*study.tables.values(), *ranks, report_step(study).inputs]
+    made = {study.paths.ranks_file, study.folder / CONFIG, *map(study.paths.table_file, study.tables)}
+    files = {Path(file) for roles in inputs for file in _paths(roles.values())}
+    files |= set(map(study.paths.query_file, study.queries))
+    return sorted(file for file in files - made if file.is_relative_to(study.folder) and file.is_file())
+
+
+def _paths(values: Iterable[Any]) -> Iterable[Path | str]:
+    for value in values:
+        yield from (v for v in (value if isinstance(value, list) else [value]) if isinstance(v, (str, Path)))
+
+
+def _without_places(file: Path, name: Path) -> bytes:
+    """A file's content; a config, or a model's record, with the names alone of files that its paths lead to."""
+    content = file.read_bytes()
+    if name.suffix == ".json" and (name.name in (CONFIG, FILE) or name.parts[0] == "models"):
+        record = _relative(json.loads(content))
+        content = (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
+    if name.suffix != ".npy" and (found := _places().search(content.decode(errors="replace"))):
+        raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
+    return content
+
+
+def _relative(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _relative(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_relative(inner, "path" if key in PATH_LISTS else "") for inner in value]
+    is_elsewhere = key in PLACES and isinstance(value, str) and ELSEWHERE.match(value)
+    return re.split(r"[\\/]", value.rstrip("\\/"))[-1] if is_elsewhere else value
+
+
+def _places() -> re.Pattern[str]:
+    """The folders of this user and of this run, where they stand as paths."""
+    folders = {str(place) for place in (Path.home(), Path.cwd()) if len(place.parts) > 1}
+    return re.compile(rf"(?<![\w/.~-])(?:{'|'.join(map(re.escape, sorted(folders))) or '(?!)'})(?![\w.-])")
+
+
+def _package(study: FinishedStudy, part: Path, authors: Sequence[str], licence: str) -> dict[str, Any]:
+    """The description by the Data Package standard, version 2."""
+    inferences = {study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()}
+    files = [*map(study.paths.cell_file, study.grid.cells.values()), *sorted(inferences)]
+    return {
+        "$schema": PROFILE,
+        "name": study.name.lower(),
+        "title": _title(study),
+        "licenses": [{"name": licence}],
+        **({"contributors": [{"title": name, "roles": ["author"]} for name in authors]} if authors else {}),
+        "sources": [
+            {"title": model["label"], "licence": model["licence"]} for model in study.models.values()
+        ],
+        "created_by": {"biasgrid": __version__, "config": study.digest},
+        "versions": count_versions(record for record, _ in cells(files)),
+        "resources": [
+            _resource(study, part, name) for name in study.tables if (part / f"{name}.csv").is_file()
+        ],
+    }
+
+
+def _resource(study: FinishedStudy, part: Path, name: str) -> dict[str, Any]:
+    table = study.plugins.tables.get(name) or tables.REGISTRY[name]
+    file = part / f"{name}.csv"
+    with file.open(encoding="utf-8") as lines:
+        header = next(lines).rstrip("\n").split(",")
+    declared = {column.name: column for column in (*table.columns, *table.ends)}
+    return {
+        "name": name.replace("_", "-"),
+        "title": table.meaning,
+        "type": "table",
+        "path": file.name,
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": file.stat().st_size,
+        "hash": f"sha256:{checksums.hash_file(file)}",
+        "schema": {
+            "fields": [_field(column, declared.get(column)) for column in header],
+            "missingValues": [""],
+        },
+    }
+
+
+def _field(name: str, column: tables.Column | None) -> dict[str, Any]:
+    if column is None:  # of code that is newer or older
+        return {"name": name, "type": "string"}
+    record: dict[str, Any] = {"name": name, "type": TYPES[column.dtype], "description": column.meaning}
+    low, high = column.range or (-math.inf, math.inf)
+    limits = {"minimum": low, "maximum": high}
+    constraints: dict[str, Any] = {key: end for key, end in limits.items() if math.isfinite(end)}
+    if column.values:
+        constraints["enum"] = [value for value in column.values if value]
+    return (
+        record
+        | ({"unit": column.unit} if column.unit else {})
+        | ({"constraints": constraints} if constraints else {})
+    )
+
+
+def _title(study: FinishedStudy) -> str:
+    return f"Results of the study {study.name}, measured with biasgrid {__version__}"
+
+
+def _citation(study: FinishedStudy, authors: Sequence[str], licence: str) -> str:
+    record: Mapping[str, Any] = {
+        "cff-version": "1.2.0",
+        "message": "If you use these results, please cite them, biasgrid, and the papers of the metrics.",
+        "title": _title(study),
+        "type": "dataset",
+        "license": licence,
+        "authors": [{"name": author} for author in authors or ["anonymous"]],
+        "references": [
+            {
+                "type": "software",
+                "title": "biasgrid: social bias in word embeddings, measured reproducibly",
+                "version": __version__,
+                "authors": [{"name": "The biasgrid developers"}],
+            }
+        ],
+    }
+    return yaml.safe_dump(record, sort_keys=False, allow_unicode=True)
+
+
+def _licence(study: FinishedStudy, licence: str) -> str:
+    lines = [
+        f"The numbers in this folder: {licence}.",
+        "The words of the queries keep the terms of the lists that they are from (biasgrid's data/LICENSES.md).",
+        "No vectors are in this folder. What was measured, and its own licence:",
+        *(f"- {model['label']}: {model['licence'] or 'not stated'}" for model in study.models.values()),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,99 @@
+"""Generalisability theory: parts of variance of a crossed grid, and how well means over its columns order its rows.
+
+A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
+cell and none missing. Leading axes are tables of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
+
+
+class Parts(NamedTuple):
+    """Variance parts of a crossed grid; a negative one is an estimate of a part that is about 0."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    interaction: np.ndarray
+    error: np.ndarray
+
+
+def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -> Parts:
+    """Variance parts of a crossed grid with one number per cell, by moments.
+
+    rows (MS_rows - MS_residual) / k, columns (MS_columns - MS_residual) / n, and the residual, which is the
+    interaction and sampling error.
+
+    Parameters
+    ----------
+    table
+        (..., n, k), such as models by queries.
+    error
+        (...) the sampling error in the residual: the mean square of the cells' standard errors where these are
+        independent, `sampling_error` where they are not. Left out, interaction and error are one number, which is
+        `interaction`, and `error` is NaN.
+
+    Returns
+    -------
+    Parts
+        Each (...), also where it is negative.
+
+    References
+    ----------
+    Brennan. Generalizability theory. 2001.
+    """
+    ms, (n, k) = mean_squares(table), table.shape[-2:]
+    parts = (ms.rows - ms.residual) / k, (ms.columns - ms.residual) / n
+    if error is None:
+        return Parts(*parts, ms.residual, np.full(ms.residual.shape, math.nan))
+    return Parts(*parts, ms.residual - error, np.broadcast_to(error, ms.residual.shape))
+
+
+def sampling_error(resamples: np.ndarray) -> float:
+    """The sampling error in the residual of a grid whose cells are resampled together.
+
+    All models have the same words: what another list changes alike in all of them is no error of the differences
+    between them. Of each resample's distance to the mean of all, it is the mean square of what is neither common to
+    a row nor to a column.
+
+    Parameters
+    ----------
+    resamples
+        (draws, n, k), each draw the same words in all cells.
+    """
+    draws = len(resamples)
+    return float(mean_squares(resamples - resamples.mean(axis=0)).residual.mean() * draws / (draws - 1))
+
+
+def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
+    """The variance of rows as a multiple of the residual's, with its exact F interval.
+
+    Of 3 or 4 rows the interval is so long that it answers nothing: describe such rows, do not infer from them.
+    """
+    ms, (n, k) = mean_squares(table), table.shape[-2:]
+    observed_f = ratio(ms.rows, ms.residual)
+    low, high = f_quantiles(n - 1, (n - 1) * (k - 1), level)
+    return Estimate(*((x - 1) / k for x in (observed_f, observed_f / high, observed_f / low)))
+
+
+def generalisability(parts: Parts, columns: float) -> tuple[np.ndarray, np.ndarray]:
+    """How well means over so many columns would order rows (G), and place them (Phi); of parts cut at 0.
+
+    G = rows / (rows + residual / columns), Phi = rows / (rows + (columns' part + residual) / columns). Put another
+    number of columns in for a D-study.
+
+    References
+    ----------
+    Brennan. Generalizability theory. 2001.
+    """
+    rows, of_columns = np.maximum(parts.rows, 0), np.maximum(parts.columns, 0)
+    residual = np.maximum(parts.interaction + np.nan_to_num(parts.error), 0)
+    return (
+        ratio(rows, rows + residual / columns),
+        ratio(rows, rows + (of_columns + residual) / columns),
+    )

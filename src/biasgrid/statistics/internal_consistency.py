@@ -1,0 +1,220 @@
+"""Internal consistency: would other items order the subjects alike?
+
+A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
+cell and none missing. Leading axes are tables of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
+
+LEAST_TO_CORRECT = 0.5  # below this reliability, a corrected correlation is mostly the correction
+
+
+def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
+    """Coefficient alpha of the items' sum, with Feldt's interval.
+
+    1 - MS_residual / MS_rows, which is k / (k - 1) (1 - sum of the items' variances / variance of their sum). It
+    says how alike another list of k such items would order the subjects; it may be negative. It does not say that
+    the items measure one thing: two clusters of items that have nothing in common can have .8 (Sijtsma 2009).
+
+    Parameters
+    ----------
+    table
+        (..., n, k).
+    level
+        Of the interval: 1 - (1 - alpha) F, with quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom.
+
+    Returns
+    -------
+    Estimate
+        At most 1; NaN where the subjects do not differ.
+
+    References
+    ----------
+    Cronbach. Coefficient alpha and the internal structure of tests. Psychometrika 16, 1951. Feldt, Woodruff, Salih.
+    Statistical inference for coefficient alpha. Applied Psychological Measurement 11, 1987, equations 6 and 7.
+    """
+    ms = mean_squares(table)
+    n, k = table.shape[-2:]
+    value = 1 - ratio(ms.residual, ms.rows)
+    return _feldt(value, n - 1, (n - 1) * (k - 1), level)
+
+
+def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level: float = 0.95) -> Estimate:
+    """Reliability of a signed sum of means over lists of items that are not paired.
+
+    1 - (sum over the lists of MS_residual / k) / variance of the sum. The interval is Feldt's with
+    the lists' degrees of freedom together, an approximation.
+
+    Parameters
+    ----------
+    strata
+        One table (n, k) per list of items, k of at least 2, of the same subjects.
+    signs
+        What each list's mean is multiplied by: 1 and -1 of a difference.
+
+    Returns
+    -------
+    Estimate
+        At most 1; NaN where the subjects do not differ.
+
+    References
+    ----------
+    Cronbach, Schönemann, McKie. Alpha coefficients for stratified-parallel tests. Educational and Psychological
+    Measurement 25, 1965.
+    """
+    total = sum(sign * table.mean(axis=-1) for sign, table in zip(signs, strata, strict=True))
+    error = sum(
+        sign**2 * mean_squares(table).residual / table.shape[-1]
+        for sign, table in zip(signs, strata, strict=True)
+    )
+    value = 1 - ratio(np.asarray(error), np.asarray(total).var(axis=-1, ddof=1))
+    n, items = strata[0].shape[-2], sum(table.shape[-1] - 1 for table in strata)
+    return _feldt(value, n - 1, (n - 1) * items, level)
+
+
+def omega(covariance: np.ndarray) -> float:
+    """Omega total of one factor, by maximum likelihood.
+
+    (sum of loadings)^2 / ((sum of loadings)^2 + sum of unique variances): alpha without its assumption that all
+    items load alike. Of three items, the loadings are exact: loading_1^2 = s_12 s_13 / s_23.
+
+    Parameters
+    ----------
+    covariance
+        (k, k) of at least three items, of more subjects than items.
+
+    Returns
+    -------
+    float
+        0 to 1; NaN for fewer items, and where a unique variance would be negative or 0 (a Heywood case): then one
+        factor does not describe the items.
+
+    References
+    ----------
+    McDonald. Test theory: a unified treatment. 1999.
+    """
+    k = len(covariance)
+    variances = np.diagonal(covariance)
+    if k < 3 or not (variances > 0).all():
+        return math.nan
+    if k == 3:
+        (_, a, b), (_, _, c), _ = covariance
+        if not a * b * c > 0:
+            return math.nan
+        loadings = np.sqrt([a * b / c, a * c / b, b * c / a]) * [1, np.sign(a), np.sign(b)]
+    else:
+        loadings = _one_factor(covariance)
+    unique = variances - loadings**2
+    if not (unique > 1e-6 * variances).all():
+        return math.nan
+    common = loadings.sum() ** 2
+    return float(common / (common + unique.sum()))
+
+
+def _one_factor(covariance: np.ndarray) -> np.ndarray:
+    """The loadings of one factor by maximum likelihood (Jöreskog 1967), of correlations scaled back."""
+    from scipy.optimize import minimize
+
+    scale = np.sqrt(np.diagonal(covariance))
+    correlation = covariance / np.outer(scale, scale)
+
+    def misfit(logs: np.ndarray) -> tuple[float, np.ndarray]:
+        # with the unique variances fixed, the loadings that fit best are known
+        roots = np.exp(logs / 2)
+        values, vectors = np.linalg.eigh(correlation / np.outer(roots, roots))
+        others = values[:-1]
+        loadings = roots * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
+        implied = np.outer(loadings, loadings) + np.diag(np.exp(logs))
+        slope = (np.diagonal(implied) - np.diagonal(correlation)) / np.exp(logs)
+        return float((others - np.log(others) - 1).sum()), slope
+
+    if np.linalg.eigvalsh(correlation)[0] < 1e-10:
+        return np.full(len(scale), math.nan)
+    start = np.log(1 / np.diagonal(np.linalg.inv(correlation)))
+    fit = minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(math.log(1e-7), 0.0)] * len(scale))
+    unique = np.exp(fit.x)
+    values, vectors = np.linalg.eigh(correlation / np.sqrt(np.outer(unique, unique)))
+    return np.asarray(scale * np.sqrt(unique) * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0)))
+
+
+def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndarray:
+    """The reliability of a list so many times as long: m r / (1 + (m - 1) r).
+
+    References
+    ----------
+    Spearman. Correlation calculated from faulty data. British Journal of Psychology 3, 1910; Brown, same volume.
+    """
+    r = np.asarray(reliability, dtype=float)
+    return ratio(times * r, 1 + (times - 1) * r)
+
+
+def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
+    """How many times as long a list must be for the reliability `goal`, by Spearman and Brown; NaN where no length
+    is enough, as the reliability is not positive."""
+    r = np.asarray(reliability, dtype=float)
+    return np.where(r > 0, ratio(goal * (1 - r), r * (1 - goal)), math.nan)
+
+
+def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float = 0.95) -> Estimate:
+    """Reliability of a score from scores by random halves of the items, where it is no sum over them.
+
+    The mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is Feldt's of
+    as many items: of a sum it covers as alpha's does, of another score it is an approximation.
+
+    Parameters
+    ----------
+    first, second
+        (splits, n): the subjects' scores by one half of the items, and by the other.
+    items
+        How many items both halves have.
+
+    Returns
+    -------
+    Estimate
+        At most 1; NaN where one half's scores do not differ.
+    """
+    n = first.shape[-1]
+    value = spearman_brown(correlations(first, second).mean(axis=-1))
+    return _feldt(value, n - 1, (n - 1) * (items - 1), level)
+
+
+def flanagan_rulon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Reliability of the sum of two halves, 4 cov / var(sum) (Guttman's lambda 4), per split.
+
+    Its mean over all equal splits is alpha; `split_half` needs no sum.
+    """
+    a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
+    return ratio(4 * (a * b).sum(axis=-1), ((a + b) ** 2).sum(axis=-1))
+
+
+def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Pearson's correlation along the last axis; NaN where one does not vary."""
+    a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
+    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
+
+
+def disattenuated(r: float, first: float, second: float = 1.0) -> float:
+    """A correlation corrected for unreliability: r / sqrt(reliability of one times that of the other).
+
+    Above 1 it stays: then a reliability is too low, or the errors correlate. NaN where a reliability is below .5.
+
+    References
+    ----------
+    Spearman. The proof and measurement of association between two things. American Journal of Psychology 15, 1904.
+    """
+    if not min(first, second) >= LEAST_TO_CORRECT:
+        return math.nan
+    return r / math.sqrt(first * second)
+
+
+def _feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
+    """A coefficient with Feldt's interval of so many degrees of freedom: of subjects, and of what is left."""
+    high, low = f_quantiles(first, second, level)
+    return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)
