@@ -362,3 +362,14 @@ def test_many_words_are_cut_and_few_are_not():
     assert [text.split(space)[0] for text in many[1] + many[3]] == ["w29", "w28", "w1", "w0"]
     assert few[1] == [f"w2{space}1.0", f"w0{space}−1.0"]
     assert cell_html.lost_shown(large) < cell_html.lost_shown(read)
+
+
+def test_words_of_other_scripts_have_a_direction_and_a_language():
+    assert cell_html.bdi("science", "en") == "science"
+    assert cell_html.bdi("علم", "ar") == '<bdi lang="ar">علم</bdi>'
+    assert cell_html.bdi("<数学>") == "<bdi>&lt;数学&gt;</bdi>"
+    # a number stays outside: its minus sign would change sides
+    assert (
+        cell_html._entry(cell_html.bdi("علم", "ar"), "−0.1")
+        == '<bdi lang="ar">علم</bdi>\N{NO-BREAK SPACE}−0.1'
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment
+from markupsafe import Markup
 
 from ..caveats import lowest_p
 from ..inference import significance
@@ -42,7 +43,7 @@ EXTREME = {
 
 def install(environment: Environment) -> None:
     """Give an environment what templates/cells.html needs."""
-    environment.filters |= {"number": typeset, "count": count, "typographic": typographic}
+    environment.filters |= {"number": typeset, "count": count, "typographic": typographic, "bdi": bdi}
     environment.filters |= {name: partial(typeset, form=form) for name, form in FORMS.items()}
     environment.globals |= {"TESTS": significance.REGISTRY}
     environment.globals |= {"EXTREME": EXTREME, "MEANINGS": MEANINGS}
@@ -61,12 +62,22 @@ def install(environment: Environment) -> None:
         environment.globals[function.__name__] = function
 
 
+def bdi(text: str, language: str | None = None) -> str:
+    """Words or a label in their own direction, and with their language where it is known; ASCII needs neither."""
+    if text.isascii():
+        return text
+    lang = Markup(' lang="{}"').format(language) if language else ""
+    return Markup("<bdi{}>{}</bdi>").format(lang, text)
+
+
 def lost_shown(cells: Cells) -> int:
     """How many lost words are named."""
     return LOST if len(cells.records) <= MANY else LOST_OF_MANY
 
 
-def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str], int, list[str]]]:
+def associations(
+    record: Record, cells: Cells, language: str | None = None
+) -> Iterator[tuple[str, list[str], int, list[str]]]:
     """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
     out, and those with the lowest."""
     shown = SHOWN if len(cells.records) <= MANY else SHOWN_OF_MANY
@@ -79,20 +90,22 @@ def associations(record: Record, cells: Cells) -> Iterator[tuple[str, list[str],
         is_short = len(rows) <= shown + 1
         # only the words that are shown are formatted, as there may be thousands
         parts = (rows, rows[:0]) if is_short else (rows[: shown // 2], rows[-shown // 2 :])
-        high, low = ([_entry(words[i], _text(numbers[i])) for i in part] for part in parts)
+        high, low = ([_entry(bdi(words[i], language), _text(numbers[i])) for i in part] for part in parts)
         yield name, high, 0 if is_short else len(rows) - shown, low
 
 
 def _entry(word: str, text: str) -> str:
-    # on one line
-    return f"{word}\N{NO-BREAK SPACE}{text}"
+    # on one line; the number stays outside of a word that is written from right to left
+    return word + "\N{NO-BREAK SPACE}" + text
 
 
 def _text(numbers: np.ndarray) -> str:
     return "/".join(typeset(number, 2) for number in numbers.tolist())
 
 
-def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]], int, float]:
+def influences(
+    record: Record, cells: Cells, language: str | None = None
+) -> tuple[list[tuple[str, list[str]]], int, float]:
     """The words without which a score changes most, by set; how many others there are, and by how much it changes at
     most without one of them."""
     places = np.repeat([*record.influence], [len(values) for values in record.influence.values()])
@@ -108,7 +121,11 @@ def influences(record: Record, cells: Cells) -> tuple[list[tuple[str, list[str]]
         for name, texts in [
             (
                 cells.sets[place][0],
-                [_entry(words[i], typeset(changes[i], 2)) for i in largest if places[i] == place],
+                [
+                    _entry(bdi(words[i], language), typeset(changes[i], 2))
+                    for i in largest
+                    if places[i] == place
+                ],
             )
         ]
         if texts

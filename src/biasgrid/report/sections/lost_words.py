@@ -30,6 +30,7 @@ def make(material: Material) -> dict[str, Any]:
                 key = word_set.name, tuple(word_set.words)
                 place = places.get(key, -1)
                 row = {"set": word_set, "reference": reference, "place": place, "criteria": {}}
+                row["language"] = material.config["criteria"][criterion].get("language")
                 row["lost"] = {
                     model: [
                         explained(model, query_id, word_set.name, word) for word in lost_words[model, place]

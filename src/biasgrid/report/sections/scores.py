@@ -11,9 +11,17 @@ def make(material: Material) -> dict[str, Any]:
     by_metric: dict[str, list[Any]] = {metric: [] for metric in material.spec["metrics"]}
     for question, records in material.cells.of_questions():
         by_metric[question.metric].append((question, records))
+    languages = {key: entry.get("language") for key, entry in material.config["criteria"].items()}
+    cells = material.cells
     return {
+        "languages": languages,
+        "languages_of_sets": {
+            cells.found[number].set: languages.get(cells.questions[record.question].criterion)
+            for record in cells.records
+            for number in record.targets + record.attributes
+        },
         "of_questions": {metric: questions for metric, questions in by_metric.items() if questions},
-        "cells": material.cells,
+        "cells": cells,
         "labels": material.names.labels | {key: material.names.short(key) for key in material.spec["models"]},
     }
 
