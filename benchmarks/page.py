@@ -106,8 +106,6 @@ def _copy(path: Path, place: Path, model: str, copy: str) -> None:
 
 def _make_tables(study: Planned) -> None:
     """The tables that the page shows, in the order in which they need each other."""
-    if study.config.inference.bootstrap:
-        rank_samples_step(study).run()
     for name in (
         "scores",
         "scalars",
@@ -120,6 +118,8 @@ def _make_tables(study: Planned) -> None:
     ):
         if name in study.tables:
             table_step(study, name).run()
+        if name == "scores" and study.config.inference.bootstrap:
+            rank_samples_step(study).run()
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ from biasgrid.figures.frame import style
 from biasgrid.files import write_bytes
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
+from biasgrid.statistics.aggregation import OVERALL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -58,10 +59,11 @@ IMAGES = ROOT / "docs" / "images"
 MANY = 2000  # numbers of one mark
 # beside those of the gallery: stem -> the figure's kind, and what is shown of it
 OTHERS = {
+    "encoder-atlas": ("rank-intervals", Example("encoder_atlas", "rank-intervals", {"criterion": OVERALL})),
     "query-ranks-weat": (
         "query-ranks",
         Example("kinds", "query-ranks-weat", {"criterion": "WEAT", "method": "spearman"}),
-    )
+    ),
 }
 Tables = Mapping[str, Any]
 

@@ -299,7 +299,7 @@ def _find_entries(
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
     if fold := getattr(store, "fold", None):
         keys = list(map(fold, keys))
-    rows = (rows_in_parts if in_parts(variants) else type(store).rows)(store, keys)
+    rows = rows_in_parts(store, keys) if in_parts(variants) else store.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
     hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
     used_slots: list[int] = []

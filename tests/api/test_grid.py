@@ -220,6 +220,8 @@ def test_scores_say_why_a_value_is_missing_and_lost_words_which(tiny):
             "query": "He and She wrt Cook",
             "set": "Cook",
             "word": "cook",
+            "forms": "as listed",
+            "reason": "not in the vocabulary",
         }
     ]
 

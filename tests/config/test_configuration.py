@@ -160,7 +160,9 @@ def test_what_is_downloaded_is_spelt_in_one_file():
     assert len(files) > 20
     # text8 as a model whose words are counted, and as what others are trained on
     both = {Path("corpora.yaml"), Path("models/corpora.yaml")}
-    assert [places for places in files.values() if len(places) > 1] == [both]
+    # GloVe as a model, and as the vectors that an encoder averages
+    averaged = {Path("encoders.yaml"), Path("models/embedded.yaml")}
+    assert [places for places in files.values() if len(places) > 1] == [both, averaged]
 
 
 @pytest.mark.slow
@@ -245,3 +247,48 @@ def test_a_config_is_read_without_a_drawing_library():
         [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_languages_are_asked_the_same_and_planned_ones_nothing(root):
+    config = grid_config()
+    of_language = {
+        "models": [
+            {"vectors-{language}": {**config["models"]["one"], "label": "{name}", "language": "{language}"}}
+        ],
+        "criteria": {
+            "Gender, {name}": {
+                "language": "{language}",
+                "repetitions": "count",
+                "queries": {
+                    "{language}_one": {
+                        "targets": {"A": ["a0"], "B": ["b0", "b0"]},
+                        "attributes": {"X": ["x0"], "Y": ["y0"]},
+                    }
+                },
+            }
+        },
+        "beside": {"vectors-{language}": "printed-{language}"},
+    }
+    config["languages"] = [
+        {"language": "fr", "name": "French", **of_language},
+        {"language": "ja", "name": 'Japanese "kana"', **of_language},
+        {"language": "bn", "name": "Bengali", "planned": "needs vectors", **of_language},
+    ]
+    study = Study.of(config, root=root)
+    assert list(study.models) == ["one", "two", "vectors-fr", "vectors-ja"]
+    assert list(study.config.criteria)[-2:] == ["Gender, French", 'Gender, Japanese "kana"']
+    assert {key: study.queries[key].repetitions for key in ("fr_one", "ja_one")} == dict.fromkeys(
+        ("fr_one", "ja_one"), "count"
+    )
+    assert study.config.beside == {"vectors-fr": "printed-fr", "vectors-ja": "printed-ja"}
+    assert [(entry.language, entry.planned) for entry in study.config.languages][1:] == [
+        ("ja", None),
+        ("bn", "needs vectors"),
+    ]
+    assert Study.of(json.loads(study.to_json()), root=root).digest == study.digest
+    # a model of a language is not asked in another
+    assert {c.query for c in study.grid.cells.values() if c.model == "vectors-fr"} >= {"fr_one"}
+    assert "ja_one" not in {c.query for c in study.grid.cells.values() if c.model == "vectors-fr"}
+    config["languages"][0] = {"language": "fr", "nom": "French"}
+    with refused("config: languages: 0: unknown key 'nom'"):
+        Study.of(config, root=root)

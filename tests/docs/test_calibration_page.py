@@ -32,7 +32,9 @@ def span(values, form):
 
 
 def short(share):
-    return f"{share:.2f}".lstrip("0").replace(".00", "") or "0" if 0 < share < 1 else f"{share:g}"
+    if 0 < abs(share) < 1:
+        return f"{share:.2f}".replace("0.", ".", 1).replace("-", "−").replace(".00", "") or "0"
+    return f"{share:g}"
 
 
 def test_level_against_random_groups():
@@ -81,3 +83,34 @@ def test_orders_of_models():
     columns = ("family error", "pairs found", "all six intervals hold")
     expected = {row["metric"]: [row[column] for column in columns] for row in file("pairs")}
     assert table("| metric | samples with a wrong decision") == expected
+
+
+def test_four_crossed_groups():
+    expected = {row["metric"]: [*row.values()][1:] for row in file("crossed_groups")}
+    assert table("| metric | random words, GloVe 6B: permutation") == expected
+
+
+def test_what_excess_gains_over_distance():
+    path = ROOT / "validation" / "planted_bias" / "numbers" / "scale.csv"
+    with path.open(encoding="utf-8", newline="") as text:
+        rows = list(csv.DictReader(text))
+    page = " ".join((ROOT / "docs" / "p-values.md").read_text(encoding="utf-8").split())
+    planted = [row for row in rows if row["world"] != "text"]
+    lengths = [row for row in planted if row["metric"] in ("rnd", "rnsb", "ripa")]
+
+    def gains(rows, over="distance"):
+        return span([float(row[f"gain_over_{over}"]) for row in rows], short)
+
+    assert f"rises by {gains(lengths)} in all four such worlds (one of twelve intervals holds 0)" in page
+    assert len(lengths) == 12
+    assert sum(float(row["gain_over_distance_low"]) < 0 for row in lengths) == 1
+    assert f"(by {gains(lengths, 'unit')})" in page
+    weat = {row["world"]: row for row in planted if row["metric"] == "weat"}
+    ends = [(float(r["gain_over_distance_low"]), float(r["gain_over_distance_high"])) for r in weat.values()]
+    assert [low > 0 for low, _ in ends].count(True) == [high < 0 for _, high in ends].count(True) == 1
+    assert f"rises by {short(float(weat['copies']['gain_over_distance']))} in one world" in page
+    fall = -float(weat["models, lengths"]["gain_over_distance"])
+    assert f"falls by {short(fall)} in another" in page
+    without = [row for row in planted if row["metric"] in ("weat_es", "sc_weat")]
+    without += [row for row in rows if row["world"] == "text"]
+    assert not [row for row in without if float(row["gain_over_distance_low"]) > 0]

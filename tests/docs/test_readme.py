@@ -103,6 +103,12 @@ def test_its_pictures_show_what_it_says():
     (accuracy,) = table.query("measure == 'cluster_accuracy'")["after"]
     assert f"separates {100 * accuracy:.0f} %" in PROSE
 
+    ranks = pd.read_csv(IMAGES / "encoder-atlas.rankings.csv").query("criterion == 'Overall'")
+    ranks = ranks.pivot(index="model", columns="metric", values="rank")
+    assert ranks["mac"].idxmax().startswith("random-")
+    assert ranks["weat_es"].idxmin().startswith("random-")
+    assert "MAC calls untrained weights the most biased, WEAT-ES the least" in PROSE
+
 
 @pytest.mark.network
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from biasgrid.printable import LONGEST
 sys.path.insert(0, str(ROOT / "docs"))
 import pictures
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:figures: no font")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:figures. no font")]
 NAMES = {"criterion", "query", "set", "word", "concept", "phenomenon", "list", "training"}
 DRAWN = {entry.kind: stem for stem, entry in pictures.PICTURES.items() if entry.kind}
 

@@ -156,7 +156,10 @@ PARAMETERS = {"rnsb": {"holdout": False}, "gipe": {"neighbours": 10, "vocabulary
 PARAMETERS |= {name: PARAMETERS["gipe"] for name in ("proximity", "pmn")}
 
 
-OF_VECTORS = sorted(name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors")
+# four groups as near to each other are too rare in this model: tests/metrics/test_crossed_groups.py
+OF_VECTORS = sorted(
+    name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors" and metric.template[0] != 4
+)
 
 
 def check_values(model, pool, query, metric, parameters):

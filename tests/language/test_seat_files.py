@@ -73,7 +73,7 @@ def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
     paths = [files("odd_1+3-", WORDS), files("sent-odd_1+3-", SENTENCES)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        query = load._query(Entry(seat="sent-odd_1+3-"), "here", None, ROOT)
+        query = load._query(Entry(seat="sent-odd_1+3-"), None, "here", None, ROOT)
     assert query.name == "Flowers and People wrt Good and Bad"
     sets = (*query.target_sets, *query.attribute_sets)
     assert [list(s) for s in sets] == [texts for _, texts in SENTENCES.values()]
@@ -82,7 +82,7 @@ def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
     for path in paths:
         path.unlink()
     seat._read.cache_clear()
-    assert load._query(Entry(seat="sent-odd_1+3-"), "here", None, ROOT) == query
+    assert load._query(Entry(seat="sent-odd_1+3-"), None, "here", None, ROOT) == query
     words = load._query(Entry(seat="odd_1+3-"), "here", None, ROOT)
     assert [(list(s), s.of) for s in words.target_sets] == [
         (texts, ()) for _, texts in list(WORDS.values())[:2]

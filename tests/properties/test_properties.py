@@ -576,10 +576,15 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path,
     first, second = (
         {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("a", "b")
     )
-    assert len(second) == 6
+    assert len(second) == 7
     assert second.items() <= first.items()
     names = {f"{name}.{end}" for name in KINDS for end in ("pdf", "svg", "png")}
-    assert set(first) == names | {"properties.csv", "properties.md", "counterexamples.json"}
+    assert set(first) == names | {
+        "properties.csv",
+        "properties.md",
+        "counterexamples.csv",
+        "counterexamples.json",
+    }
 
 
 def test_a_metric_that_there_is_not_has_no_properties(capsys):

@@ -74,13 +74,15 @@ def replication(tmp_path) -> Project:
 def of_the_subset(config: str, folder: Path) -> pd.DataFrame:
     """The comparison of a study of word2vec's subset alone, of which a figure is drawn."""
     entries = read_yaml(ROOT / config)
-    models = entries["models"]
-    entries["models"] = {SUBSET: (models if isinstance(models, dict) else read_yaml(ROOT / models))[SUBSET]}
+    # where its models stand
+    (asking,) = entries.get("languages", [entries])
+    models = asking["models"]
+    asking["models"] = {SUBSET: (models if isinstance(models, dict) else read_yaml(ROOT / models))[SUBSET]}
     entries |= {"results": str(folder), "embeddings": str(ROOT / "data" / "embeddings")}
     entries |= {"published": [str(ROOT / path) for path in entries["published"]], "figures": ["comparison"]}
-    if "beside" in entries:
-        assert set(entries["beside"]) == set(read_yaml(ROOT / models))
-        entries["beside"] = {SUBSET: entries["beside"][SUBSET]}
+    if "beside" in asking:
+        assert set(asking["beside"]) == set(read_yaml(ROOT / models))
+        asking["beside"] = {SUBSET: asking["beside"][SUBSET]}
     study = make_all(Study.of(entries, root=ROOT))
     assert_readable(figures.draw(next(iter(study.figures.values()))))
     return tables.read(study.paths.table_file("comparison"))

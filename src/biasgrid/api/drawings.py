@@ -16,10 +16,10 @@ from .. import figures, tables
 from ..callers import stacklevel
 from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, unknown_name
 from ..figures import Drawing
-from ..figures.rows import OVERALL
 from ..in_memory import File, InMemory
 from ..plan.study import Study
 from ..results import KEYS
+from ..statistics.aggregation import OVERALL
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:

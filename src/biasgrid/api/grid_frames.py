@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..plan.study import Study
+from ..statistics.aggregation import OVERALL
 from . import wefe
 from .measured_study import frame_of, left_out, states_of
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 By = Literal["distance", "value"]
 Ties = Literal["average", "min", "max", "dense", "first"]
-OVERALL = "Overall"  # all ranked criteria together
 
 
 @dataclass(frozen=True, repr=False, eq=False)

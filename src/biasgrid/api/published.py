@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from .. import metrics
 from ..comparison.published import PUBLISHED, read
 from ..errors import BiasgridError, unknown_name
-from ..figures.rows import OVERALL
 from ..figures.text import published_label
 from ..resources import resource
+from ..statistics.aggregation import OVERALL
 
 if TYPE_CHECKING:
     import pandas as pd

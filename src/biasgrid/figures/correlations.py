@@ -9,10 +9,11 @@ import numpy as np
 
 from ..labels import LENGTH_MARK
 from ..numbers import coefficient, interval, typeset, typographic
+from ..statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .questions import AGREEMENT
-from .rows import OVERALL, criteria_of, read_table, rows_of
+from .rows import criteria_of, read_table, rows_of
 from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
 from .types.heat import heat, scale
 

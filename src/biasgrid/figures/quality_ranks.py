@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..numbers import coefficient, decimal, plain, share, typeset
+from ..statistics.aggregation import OVERALL
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
 from .frame import Frame, styled
 from .palette import Look, colour_map
 from .questions import RANKS
-from .rows import FEWER, OVERALL, by_rank, from_tables, rows_of, units_of
+from .rows import FEWER, by_rank, from_tables, rows_of, units_of
 from .text import DAGGER, SMALL, fit_text, metric_head, shorten, unit_label, wrap_text
 from .types.heat import NARROW, heat
 from .types.rows import height, width

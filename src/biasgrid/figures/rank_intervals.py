@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..labels import LENGTH_MARK
 from ..numbers import plain
+from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState, answers
@@ -15,7 +16,7 @@ from .figure import Example, Figure, Files, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
 from .questions import RANKS
-from .rows import OVERALL, read_table, rows_of, units_of
+from .rows import read_table, rows_of, units_of
 from .text import DAGGER, metric_head, unit_label, wrap_text
 from .types.rows import height, rows, width
 from .visuals import beside, few_ticks, legend_line, no_mark

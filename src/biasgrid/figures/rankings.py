@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..numbers import plain
+from ..statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, styled
 from .palette import GREY, Look, metric_areas
 from .questions import RANKS
-from .rows import FEWER, OVERALL, by_rank, criteria_of, read_table, rows_of, units_of
+from .rows import FEWER, by_rank, criteria_of, read_table, rows_of, units_of
 from .text import DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, text_width, unit_label
 from .types.bars import End, bars, inches_of_one
 from .types.rows import height, width

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BiasgridError, join_names
+from ..statistics.aggregation import OVERALL
 from .palette import Unit
 from .text import DAGGER
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 FEWER = (
     f"{DAGGER} ranked without some scores that other models have (lost words)"  # `fewer_scores`, in a legend
 )
-OVERALL = "Overall"  # stands for all ranked criteria together
 
 
 def read_table(path: File) -> pd.DataFrame:

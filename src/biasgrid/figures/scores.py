@@ -26,7 +26,7 @@ from .palette import (
 )
 from .questions import SCORES
 from .rows import read_table, rows_of, units_of
-from .text import LONGEST_HALF, LONGEST_HEAD, query_label, shorten
+from .text import LONGEST_HEAD, query_label, shorten, wrap_text
 from .types.rows import height, rows, width
 from .visuals import INTERVAL, above_names, few_ticks, legend_line, no_mark
 
@@ -137,7 +137,7 @@ def _names(queries: Iterable[str]) -> dict[str, str]:
         if sum(other == targets for _, other, _ in halves) == 1 or not attributes:
             names[query] = query_label(query)
         else:
-            names.setdefault(f"{targets} wrt", shorten(f"{targets} wrt", LONGEST_HALF))
+            names.setdefault(f"{targets} wrt", wrap_text(shorten(f"{targets} wrt"), 42))
             names[query] = query_label(attributes)
     return names
 
