@@ -100,6 +100,10 @@ class Registry(Mapping[str, T]):
             raise UnknownEntryError(self.of_plugin(name) or f"unknown {self.what} {quote(name)}")
         return entries[name] if name in entries else noted[name]
 
+    def __contains__(self, name: object) -> bool:
+        # a name that is none would cost `__getitem__` a search of plugins for its message
+        return name in self._all_entries() or name in self._known_from_results
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._all_entries())
 

@@ -83,7 +83,7 @@ def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
         path.unlink()
     seat._read.cache_clear()
     assert load._query(Entry(seat="sent-odd_1+3-"), None, "here", None, ROOT) == query
-    words = load._query(Entry(seat="odd_1+3-"), "here", None, ROOT)
+    words = load._query(Entry(seat="odd_1+3-"), None, "here", None, ROOT)
     assert [(list(s), s.of) for s in words.target_sets] == [
         (texts, ()) for _, texts in list(WORDS.values())[:2]
     ]
