@@ -1,6 +1,6 @@
 """Does ranking models by `excess` recover planted bias better than ranking them by distance from neutral?
 
-    python -m validation.planted_bias.scale [--stores data/embeddings] [--output validation/planted_bias/scale.csv]
+    python -m validation.planted_bias.scale [--stores data/embeddings] [--output FILE]
 
 In each repetition, models that represent words in unlike ways get unlike amounts of bias, in random order. Every
 query has two groups of 8 words that are near to each other, and two attribute sets of 8 words of another topic. The
@@ -375,7 +375,7 @@ def ends(name: str, values: np.ndarray) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stores", type=Path, default=Path("data/embeddings"))
-    parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".csv"))
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "numbers" / "scale.csv")
     given = parser.parse_args()
     rows = []
     with threadpool_limits(1):
