@@ -111,6 +111,15 @@ def test_what_excess_gains_over_distance():
     assert f"rises by {short(float(weat['copies']['gain_over_distance']))} in one world" in page
     fall = -float(weat["models, lengths"]["gain_over_distance"])
     assert f"falls by {short(fall)} in another" in page
+    reviewers = " ".join((ROOT / "docs" / "reviewers.md").read_text(encoding="utf-8").split())
+    asked = [row for row in planted if row["metric"] not in ("mac", "ect")]
+    alike = {
+        scale: sum(float(row[f"w_{scale}"]) for row in asked) / len(asked)
+        for scale in ("distance", "unit", "excess", "chance")
+    }
+    said = {"distance": 0.68, "unit": 0.52, "excess": 0.56, "chance": 0.05}
+    assert all(abs(alike[scale] - value) <= 0.0051 for scale, value in said.items())
+    assert "is .68 on average, where chance gives .05 (.52 at unit length, .56 by `excess`;" in reviewers
     without = [row for row in planted if row["metric"] in ("weat_es", "sc_weat")]
     without += [row for row in rows if row["world"] == "text"]
     assert not [row for row in without if float(row["gain_over_distance_low"]) > 0]
