@@ -66,6 +66,11 @@ def pytest_collection_modifyitems(items):
 def _no_plugins_of_other_tests():
     """What a test loads as plugins is gone after it."""
     yield
+    forget_plugins()
+
+
+def forget_plugins() -> None:
+    """Unload all plugins but those that come with biasgrid."""
     if loaded := {place: m for place, m in registry.PLUGINS.items() if place not in SHIPPED_PLUGINS}:
         names = {module.__name__ for module in loaded.values()}
         for name in names:

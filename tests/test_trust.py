@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, grid_config, write_text_model
+from conftest import ROOT, forget_plugins, grid_config, write_text_model
 from in_process import make_all
 from loopback import refused
 from test_registry import TOY
@@ -97,6 +97,8 @@ def results(tmp_path_factory):
         figure_step(study, study.figures["sizes"]).run()
     finally:
         os.chdir(before)
+        # whichever test comes first, it has not loaded them
+        forget_plugins()
     return folder
 
 
