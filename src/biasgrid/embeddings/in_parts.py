@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry import unit
+from .extended import ExtendedModel
 from .model import Model
 
 RAW, UNIT = "raw", "unit"
@@ -38,11 +39,8 @@ def _keys(model: Model, key: str) -> list[str]:
     return [prefix + part for part in parts_of(key.removeprefix(prefix))]
 
 
-class InParts(Model):
+class InParts(ExtendedModel):
     """A model that also has entries of several words. All else is the model's."""
-
-    def __init__(self, base: Any) -> None:
-        self.base = base
 
     @classmethod
     def of(cls, model: Model) -> InParts:
@@ -52,49 +50,6 @@ class InParts(Model):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return InParts, (self.base,)
-
-    @property
-    def name(self) -> str:
-        return str(self.base.name)
-
-    @property
-    def vocab_prefix(self) -> str:
-        return str(self.base.vocab_prefix)
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        return dict(self.base.metadata)
-
-    @property
-    def dimensions(self) -> int:
-        return int(self.base.dimensions)
-
-    @property
-    def row_count(self) -> int:
-        return int(self.base.row_count)
-
-    @property
-    def counts(self) -> NDArray[np.int64] | None:
-        counts: NDArray[np.int64] | None = self.base.counts
-        return counts
-
-    @property
-    def fingerprint(self) -> str:
-        return str(self.base.fingerprint)
-
-    def words(self) -> list[str]:
-        return list(self.base.words())
-
-    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        entries, rows = self.base.vocabulary(limit)
-        return entries, rows
-
-    def __len__(self) -> int:
-        return len(self.base)
-
-    def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        vectors: NDArray[np.float32] = self.base.read(rows)
-        return vectors
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         return rows_in_parts(self.base, words)

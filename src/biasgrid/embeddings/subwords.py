@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..bounded import read_npy
 from ..errors import BiasgridError
-from .model import Model
+from .extended import ExtendedModel
 
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
 BLOCK = 4 << 20  # bytes
@@ -241,15 +241,16 @@ def write_subwords(folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n:
     (folder / SIZES).write_text(json.dumps({"min_n": min_n, "max_n": max_n}), encoding="utf-8")
 
 
-class SubwordModel(Model):
+class SubwordModel(ExtendedModel):
     """A fastText model that has a vector for nearly every word: words that are not in its vocabulary have that of
-    their n-grams. `len`, iteration and `vocabulary` are those of the vocabulary.
+    their n-grams.
 
     A word that is not in the vocabulary gets a row behind the others when it is first looked up.
     """
 
     def __init__(self, base: Any, subwords: Subwords):
-        self.base, self.subwords = base, subwords
+        super().__init__(base)
+        self.subwords = subwords
         self._rows: dict[str, int] = {}
         self._words: list[str] = []
         self._lock = threading.Lock()
@@ -258,49 +259,10 @@ class SubwordModel(Model):
         return SubwordModel, (self.base, self.subwords)
 
     @property
-    def name(self) -> str:
-        return str(self.base.name)
-
-    @property
-    def vocab_prefix(self) -> str:
-        return str(self.base.vocab_prefix)
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        return dict(self.base.metadata)
-
-    @property
-    def dimensions(self) -> int:
-        return int(self.base.dimensions)
-
-    @property
     def array(self) -> NDArray[np.float32]:
         """The vectors of the vocabulary: float32 (rows, dimensions)."""
         array: NDArray[np.float32] = self.base.array
         return array
-
-    @property
-    def row_count(self) -> int:
-        """That of the vocabulary."""
-        return len(self.array)
-
-    @property
-    def counts(self) -> NDArray[np.int64] | None:
-        """Those of the vocabulary's words."""
-        counts: NDArray[np.int64] | None = self.base.counts
-        return counts
-
-    @property
-    def fingerprint(self) -> str:
-        return str(self.base.fingerprint)
-
-    def words(self) -> list[str]:
-        """Those of the vocabulary."""
-        return list(self.base.words())
-
-    def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        entries, rows = self.base.vocabulary(limit)
-        return entries, rows
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word, -1 for one that is not in the vocabulary and has no n-grams."""
@@ -333,9 +295,6 @@ class SubwordModel(Model):
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         return self.read(rows)
-
-    def __len__(self) -> int:
-        return len(self.base)
 
     def _facts(self) -> dict[str, str]:
         sizes = f"{self.subwords.min_n} to {self.subwords.max_n} characters"
