@@ -21,7 +21,7 @@ from ..words import FoundSet
 from .bootstrap import digest
 from .group_draws import WITHIN
 from .pool import Pool
-from .significance.random_groups import batch_for, draws_for
+from .significance.random_groups import batches_for, draws_for
 
 FEWEST_WORDS = 5
 NO_WORDS = "no score per word"
@@ -159,7 +159,7 @@ def _scores_by_random_groups(
     group_draws = draws_for(sample, lists, word_sets, pool, seed, WITHIN)
     if isinstance(group_draws, str):
         return []
-    batch, is_kept = batch_for(sample, pool, group_draws, 0, draws)
+    batch, is_kept = batches_for(sample, pool, group_draws)(0, draws)
     if is_kept.sum() < draws / 2:
         return []
     return [

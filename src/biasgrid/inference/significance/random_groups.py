@@ -230,10 +230,10 @@ def excess_of(values: np.ndarray, observed: float, neutral: float) -> float:
 def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
     """The metric's values of the draws from number `start` up to `end`, in order: (start, end) -> values. A draw that
     has a word of the query has none."""
-    groups = sample.groups
+    groups, batch_of = sample.groups, batches_for(sample, pool, group_draws)
 
     def values_of(start: int, end: int) -> GroupValues:
-        batch, is_kept = batch_for(sample, pool, group_draws, start, end)
+        batch, is_kept = batch_of(start, end)
         # the query's own groups come first, so that they are measured as the random ones are
         all_groups, ends = _concatenate([*groups, batch.words])
         places = [
@@ -252,14 +252,18 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
     return values_of
 
 
-def batch_for(
-    sample: Sample, pool: Pool, group_draws: GroupDraws, start: int, end: int
-) -> tuple[Batch, np.ndarray]:
-    """The draws from number `start` up to `end`, and which of them have no word of the query."""
-    batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
+def batches_for(
+    sample: Sample, pool: Pool, group_draws: GroupDraws
+) -> Callable[[int, int], tuple[Batch, np.ndarray]]:
+    """(start, end) -> the draws from number `start` up to `end`, and which of them have no word of the query."""
     whole = sample.whole
     is_free = ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
-    return batch, is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
+
+    def batch_of(start: int, end: int) -> tuple[Batch, np.ndarray]:
+        batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
+        return batch, is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
+
+    return batch_of
 
 
 class Batch(NamedTuple):
