@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,15 +27,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and capitals of both
 NOT_FOUND, EMPTY = "not in the vocabulary", "nothing is left of it"
-# of `_find_entries`
-LookUp = tuple[
-    np.ndarray,
-    tuple[str, ...],
-    np.ndarray,
-    dict[str, tuple[str, ...]],
-    dict[str, tuple[str, int]],
-    dict[str, tuple[int, ...]],
-]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
 
 
@@ -82,6 +73,26 @@ class WordOptions:
         threshold = self.lost_vocabulary_threshold
         if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= threshold <= 1:
             raise BiasgridError(not_allowed("lost_vocabulary_threshold", threshold, "numbers from 0 to 1"))
+
+
+class LookUp(NamedTuple):
+    """What words were found as in a store.
+
+    slots     that are taken: place of a word and variant
+    keys      of each of them, and its row in the store
+    entries   word -> the keys that it was found as
+    first     word -> the first of these, with its row
+    forms     word -> the places of the variants that it was found as
+    why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
+    """
+
+    slots: np.ndarray
+    keys: tuple[str, ...]
+    rows: np.ndarray
+    entries: dict[str, tuple[str, ...]]
+    first: dict[str, tuple[str, int]]
+    forms: dict[str, tuple[int, ...]]
+    why_lost: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -197,13 +208,13 @@ def form_of(preprocessor: Preprocessor) -> str:
     return ", ".join(forms) or "as listed"
 
 
-def _why_lost(word: str, model: Model, preprocessors: Sequence[Preprocessor]) -> str:
-    """Why none of a word's forms was found."""
-    forms = [variant(word, preprocessor) for preprocessor in preprocessors]
+def _why_lost(keys: Sequence[str], store: Model) -> str:
+    """Why none of a word's variants was found."""
+    forms = [key.removeprefix(store.vocab_prefix) for key in keys]
     if not any(forms):
         return EMPTY
     missing = [
-        [part for part in parts if model.rows([model.vocab_prefix + part])[0] < 0]
+        [part for part in parts if store.rows([store.vocab_prefix + part])[0] < 0]
         for form in forms
         if (parts := parts_of(form))
     ]
@@ -223,29 +234,27 @@ def find(
     Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `in_pairs`,
     where a word keeps every place it has in the set because each place belongs to another pair.
     """
-    slots, keys, rows, entries_by_word, _, forms = _look_up(words, model, options, in_pairs)
-    vectors = model.take(keys, rows)
+    found = _look_up(words, model, options, in_pairs)
+    vectors = model.take(found.keys, found.rows)
     if options.normalize:
         vectors = unit(vectors)
-    places = slots // len(options.preprocessors)
-    lost = tuple(word for word in dict.fromkeys(words) if word not in entries_by_word)
-    reasons = {word: _why_lost(word, model, options.preprocessors) for word in lost}
+    places = found.slots // len(options.preprocessors)
     return FoundSet(
         name=name,
         words=tuple(words[p] for p in places.tolist()),
-        keys=keys,
+        keys=found.keys,
         # under "first" a pair holds whichever variant each side was found as
-        slots=places if options.strategy == "first" else slots,
+        slots=places if options.strategy == "first" else found.slots,
         vectors=vectors,
-        rows=rows,
-        found=dict(zip(entries_by_word, map(list, entries_by_word.values()), strict=True)),
-        lost=lost,
+        rows=found.rows,
+        found=dict(zip(found.entries, map(list, found.entries.values()), strict=True)),
+        lost=tuple(word for word in dict.fromkeys(words) if word not in found.entries),
         forms={
             word: "; ".join(form_of(options.preprocessors[place]) for place in of_word)
-            for word, of_word in forms.items()
+            for word, of_word in found.forms.items()
             if of_word != (0,)
         },
-        why_lost={word: reason for word, reason in reasons.items() if reason != NOT_FOUND},
+        why_lost=found.why_lost,
     )
 
 
@@ -258,7 +267,8 @@ def entries_and_rows(
     words: Sequence[str], model: Model, options: WordOptions
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """The vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
-    return _look_up(words, model, options)[1:3]
+    found = _look_up(words, model, options)
+    return found.keys, found.rows
 
 
 def entries_of(
@@ -267,7 +277,7 @@ def entries_of(
     preprocessors: Sequence[Preprocessor] = ({},),
 ) -> dict[str, tuple[str, int]]:
     """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
-    return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors))[4])
+    return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors)).first)
 
 
 def _look_up(words: Sequence[str], model: Model, options: WordOptions, in_pairs: bool = False) -> LookUp:
@@ -292,8 +302,6 @@ def _find_entries(
     strategy: str,
     in_pairs: bool,
 ) -> LookUp:
-    """Slots that are taken, their keys and rows in the store; word -> keys that it was found as; and word -> the
-    first of these, with its row; word -> the places of the variants that it was found as."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
@@ -306,6 +314,7 @@ def _find_entries(
     entries_by_word: dict[str, tuple[str, ...]] = {}
     first: dict[str, tuple[str, int]] = {}
     forms: dict[str, tuple[int, ...]] = {}
+    why_lost: dict[str, str] = {}
     former_keys: set[str] = set()
     for place, word in enumerate(words):
         of_word = [slot for slot in range(place * width, (place + 1) * width) if hits[slot]]
@@ -315,6 +324,8 @@ def _find_entries(
             entries_by_word[word] = tuple(dict.fromkeys(keys[slot] for slot in of_word))
             first[word] = keys[of_word[0]], int(rows[of_word[0]])
             forms[word] = tuple(slot % width for slot in of_word)
+        elif (reason := _why_lost(keys[place * width : (place + 1) * width], store)) != NOT_FOUND:
+            why_lost[word] = reason
         if in_pairs:
             former_keys = set()
         for slot in of_word:
@@ -325,7 +336,8 @@ def _find_entries(
     rows = rows[slots]
     slots.setflags(write=False)
     rows.setflags(write=False)
-    return slots, tuple(keys[slot] for slot in used_slots), rows, entries_by_word, first, forms
+    taken = tuple(keys[slot] for slot in used_slots)
+    return LookUp(slots, taken, rows, entries_by_word, first, forms, why_lost)
 
 
 def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:
@@ -346,7 +358,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _check_option(option: str, value: Any) -> None:
-    """Raises BiasgridError for an option that there is not, and a value that it cannot have."""
+    """Raises BiasgridError for an unknown option, and for a value that an option cannot have."""
     if option == "without":
         if (
             not isinstance(value, list)
