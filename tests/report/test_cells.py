@@ -15,7 +15,7 @@ from conftest import biasgrid
 from finished_study import HOSTILE, words
 
 from biasgrid.inference import step
-from biasgrid.report import cell_html, cells
+from biasgrid.report import cell_html, cells, score_records
 
 pytestmark = pytest.mark.slow
 KEYS = ["criterion", "query", "metric", "model", "debias"]
@@ -160,7 +160,7 @@ def test_a_question_says_what_is_asked_with_the_names_of_its_sets(read, of_key):
 
 
 def test_anchors_tell_queries_apart():
-    assert cells.anchor("Gender", "A and B wrt C", "weat") == "cell/Gender/A-and-B-wrt-C/weat"
+    assert score_records.anchor("Gender", "A and B wrt C", "weat") == "cell/Gender/A-and-B-wrt-C/weat"
     names = [
         "A B",
         "A-B",
@@ -178,7 +178,7 @@ def test_anchors_tell_queries_apart():
         "A_B",
         " A B",
     ]
-    found = {cells.anchor("G", name, "weat") for name in names}
+    found = {score_records.anchor("G", name, "weat") for name in names}
     assert len(found) == len(names)
     # as an id, and in a link, it stands for itself
     assert all(re.fullmatch(r"cell/G/[\w.~-]+/weat", text) for text in found)
@@ -338,11 +338,11 @@ def test_many_words_are_cut_and_few_are_not():
     names = [f"w{i}" for i in range(30)]
     sets = [("many", names), ("few", names[:3]), ("both", names[:2])]
     values = {0: np.arange(30.0), 1: np.array([-1.0, np.nan, 1.0]), 2: np.array([[0.5, 0.25], [0.5, 0.125]])}
-    record = cells.Record(
+    record = score_records.Record(
         0, 0, "m", "none", 1.0, "ok", "", [0], [1], values,
         {0: 0.001 * np.arange(30), 1: np.array([-0.5, np.nan, 0.25])}, {}, "untested", None, None, [], [], "",
     )  # fmt: skip
-    read = cells.Cells(sets, [], [], [record])
+    read = score_records.Cells(sets, [], [], [record])
     many, few, both = cell_html.associations(record, read)
     space = "\N{NO-BREAK SPACE}"
     assert [text.split(space)[0] for text in many[1]] == ["w29", "w28", "w27", "w26", "w25"]
@@ -357,7 +357,7 @@ def test_many_words_are_cut_and_few_are_not():
     ]
     assert (others, most) == (24, pytest.approx(0.023))
     # of a page of thousands of scores, fewer
-    large = cells.Cells(sets, [], [], [record] * (cells.MANY + 1))
+    large = score_records.Cells(sets, [], [], [record] * (score_records.MANY + 1))
     many, few, _ = cell_html.associations(record, large)
     assert [text.split(space)[0] for text in many[1] + many[3]] == ["w29", "w28", "w1", "w0"]
     assert few[1] == [f"w2{space}1.0", f"w0{space}−1.0"]

@@ -15,8 +15,8 @@ from ..caveats import lowest_p
 from ..inference import significance
 from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
-from .cells import MANY, Cells, Record
 from .marks import mark_of
+from .score_records import MANY, Cells, Record
 
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8

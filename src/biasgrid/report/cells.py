@@ -1,20 +1,14 @@
-"""What the page shows of a score: what the metric asks, of which words, the result, and its uncertainty.
-
-Every row of scores.csv has a record. Words are listed once for each set, and what a model has of a set once for all
-scores of it; a record has its numbers of words in their order.
-"""
+"""The page's records of scores, read from the files of a finished study: one for each row of scores.csv."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import groupby, zip_longest
+from functools import lru_cache
+from itertools import zip_longest
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,168 +33,10 @@ from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
+from .score_records import MANY, Cells, FoundSet, Question, Record, anchor
 
 if TYPE_CHECKING:
     from ..plan.study import Study
-
-MANY = 4000  # scores: a page of more says less of each, so that it opens at once
-# a name that is an anchor's text without loss: words with single spaces between them
-PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
-
-
-@dataclass(frozen=True)
-class FoundSet:
-    """What a model has of a set: `set` is its number in `Cells.sets`, `words` how many it has, `found` how many the
-    model does, `entries` the words that it has as another entry, [word, entry, ...], and `lost` those that it lacks.
-    """
-
-    set: int
-    words: int
-    found: int
-    entries: list[list[str]]
-    lost: list[str]
-
-
-@dataclass(frozen=True)
-class Question:
-    """What scores of one metric and (sub-)query have in common, whatever the model.
-
-    Attributes
-    ----------
-    anchor
-        What a link to it ends in; those of its scores begin with it.
-    criterion, query, query_id, metric
-        The keys of the scores' rows; `query_id` is the id of the query that the sub-query is of.
-    asks
-        What the metric asks of the query.
-    neutral, above, below
-        The value that means no bias; what one above and one below it mean, empty where there is none.
-    per_word
-        What the numbers of `Record.associations` are; empty where the metric gives none.
-    tests
-        A test -> what it asks, or why there is none.
-    paired
-        Words are left out with their pairs.
-    poles
-        As `Metric.poles` names them.
-    shared
-        Words that are in two of the query's sets, and the sets; empty where there are none.
-    """
-
-    anchor: str
-    criterion: str
-    query: str
-    query_id: str
-    metric: str
-    asks: str
-    neutral: float
-    above: str
-    below: str
-    per_word: str
-    tests: dict[str, str]
-    paired: bool
-    poles: tuple[str, str, str] | None
-    shared: str
-
-
-@dataclass(frozen=True)
-class Record:
-    """A score.
-
-    Attributes
-    ----------
-    number
-        Its row in scores.csv, from 0.
-    question
-        The number of its question in `Cells.questions`.
-    value
-        None: no value, and `reason` says why. With a value, `reason` is what fixes its size, if anything does.
-    targets, attributes
-        Of each set what the model has of it: numbers in `Cells.found`.
-    associations
-        What the metric says of words: the number of a set in `Cells.sets` -> of each of its words a number, (words,),
-        or several, (words, numbers); NaN of a lost word.
-    influence
-        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair),
-        (words,); NaN where that is not known.
-    tests
-        Test -> what it says: see `cell_tests.tests_of`.
-    evidence
-        Of scores.csv: what the score is evidence for.
-    interval
-        See `cell_tests.interval_of`; None where the study has none.
-    of_units
-        See `cell_tests.interval_of_units`; None of a metric of vectors.
-    published
-        Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
-    command
-        Measures it again, and what is inferred of it.
-    verdict, says
-        Of reliability.csv: whether another list of words may turn the score, in a word, and sentences on that and on
-        the order of its words; empty where the study has no such table.
-    """
-
-    number: int
-    question: int
-    model: str
-    debias: str
-    value: float | None
-    status: str
-    reason: str
-    targets: list[int]
-    attributes: list[int]
-    associations: dict[int, np.ndarray]
-    influence: dict[int, np.ndarray]
-    tests: dict[str, dict[str, Any]]
-    evidence: str
-    interval: dict[str, Any] | None
-    of_units: dict[str, Any] | None
-    published: list[dict[str, Any]]
-    published_of_criterion: list[dict[str, Any]]
-    command: str
-    verdict: str = ""
-    says: Sequence[str] = ()
-
-    @property
-    def anchor(self) -> str:
-        """What a link to it ends in."""
-        return anchor_of(self.number)
-
-    @property
-    def state(self) -> str:
-        """Its model and debias method, as commands name them."""
-        return f"{self.model}/{self.debias}"
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The scores of a study in the order of scores.csv, what they answer, what models have of the sets of words, and
-    the sets: name, words; and which versions computed the cells and their inference (`versions.count_versions`)."""
-
-    sets: list[tuple[str, list[str]]]
-    found: list[FoundSet]
-    questions: list[Question]
-    records: list[Record]
-    versions: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    @cached_property
-    def states(self) -> dict[str, int]:
-        """The states of models that have scores, each with its number."""
-        return {state: number for number, state in enumerate(dict.fromkeys(r.state for r in self.records))}
-
-    @cached_property
-    def lost_words(self) -> dict[tuple[str, int], list[str]]:
-        """Model and number of a set that it was asked -> the words that one of its scores lacks, in alphabetical
-        order."""
-        lost: dict[tuple[str, int], set[str]] = {}
-        for model, place in {(r.model, n) for r in self.records for n in r.targets + r.attributes}:
-            lost.setdefault((model, self.found[place].set), set()).update(self.found[place].lost)
-        return {key: sorted(words) for key, words in lost.items()}
-
-    def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
-        """The scores by question, in order."""
-        for question, records in groupby(self.records, key=lambda record: record.question):
-            yield self.questions[question], list(records)
 
 
 def inputs(study: Study) -> dict[str, Any]:
@@ -218,22 +54,6 @@ def spec(study: Study) -> dict[str, Any]:
         "interval": study.config.inference.interval,
         "study": (study.results / "study.json").as_posix(),
     }
-
-
-def anchor(criterion: str, query: str, metric: str) -> str:
-    """What a link to all scores of a metric and query ends in (#...); no others have it."""
-    return "/".join(["cell", _slug(criterion), _slug(query), metric])
-
-
-def anchor_of(number: int) -> str:
-    """What a link to a score ends in, by its row in scores.csv: short, as a page has thousands."""
-    return f"c{number}"
-
-
-def _slug(name: str) -> str:
-    """A name as a part of a link. If that leaves out something that tells it from another, a digest follows."""
-    text = re.sub(r"[^\w.]+", "-", name).strip("-")
-    return text if PLAIN.fullmatch(name) else f"{text}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:

@@ -18,10 +18,10 @@ from ...verdicts.evidence import MEANINGS, UNTESTED
 from ...verdicts.least_biased import Answer, RankedState
 from ...verdicts.reliability import of_scores, turned
 from .. import sentences
-from ..cells import anchor
 from ..decisive_queries import decisive_queries
 from ..marks import legend, mark_of
 from ..names import Names
+from ..score_records import anchor
 from .section import Material, Section, State
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from ...numbers import plain
 from ...results import KEYS
 from ...verdicts.direction import directions
 from ...verdicts.reliability import MAY_TURN, of_scores
-from ..cells import anchor, anchor_of
 from ..marks import TURNS, explained_by_frequency, legend
+from ..score_records import anchor, anchor_of
 from .section import Material, Section
 
 if TYPE_CHECKING:

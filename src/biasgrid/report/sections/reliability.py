@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...verdicts.reliability import MAY_TURN, POOR, meanings, of_scores, of_word_orders
-from ..cells import anchor
 from ..marks import TURNS, WORDS
+from ..score_records import anchor
 from .section import Material, Section
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ...query import Query
-    from ..cells import Cells
+    from ..score_records import Cells
 
 FOLDER = Path(__file__).parent
 State = tuple[str, str]  # a model's key and a debias method's
