@@ -111,9 +111,9 @@ FIGURES = (
         drawings=_drawings,
         reads=("mitigation",),
         group="mitigation",
-        reading="A mark is a model, a row a debias method, and the top row the untouched models. The dashed line "
-        "is chance: a mark on it says that this test recovers nothing any more. A mark that stays far to its right "
-        "says that the bias is hidden and not gone.",
+        reading="Each mark is a model; each row is a debias method, and the top row the untouched models. The "
+        "dashed line is chance: a mark on it says that this test recovers nothing any more. A mark that stays far to "
+        "its right says that the bias is hidden and not gone.",
         example=Example("debias", "hidden-bias-gender", {"criterion": "Gender"}),
     ),
 )
