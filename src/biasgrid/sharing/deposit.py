@@ -17,12 +17,12 @@ from ..api.study import CONFIG, FinishedStudy
 from ..errors import BiasgridError
 from ..files import new_folder, write_bytes, write_text
 from ..plan.plugins import FILE
+from ..report.existing import step_of
+from ..report.report_step import report_step
 from ..results import cells
 from ..tables import rank_samples
 from ..version import __version__
 from ..versions import count_versions
-from .existing import step_of
-from .report_step import report_step
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 TYPES = {"text": "string", "number": "number", "count": "integer", "optional count": "integer"}

@@ -23,12 +23,12 @@ from ..plan.step import Step
 from ..plan.steps import figure_step, rank_samples_step, table_step
 from ..printable import check_texts
 from ..records import read_model
+from ..report.existing import step_of
+from ..report.report_step import report_step
 from ..results import cells_in
 from ..schema import read
 from ..validation import to_record
 from .deposit import records
-from .existing import step_of
-from .report_step import report_step
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
 FORMULA = re.compile(r"[=+@\t\r-]")  # what a spreadsheet computes begins so

@@ -370,7 +370,7 @@
     let opened = [];
     const links = new Map(); // to single scores, which are not printed: they make half of the file
     addEventListener("beforeprint", () => {
-      for (const link of all(".heat a, #words td a")) {
+      for (const link of all('.heat a, a[href^="#cell/"], #words td a')) {
         links.set(link, link.getAttribute("href"));
         link.removeAttribute("href");
       }
