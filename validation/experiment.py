@@ -91,6 +91,7 @@ class Experiment(Folders):
 
     CONFIG: ClassVar[type[Strict]]  # what its config may hold
     TABLES: ClassVar[tuple[str, ...]]  # the modules that declare its tables
+    STEPS: ClassVar[str]  # the module that makes its steps of an experiment: `cell_rules`, `figure_steps`
     COMMAND = "python -m validation"
 
     @classmethod
@@ -120,7 +121,8 @@ class Experiment(Folders):
 
     def cell_rules(self) -> list[Rule]:
         """The steps that compute."""
-        raise NotImplementedError
+        rules: list[Rule] = import_module(self.STEPS).cell_rules(self)
+        return rules
 
     def table_steps(self) -> dict[str, Step]:
         """The steps that make the tables, in order, by the path below the results."""
@@ -140,7 +142,8 @@ class Experiment(Folders):
 
     def figure_steps(self) -> dict[str, Step]:
         """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
-        raise NotImplementedError
+        figures: dict[str, Step] = import_module(self.STEPS).figure_steps(self)
+        return figures
 
     @cached_property
     def rules(self) -> dict[str, Rule]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from biasgrid import metrics
 from biasgrid.embeddings import kinds
@@ -13,9 +12,7 @@ from biasgrid.plan.step import Step
 from biasgrid.workflow import stores
 
 from ..experiment import STEP, Cell, Rule
-
-if TYPE_CHECKING:
-    from .study import Simulation
+from .study import Simulation
 
 
 def cell_rules(simulation: Simulation) -> list[Rule]:

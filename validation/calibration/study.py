@@ -13,12 +13,10 @@ from biasgrid.config.names import check_names
 from biasgrid.configs import sort_keys
 from biasgrid.embeddings.training import version as training_version
 from biasgrid.errors import BiasgridError
-from biasgrid.plan.step import Step
 from biasgrid.seeds import seed_of
 from biasgrid.validation import to_record
 
-from ..experiment import Cell, Experiment, Rule
-from . import steps
+from ..experiment import Cell, Experiment
 from .config import SimulationConfig
 
 UNBIASED, BIASED = "unbiased", "biased"  # shuffled corpora
@@ -30,6 +28,7 @@ class Simulation(Experiment):
     KEY = "simulation"
     CONFIG = SimulationConfig
     TABLES = ("validation.calibration.tables", "validation.calibration.frequency_table")
+    STEPS = "validation.calibration.steps"
 
     @classmethod
     def check(cls, config: SimulationConfig, where: str) -> SimulationConfig:
@@ -164,14 +163,6 @@ class Simulation(Experiment):
     def frequency_cell_file(self, name: str) -> Path:
         """Where the p-values of tests on a shuffled corpus are."""
         return self.results / "frequency" / f"{name}.json"
-
-    def cell_rules(self) -> list[Rule]:
-        """The steps that compute."""
-        return steps.cell_rules(self)
-
-    def figure_steps(self) -> dict[str, Step]:
-        """The steps that draw the figures, by the figure's name."""
-        return steps.figure_steps(self)
 
 
 def _check_frequency(config: SimulationConfig, where: str) -> None:

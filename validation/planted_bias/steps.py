@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biasgrid import metrics
 from biasgrid.plan.step import Step
@@ -10,9 +10,7 @@ from biasgrid.resources import find_file
 
 from ..experiment import STEP, Cell, Rule
 from .corpus import TEMPLATES
-
-if TYPE_CHECKING:
-    from .study import Factory
+from .study import Factory
 
 
 def cell_rules(factory: Factory) -> list[Rule]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,7 @@ from biasgrid.resources import find_file
 from biasgrid.seeds import seed_of
 from biasgrid.validation import to_record, validate
 
-from ..experiment import Cell, Experiment, Rule
-from . import steps
+from ..experiment import Cell, Experiment
 from .config import FactoryConfig, FineTuning, FullMetric, PlantedMetric, Trainer
 from .corpus import TEMPLATES, TOKEN, Templates
 from .frames import Frames
@@ -50,6 +50,7 @@ class Factory(Experiment):
     KEY = "factory"
     CONFIG = FactoryConfig
     TABLES = ("validation.planted_bias.recovery", "validation.planted_bias.claims")
+    STEPS = "validation.planted_bias.steps"
 
     @classmethod
     def check(cls, config: FactoryConfig, where: str) -> FactoryConfig:
@@ -178,17 +179,10 @@ class Factory(Experiment):
             key: entry.label or NAMES[entry.algorithm] for key, entry in self.config.trainers.items()
         }
 
-    def cell_rules(self) -> list[Rule]:
-        """The steps that compute."""
-        return steps.cell_rules(self)
-
     def table_steps(self) -> dict[str, Step]:
         """The steps that make the tables, in order, by the path below the results."""
-        return super().table_steps() | steps.text_steps(self)
-
-    def figure_steps(self) -> dict[str, Step]:
-        """The steps that draw the figures, by the figure's name."""
-        return steps.figure_steps(self)
+        texts: dict[str, Step] = import_module(self.STEPS).text_steps(self)
+        return super().table_steps() | texts
 
 
 def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
