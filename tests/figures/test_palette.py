@@ -15,10 +15,8 @@ from biasgrid.figures.palette import (
     METRIC_COLOURS,
     MODEL_COLOURS,
     metric_areas,
-    model_colours,
     model_looks,
     ordered,
-    unit_areas,
     unit_looks,
 )
 from biasgrid.plan.study import Study
@@ -95,17 +93,6 @@ def test_as_many_models_as_there_are_looks_have_one_each():
     assert len(model_looks(map(str, range(500)))) == 500
 
 
-def test_where_only_colour_tells_models_apart_no_two_share_one():
-    keys = [f"user-model-{i:02}" for i in range(24)]
-    some = keys[:6] + keys[12:18]
-    with ordered({"models": keys}):
-        assert len({look["color"] for look in model_looks(some).values()}) == 6
-        assert sorted(model_colours(some).values()) == sorted(MODEL_COLOURS)
-    for study, shipped in STUDIES.items():
-        with ordered({"models": shipped}):
-            assert model_colours(shipped) == {key: look["color"] for key, look in looks_of(study).items()}
-
-
 def test_states_of_a_model_share_its_colour_and_are_told_apart():
     units = [("m", "none"), ("m", "hard"), ("m", "soft"), ("n", "hard")]
     looks = unit_looks(units)
@@ -113,9 +100,6 @@ def test_states_of_a_model_share_its_colour_and_are_told_apart():
     assert {looks[unit]["color"] for unit in units[:3]} == {looks["m", "none"]["color"]}
     outlines = [str(getattr(looks[unit]["marker"], "vertices", looks[unit]["marker"])) for unit in units[:3]]
     assert len(set(outlines)) == 3
-    areas = unit_areas(units)
-    assert areas["m", "none"]["facecolor"] == looks["m", "none"]["color"] == areas["m", "hard"]["edgecolor"]
-    assert areas["m", "hard"]["facecolor"] == "white"
 
 
 @pytest.mark.parametrize("file", ["config", "embedded"])

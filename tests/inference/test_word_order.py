@@ -10,7 +10,7 @@ from biasgrid import metrics
 from biasgrid.geometry import cosines, unit
 from biasgrid.inference.group_draws import WITHIN, draws_of
 from biasgrid.inference.pool import pool_of
-from biasgrid.statistics.internal_consistency import alpha, flanagan_rulon, omega, stratified_alpha
+from biasgrid.statistics.internal_consistency import alpha, omega, stratified_alpha
 
 RNG = np.random.default_rng(5)
 WORDS = {
@@ -107,7 +107,9 @@ def test_halves_of_a_sum_give_about_its_alpha():
             ]
             half.append(parts[0] - parts[1])
     first, second = map(np.array, halves)
-    expected = flanagan_rulon(first, second).mean()
+    # 4 cov / var of the sum: its mean over all splits in two is alpha (Guttman's lambda 4)
+    covariances = [np.cov(*scores)[0, 1] for scores in zip(first, second, strict=True)]
+    expected = np.mean(4 * np.array(covariances) / (first + second).var(axis=1, ddof=1))
     assert rows("weat", FOUR)["X"]["value"] == pytest.approx(expected, abs=0.1)
 
 

@@ -24,7 +24,6 @@ from .pairs_alike import SAME, pairs_alike
 from .spec import List, Pairs, Spec, Words
 
 PER_PAIR = ("pair_distance", "3cosadd", "difference_matching")
-OF_ALL_PAIRS = ("3cosavg", "lrcos")
 GENERATED = "generated"
 Method = Literal["pair_distance", "3cosadd", "3cosavg", "lrcos", "difference_matching", "generated"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -30,8 +30,6 @@ _ORDER: ContextVar[Order] = ContextVar("order", default={})  # noqa: B039 (nothi
 MODEL_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#332288"]
 MODEL_COLOURS += ["#56B4E9", "#882255", "#999933", "#000000", "#117733", "#7A4B00"]
 MARKERS = "osD^vPX<>*d"
-# as areas, models have the hatch in place of the marker
-HATCHES = ["", "/////", "\\\\\\\\\\", "xxxxx", "|||||", "....", "///", "\\\\\\", "|||", "xxx", "---"]
 # Metrics are areas with black numbers in them: colours as light as black is read on, or lighter.
 METRIC_COLOURS = ["#4E8FC7", "#EE8866", "#DDE3E8", "#D96BA0", "#44BB99", "#A5E1FF"]
 METRIC_COLOURS += ["#B07CC6", "#BBCC33", "#FFB3C1", "#B5803F", "#A3A300", "#F3E7A0"]
@@ -83,19 +81,6 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     return {key: _mark(colour, MARKERS[marker]) for key, (colour, marker) in pairs.items()}
 
 
-def model_colours(models: Iterable[str]) -> dict[str, str]:
-    """The colours of models, where nothing but colour tells them apart: those of `model_looks`.
-
-    Where two keys of a figure have one colour, the later one in alphabetical order takes the next free one.
-    """
-    colours: dict[str, str] = {}
-    for key, look in model_looks(models).items():
-        start = MODEL_COLOURS.index(look["color"])
-        rotation = MODEL_COLOURS[start:] + MODEL_COLOURS[:start]
-        colours[key] = next((colour for colour in rotation if colour not in colours.values()), look["color"])
-    return colours
-
-
 def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
     """The marks of models under debias methods.
 
@@ -108,25 +93,6 @@ def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
     return {
         (model, debias): models[model] if debias == "none" else _letter_look(models[model], letters[debias])
         for model, debias in units
-    }
-
-
-def unit_areas(units: Iterable[Unit]) -> dict[Unit, Look]:
-    """The areas of models under debias methods: colour as in `model_looks`, a hatch in place of the marker.
-
-    Those of a debiased model are white, with the edge and the hatch in its colour.
-    """
-    units = list(units)
-    pairs = _pairs((model for model, _ in units), "models", MODEL_COLOURS, MARKERS)
-    return {
-        unit: {
-            "facecolor": colour if unit[1] == "none" else "white",
-            "edgecolor": "white" if unit[1] == "none" else colour,
-            "hatch": HATCHES[marker],
-            "linewidth": 0.0 if unit[1] == "none" else 0.9,
-        }
-        for unit in units
-        for colour, marker in [pairs[unit[0]]]
     }
 
 

@@ -46,7 +46,7 @@ from .siblings import Shape, draw_around, draw_beside, make_shape, mean_cosines
 
 T = TypeVar("T")
 # what random groups have in common with the query's
-BETWEEN, WITHIN = MATCHES = "between", "within"
+BETWEEN, WITHIN = "between", "within"
 NEAR_ON_AVERAGE = 0.01  # how far from the query's the mean cosine of two groups may be on average
 BLOCK = 256  # draws that are made at once
 FEWEST, FEWEST_BESIDE = 99, 30  # seeds that there have to be, of the first group and of each next one

@@ -185,15 +185,6 @@ def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float =
     return _feldt(value, n - 1, (n - 1) * (items - 1), level)
 
 
-def flanagan_rulon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Reliability of the sum of two halves, 4 cov / var(sum) (Guttman's lambda 4), per split.
-
-    Its mean over all equal splits is alpha; `split_half` needs no sum.
-    """
-    a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
-    return ratio(4 * (a * b).sum(axis=-1), ((a + b) ** 2).sum(axis=-1))
-
-
 def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Pearson's correlation along the last axis; NaN where one does not vary."""
     a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))

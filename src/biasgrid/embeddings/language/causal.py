@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, quote
 from .batches import Row
 from .scorer import Scorer
 from .sentence import Sentence
@@ -40,31 +39,6 @@ class Causal(Scorer):
             [values[row][[place - 1 for place in places]].sum() if row else np.nan for row, places in asked],
             dtype=np.float64,
         )
-
-    def next_pieces(self, text: str, best: int = 10) -> dict[str, float]:
-        """The most probable pieces after a text, with their probabilities, falling; of several that read the same,
-        such as halves of characters, the first.
-
-        Raises
-        ------
-        InputError
-            A text of more pieces than the model takes.
-        """
-        model = self.pretrained
-        ids = model.split(text).ids
-        if len(ids) > model.positions:
-            raise InputError(f"{quote(text)}: has {len(ids)} pieces, and the model takes {model.positions}")
-        vocabulary = list(range(model.words))
-        (row,) = self.predict([Row(ids, [len(ids) - 1], [vocabulary])])
-        found: dict[str, float] = {}
-        for piece in np.argsort(-row[0], kind="stable")[:best]:
-            found.setdefault(self._read_after(ids[-1], int(piece)), float(np.exp(row[0][piece])))
-        return found
-
-    def _read_after(self, former: int, piece: int) -> str:
-        """A piece as it reads after another: alone, some decoders take its space away."""
-        before, both = (self.pretrained.tokenizer.decode(ids) for ids in ([former], [former, piece]))
-        return both.removeprefix(before) if both.startswith(before) else both
 
     def _log_probabilities(self, texts: Sequence[tuple[int, ...]]) -> list[NDArray[np.float64]]:
         """The log-probability of each piece of each text but the first, given those before it."""
