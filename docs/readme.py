@@ -7,10 +7,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 import biasgrid as bg
+from biasgrid.tables.answers import summary_of
+from biasgrid.verdicts.summary import lines
 
 ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"
@@ -19,19 +21,14 @@ WIDTH = 120
 CODE = re.compile(r"(?s)(```python\n(.*?)```\n\n```text\n)(.*?)(```)")
 
 
-def with_summary(text: str, summary: str) -> str:
-    """A text with a study's summary between its markers; raises ValueError where it does not have one of each."""
+def with_summary(text: str, summary: Mapping[str, str]) -> str:
+    """A text with a study's summary, topic -> sentence, between its markers, as a list. Raises ValueError where it
+    does not have one of each.
+    """
     (head, rest) = text.split(START)
     (_, tail) = rest.split(END)
-    lines = textwrap.fill(
-        " ".join(summary.split()),
-        WIDTH,
-        initial_indent="> ",
-        subsequent_indent="> ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return f"{head}{START}\n{lines}\n{END}{tail}"
+    items = lines({f"- **{topic}**": sentence for topic, sentence in summary.items()}, WIDTH)
+    return "\n".join([head + START, *items, END + tail])
 
 
 def with_output(text: str) -> str:
@@ -45,7 +42,7 @@ def with_output(text: str) -> str:
 def written() -> dict[Path, str]:
     """The file, and its content."""
     text = README.read_text(encoding="utf-8")
-    return {README: with_output(with_summary(text, bg.open_study(STUDY).summary()))}
+    return {README: with_output(with_summary(text, summary_of(bg.open_study(STUDY).study)))}
 
 
 if __name__ == "__main__":

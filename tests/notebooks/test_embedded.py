@@ -8,6 +8,7 @@ import readme
 from conftest import ROOT
 
 from biasgrid import open_study
+from biasgrid.tables.answers import summary_of
 from biasgrid.workflow.conclusions import conclusions
 
 pytestmark = [pytest.mark.notebooks, pytest.mark.slow]
@@ -21,14 +22,24 @@ def study():
 
 def test_readme_says_what_the_study_says(study):
     text = readme.README.read_text(encoding="utf-8")
-    assert text == readme.with_summary(text, study.summary()), "README is older than the study: make readme"
+    assert text == readme.with_summary(text, summary_of(study.study)), (
+        "README is older than the study: make readme"
+    )
 
 
 def test_page_and_terminal_say_what_python_says(study):
     text = " ".join(study.summary().split())
     assert " ".join(conclusions(study.study)) == text
     page = (FOLDER / "report.html").read_text(encoding="utf-8")
-    assert html.unescape(" ".join(re.findall(r'<p class="says"><b>[^<]+</b> (.*?)</p>', page))) == text
+    assert (
+        html.unescape(
+            " ".join(
+                f"{topic}: {said}"
+                for topic, said in re.findall(r'<p class="says"><b>([^<]+)</b> (.*?)</p>', page)
+            )
+        )
+        == text
+    )
 
 
 def test_the_page_decides_what_least_biased_decides(study):

@@ -78,7 +78,7 @@ def check_summary(study, verdicts):
 
 
 def check_terminal(study, verdicts):
-    check_text(" ".join(conclusions.conclusions(study)), verdicts)
+    check_text(" ".join(" ".join(conclusions.conclusions(study)).split()), verdicts)
 
 
 def check_page_sentences(study, verdicts):
@@ -238,10 +238,10 @@ def test_what_is_computed_otherwise_is_found(study, monkeypatch, check, target, 
 
 def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     def texts():
-        sentences = re.findall(r'<p class="says"><b>\w+</b> (.*?)</p>', page_of(study))
+        said = re.findall(r'<p class="says"><b>([\w ]+)</b> (.*?)</p>', page_of(study))
         return [
-            html.unescape(" ".join(sentences)),
-            " ".join(conclusions.conclusions(study)),
+            html.unescape(" ".join(f"{topic}: {sentence}" for topic, sentence in said)),
+            " ".join(" ".join(conclusions.conclusions(study)).split()),
             " ".join(Grid(study).summary().split()),
         ]
 
@@ -253,7 +253,7 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     # all three are the one function's
     for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
         monkeypatch.setattr(target, lambda *arguments: {"Answer": "Other."})
-    assert texts() == ["Other."] * 3
+    assert texts() == ["Answer: Other."] * 3
 
 
 def test_the_pages_correlations_leave_debiased_models_out(study):

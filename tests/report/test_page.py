@@ -126,7 +126,7 @@ def test_each_fact_is_said_once(page_study):
     text = text_of(page_study)
     verdicts = dict(re.findall(r'<p class="says"><b>(\w+)</b> (.*?)</p>', text))
     missing = re.search(r"\d+ of \d+ scores are missing", verdicts["Missing"])[0]
-    print_sentence = verdicts["Print"].partition(";")[0].rstrip(".")
+    print_sentence = verdicts["Published"].partition(";")[0].rstrip(".")
     meaning = MEANINGS["permutation"]
     for said in (missing, print_sentence, f"<b>◐</b> {meaning}", "share a letter", "Content warning"):
         assert text.count(said) == 1, said
@@ -310,7 +310,7 @@ def test_published_numbers_have_their_verdict(page):
 
 def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
     text = text_of(page_study)
-    assert "<b>Print</b> 0 of 1 published number is reproduced (1 differs)" in text
+    assert "<b>Published</b> 0 of 1 published number is reproduced (1 differs)" in text
     section = text[text.index('<section id="published"') :]
     section = section[: section.index("</section>")]
     assert "The sources that the study names have no numbers of MAC" in section

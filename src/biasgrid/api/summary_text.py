@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable
+from collections.abc import Mapping
+
+from ..verdicts.summary import lines
 
 WIDTH = 80
 
@@ -12,14 +13,9 @@ class SummaryText(str):
     """Text that a prompt and a notebook show in its lines, without quotes."""
 
     @classmethod
-    def of(cls, sentences: Iterable[str]) -> SummaryText:
-        """Sentences, wrapped."""
-        return cls(wrap(sentences))
+    def of(cls, sentences: Mapping[str, str]) -> SummaryText:
+        """What a study says, topic -> sentence, in lines."""
+        return cls("\n".join(lines(sentences, WIDTH)))
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def wrap(sentences: Iterable[str], width: int = WIDTH) -> str:
-    """Sentences in lines of at most so many characters."""
-    return textwrap.fill(" ".join(sentences), width, break_long_words=False, break_on_hyphens=False)

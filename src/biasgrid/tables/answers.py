@@ -35,15 +35,14 @@ def lengths_of(study: Planned) -> dict[str, list[str]]:
     return metrics_by_length(scalars, scaled)
 
 
-def summary_of(study: Planned) -> list[str]:
-    """What a study says, in at most six sentences; what is in no table, or in one of older code, is left out."""
+def summary_of(study: Planned) -> dict[str, str]:
+    """What a study says: topic -> sentence. What is in no table, or in one of older code, is left out."""
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ
         if name in study.tables and REGISTRY[name].is_whole(file := study.paths.table_file(name))
     }
-    said = summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
-    return list(said.values())
+    return summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
 
 
 def sides_of(study: Planned) -> list[tuple[str, str, float]]:

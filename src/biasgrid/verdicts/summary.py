@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +68,24 @@ def summary(
         "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
         "Debiasing": of_debias_methods(answers, lengths, spec),
-        "Print": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
+        "Published": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
     }
     return {topic: sentence for topic, sentence in sentences.items() if sentence}
+
+
+def lines(sentences: Mapping[str, str], width: int) -> list[str]:
+    """What a study says, topic -> sentence, in lines of at most so many characters: each topic begins one."""
+    return [
+        line
+        for topic, sentence in sentences.items()
+        for line in textwrap.wrap(
+            f"{topic}: {sentence}",
+            width,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def of_absent(labels: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 from ..errors import BiasgridError
@@ -18,12 +17,12 @@ def conclusions(study: Study) -> list[str]:
     """
     try:
         from ..tables.answers import summary_of
+        from ..verdicts.summary import lines
 
-        sentences = summary_of(study)
+        return lines(summary_of(study), WIDTH)
     except Exception as error:  # the run has succeeded, whatever has become of a table since
         kind = "" if isinstance(error, BiasgridError) else f"{type(error).__name__}: "
         return [kind + " ".join(str(error).split())]
-    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def where(study: Study) -> str:
