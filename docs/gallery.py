@@ -88,7 +88,8 @@ def section(kind: Figure) -> str:
     listed = (
         f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
     )
-    picture = f"![{kind.meaning.removesuffix('.')}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
+    # its alternative text is the sentence above it
+    picture = f"![{kind.name}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     needs = f" It needs {kind.needs}." if kind.needs else ""
     return f"""### {kind.name}
 
