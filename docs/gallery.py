@@ -15,8 +15,8 @@ PAGE = Path(__file__).with_name("gallery.md")
 HEAD = """# Gallery: every kind of figure, and how to read it
 
 A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. Here is every kind by the
-question that it answers, with a picture, the name to list, and how to read it. `biasgrid list figures` prints the
-kinds that are installed, plugins included. This page is generated (`make pictures`).
+question that it answers, with a picture and how to read it. `biasgrid list figures` prints the kinds that are
+installed, plugins included. This page is generated (`make pictures`).
 
 ```yaml
 figures: [rankings, correlations, scores, rank-intervals]
@@ -84,20 +84,17 @@ def wrapped(text: str) -> str:
 
 
 def section(kind: Figure) -> str:
-    """What the page says of a kind."""
-    listed = (
-        f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
-    )
-    picture = f"![{kind.meaning.removesuffix('.')}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
+    """What the page says of a kind; the sentence that says what it shows stands with its thumbnail."""
+    listed = "" if kind.config_name else "In a config, `null_distributions:` lists the cells."
+    if kind.config_name not in (None, kind.name):
+        listed = f"In a config: `figures: [{kind.config_name}]`."
     needs = f" It needs {kind.needs}." if kind.needs else ""
+    notes = f"{listed}{needs}{plugin_note(figures, kind.name)}".strip()
+    picture = f"![{kind.name}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     return f"""### {kind.name}
 
-{kind.meaning}
-
 {picture}{wrapped(f"**How to read it.** {kind.reading}")}
-
-{wrapped(f"In a config: {listed}.{needs}{plugin_note(figures, kind.name)}")}
-"""
+""" + (f"\n{wrapped(notes)}\n" if notes else "")
 
 
 if __name__ == "__main__":

@@ -73,7 +73,11 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     for (label, level), row in by_row(verdicts).items():
         cells = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in PROPERTIES]
         lines.append(f"| {label} | {level} | {' | '.join(cells)} |")
-    lines += [f"\n{v.label} is not examined: {v.note}." for v in verdicts if v.holds == NOT_EXAMINED]
+    left_out: dict[str, list[str]] = {}
+    for v in verdicts:
+        if v.holds == NOT_EXAMINED:
+            left_out.setdefault(v.note, []).append(v.label)
+    lines += [f"\nNot examined: {', '.join(labels)}: {note}." for note, labels in left_out.items()]
     of_texts = [v for v in verdicts if v.holds == NO and not v.example]
     lines += [
         "",
