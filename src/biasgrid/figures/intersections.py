@@ -95,7 +95,7 @@ def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
     import pandas as pd
 
     start, end = thresholds["from"].to_numpy(), thresholds["to"].to_numpy()
-    places = np.unique([0.0, *start, *end])
+    places = np.sort([0.0, *start, *end])
     hits = ((start <= places[:, None]) & (places[:, None] < end)).sum(axis=1)
     low, high = share_interval(hits, len(start), level)
     return pd.DataFrame({"threshold": places, "share": hits / len(start), "low": low, "high": high})
