@@ -153,7 +153,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "mtmm",
-        "The multitrait-multimethod matrix: do metrics and models agree on traits of words, and tell them apart?",
+        "The multitrait-multimethod matrix: whether metrics and models agree on traits, and tell them apart.",
         from_tables(mtmm),
         question=AGREEMENT,
         drawings=_drawings,

@@ -179,7 +179,7 @@ TABLE = Table(
     (
         Column("set", "whose words, of sets with 10 or more that all numbers have"),
         Column("trait", "the pair of groups; no two of a set share a word"),
-        Column("metric", "the metric's key in the config"),
+        Column("metric", "the metric's key in the config; of metrics that score words alike, the first"),
         Column("model", "the model's key in the config"),
         Column("other_trait", "of the other number"),
         Column("other_metric", "of the other number"),
