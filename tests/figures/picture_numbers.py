@@ -53,6 +53,11 @@ def correlations_shown(found):
     ]
 
 
+def mtmm_shown(found):
+    table = found["mtmm"]
+    return map(correlation, table["correlation"][table["block"] == "same trait"])
+
+
 def printed_shown(quantity, write=float):
     """The printed numbers of a quantity."""
 
@@ -265,6 +270,7 @@ def numbers_of(table, *columns):
 # stem, or kind of figure -> what it shows, from its tables
 SHOWN = {
     "correlations": correlations_shown,
+    "mtmm": mtmm_shown,
     "rank-intervals": ranks_shown,
     "quality-ranks": quality_shown,
     "query-ranks": query_ranks_shown,

@@ -8,13 +8,17 @@ from artists import assert_readable
 from biasgrid import BiasgridError
 from biasgrid.figures.figure import count_range
 from biasgrid.figures.frame import PAGE, WIDTHS, Frame, as_wide_as, save, styled
+from biasgrid.figures.types.heat import scale
 
 
 @styled
-def tall(panels, height):
+def tall(panels, height, scaled=False):
     frame = Frame("Title", "A note.")
-    for i, axes in frame.panels({i: f"panel {i}" for i in range(panels)}, height, line=1).items():
+    axes_of = frame.panels({i: f"panel {i}" for i in range(panels)}, height, line=1)
+    for i, axes in axes_of.items():
         axes.set_xlabel(f"axis {i}")
+    if scaled:
+        scale([*axes_of.values()], (0, 1), "RdBu_r", "shades", [0, 1])
     return frame.done()
 
 
@@ -41,6 +45,14 @@ def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):
     # and the figure is whole afterwards
     assert all(axes.get_visible() for axes in figure.axes)
     assert_readable(figure)
+
+
+def test_a_scale_of_shades_holds_no_two_pages_together(tmp_path):
+    # between the third row of panels and the fourth is the middle
+    save(tall(6, 2, scaled=True), tmp_path / "tall", ["pdf"])
+    found = pages_of(tmp_path / "tall.pdf")
+    assert len(found) == 2
+    assert max(found) <= PAGE[1]
 
 
 def test_a_figure_is_as_wide_as_what_it_fills():

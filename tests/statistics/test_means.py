@@ -1,11 +1,11 @@
-"""Intervals of a mean and of a ratio of means, against arithmetic by hand and in simulations."""
+"""Intervals of a mean, of a ratio of means and of a share, against arithmetic by hand and in simulations."""
 
 import math
 
 import numpy as np
 import pytest
 
-from biasgrid.statistics.means import mean_interval, ratio_interval
+from biasgrid.statistics.means import mean_interval, ratio_interval, share_interval
 
 
 def test_a_mean_by_hand():
@@ -59,3 +59,13 @@ def test_intervals_cover_the_ratio(sd, ratio):
         low, high = ratio_interval(draw.normal(ratio, sd, 5), draw.normal(1, 0.1, 5))
         covered += low <= ratio <= high
     assert covered / 2000 == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_share_is_as_scipy_has_it():
+    from scipy.stats import binomtest
+
+    low, high = share_interval(np.array([0, 3, 25]), 25)
+    expected = [binomtest(hits, 25).proportion_ci(method="wilson") for hits in (0, 3, 25)]
+    assert [*low, *high] == pytest.approx(
+        [*(x.low for x in expected), *(x.high for x in expected)], abs=1e-12
+    )

@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 # as in the thesis, of all pairs and of versions of some
 BINS = {"mean_pair_difference": 100, "agreement": 10}
 FEWEST = 10  # pairs of a bin, on average, at least
-NO_BIAS: Look = {"facecolor": NO_FILL, "alpha": 0.4, "linewidth": 0}
+# hatched, as greyscale has bars of the same grey
+NO_BIAS: Look = {"facecolor": "white", "edgecolor": NO_FILL, "hatch": "/////", "linewidth": 0}
 NOTE = (
     "How many pairs of sentences have which difference of their log-likelihoods. Right of 0 the sentence of the set "
     "that is named first is more probable. The mean is that of these pairs; scores.csv has its interval, where the "
     "study asks for a bootstrap."
 )
-OF_VERSIONS = " In the grey range a pair counts as without bias."
+OF_VERSIONS = " In the hatched range a pair counts as without bias."
 
 
 @styled

@@ -13,7 +13,7 @@ from ..numbers import share
 from .figure import Drawing, Example, Figure, Files, evaluations_of, labels
 from .frame import Frame, styled
 from .methods import method_label
-from .palette import LESS, MORE, NO_FILL, Look
+from .palette import LESS, MORE_LIGHT, NO_FILL, Look
 from .questions import DEBIASING
 from .visuals import legend_mark
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEIGHT = 1.5, 2.4  # inches of a map: of many, of few
-SIDES: list[Look] = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE}]
+# one is light, so that greyscale tells small marks apart
+SIDES: list[Look] = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE_LIGHT}]
 
 
 @styled

@@ -1,4 +1,4 @@
-"""Intervals of a mean, and of the ratio of two, of a few values."""
+"""Intervals of a mean, of the ratio of two, and of a share, of a few values."""
 
 from __future__ import annotations
 
@@ -70,6 +70,16 @@ def ratio_interval(
     middle = numerator_mean * denominator_mean
     root = math.sqrt(max(middle**2 - leading_coefficient * (numerator_mean**2 - t * numerator_variance), 0.0))
     return (middle - root) / leading_coefficient, (middle + root) / leading_coefficient
+
+
+def share_interval(hits: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's interval (1927) of shares: `hits` (shares,) of n."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    middle = (hits + z * z / 2) / (n + z * z)
+    reach = z / (n + z * z) * np.sqrt(hits * (n - hits) / n + z * z / 4)
+    return middle - reach, middle + reach
 
 
 def _t(level: float, freedom: float) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..frame import PAGE
 from ..palette import MISSING_CELL, Look
 from ..text import SMALL
 
@@ -118,6 +119,8 @@ def scale(
         ax=axes,
         ticks=ticks,
         location="bottom" if is_narrow else "right",
+        # of several pages, on the first: in the middle it would hold two together
+        **{"anchor": (0.0, 1.0)} if inches > PAGE[1] else {},
         shrink=0.8 * length / inches,
         aspect=0.8 * length / THICK,
         pad=0.02,

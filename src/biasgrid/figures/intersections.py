@@ -1,0 +1,294 @@
+"""Figures of four crossed groups: words that IBD and EIBD detect, by the threshold, and FISE's quadrants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import slug
+from ..numbers import interval, share, typeset, typographic
+from ..seeds import seed_of
+from ..statistics.means import share_interval
+from ..tables.cells import word_cells
+from .figure import Drawing, Example, Figure, count_range, page_name
+from .frame import Frame, empty_page, styled
+from .palette import DASHED, LESS, MORE, NO_FILL, Look, in_order, model_looks
+from .questions import WORDS
+from .rows import from_tables
+from .text import SMALL, fit_text
+from .types.curves import curves
+from .visuals import in_place_of_mark, is_leftmost, legend_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+
+    from ..planned import Planned
+
+PANEL = 1.15  # inches
+DRAWS = 1000  # resamples of a region
+NAMES_STAY = "over the words of the set; the groups' names stay"
+MEAN: Look = {"color": MORE, "marker": "D", "markersize": 3.5, "linestyle": "", "zorder": 5}
+WORD: Look = {"color": LESS, "marker": "o", "markersize": 2.2, "linestyle": "", "alpha": 0.6}
+
+
+@styled
+def threshold_curves(
+    words: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    metric: str,
+    panels: Sequence[tuple[str, str]],
+    level: float = 0.95,
+) -> figure.Figure:
+    """The share of a set's words that are detected, by the threshold: a panel per query, a curve per model.
+
+    `words`: words.csv. `panels`: (sub-)query, and what is written above it.
+    """
+    import pandas as pd
+
+    title = f"How many words are detected, by the threshold? {criterion}: {labels.get(metric, metric)}"
+    table = words[(words["criterion"] == criterion) & (words["metric"] == metric)]
+    table = table[(table["detail"] == "thresholds") & (table["debias"] == "none")]
+    found = {
+        key: part.pivot(index="word", columns="column", values="value")
+        for key, part in table.groupby(["query", "model"])
+    }
+    found = {key: part for key, part in found.items() if part.notna().all(axis=None)}
+    if not found:
+        return empty_page(title, "no model has a value.")
+    models = [model for model, _ in in_order((model, "none") for _, model in found)]
+    looks = {model: look | {"linestyle": "-"} for model, look in model_looks(models).items()}
+    counts = [len(part) for part in found.values()]
+    # of groups of unequal size an effect size may be above 2
+    end = max(2.0, *(part["to"].max() for part in found.values()))
+    page = Frame(
+        title,
+        "Across, the threshold, an effect size; up, the share of the words that are detected at it. By chance alone "
+        "some are: a curve alone says of no group that it stands out; scores.csv has tests of the area under it. "
+        f"Shades: {level * 100:g} % interval of a share (Wilson) {NAMES_STAY}. A set has "
+        f"{count_range(counts)} words.",
+    )
+    heads = {query: head for query, head in panels if query in {query for query, _ in found}}
+    axes_of = page.panels(heads, PANEL, labels=0.4, least=1.1, bold=False)
+    for query, axes in axes_of.items():
+        parts = []
+        for model in models:
+            if (query, model) in found:
+                curve = _curve(found[query, model], level)
+                shade: Look = {"color": looks[model]["color"], "alpha": 0.13, "linewidth": 0, "step": "post"}
+                axes.fill_between(curve["threshold"], curve["low"], curve["high"], **shade)
+                parts.append(curve.assign(series=model))
+        options: Look = {"drawstyle": "steps-post", "markevery": 0.3}
+        curves(axes, pd.concat(parts), "threshold", "share", looks, **options)
+        axes.set(xlim=(0, end), ylim=(-0.02, 1.02), xlabel="", ylabel="")
+        axes.set_xticks([0, 1, 2], ["0", "1", "2"])
+        axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"] if is_leftmost(axes) else [""] * 3)
+    return page.done([(labels.get(model, model), legend_line(**looks[model])) for model in models])
+
+
+def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
+    """The share of words that are detected from each threshold on at which it may change."""
+    import pandas as pd
+
+    start, end = thresholds["from"].to_numpy(), thresholds["to"].to_numpy()
+    places = np.sort([0.0, *start, *end])
+    hits = ((start <= places[:, None]) & (places[:, None] < end)).sum(axis=1)
+    low, high = share_interval(hits, len(start), level)
+    return pd.DataFrame({"threshold": places, "share": hits / len(start), "low": low, "high": high})
+
+
+@styled
+def quadrants(
+    words: pd.DataFrame,
+    contrasts: pd.DataFrame,
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    criterion: str,
+    metric: str,
+    panels: Sequence[tuple[str, str, Sequence[str]]],
+    centre: str,
+    seed: int,
+    level: float = 0.95,
+) -> figure.Figure:
+    """Words on the two axes of four crossed groups: a panel per query and model.
+
+    `words`, `contrasts`, `scores`: the tables of these names. `panels`: (sub-)query, what is written above it, and
+    its groups, the same four in any order. `centre`: what the axes are about, as the metric has it. `seed`, the
+    study's, draws the resamples.
+    """
+    title = f"Which of four crossed groups do words fall to? {criterion}: {labels.get(metric, metric)}"
+    words, contrasts, scores = (
+        t[(t["criterion"] == criterion) & (t["metric"] == metric) & (t["debias"] == "none")]
+        for t in (words, contrasts, scores)
+    )
+    axes_words = words[words["detail"] == "axes"]
+    found = {
+        key: part.pivot(index="word", columns="column", values="value").dropna()
+        for key, part in axes_words.groupby(["query", "model"])
+    }
+    values = scores.dropna(subset="value").set_index(["query", "model"])
+    found = {key: part for key, part in found.items() if key in values.index}
+    if not found:
+        return empty_page(title, "no model has a value.")
+    shares = contrasts.set_index(["query", "model", "first", "quantity"])["value"]
+    models = [model for model, _ in in_order((model, "none") for _, model in found)]
+    panels = [panel for panel in panels if panel[0] in {query for query, _ in found}]
+    places = ("upper right", "lower right", "upper left", "lower left")
+    about = "the medians of 1,000 words of the model" if centre == "words" else "the origin"
+    page = Frame(
+        title,
+        f"Quadrants: {'; '.join(map(', '.join, zip(places, panels[0][2], strict=True)))}. The axes are about "
+        f"{about}. In each quadrant, the share of the set's words; in brackets, of words at large. Ellipse: "
+        f"{level * 100:g} % region of the mean of the words (bootstrap {NAMES_STAY}). Below: "
+        f"{labels.get(metric, metric)}, and its interval over words and names.",
+    )
+    heads = {(model, query): head for model in models for query, head, _ in panels}
+    axes_of = page.panels(heads, PANEL, labels=0.1, least=1.1, line=len(panels), bold=False)
+    for (model, query), axes in axes_of.items():
+        if is_leftmost(axes):
+            axes.set_ylabel(fit_text(labels.get(model, model), PANEL, SMALL), size=SMALL)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set(visible=True, color=NO_FILL)
+        if (query, model) not in found:
+            in_place_of_mark(axes, 0.5, "no value")
+            continue
+        _draw_quadrants(
+            axes, found[query, model].to_numpy(), level, seed_of(seed, f"quadrants/{model}/{query}")
+        )
+        of_groups = next(names for name, _, names in panels if name == query)
+        for name, (x, y) in zip(of_groups, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True):
+            texts = [share(shares[query, model, name, part]) for part in ("share", "expected_share")]
+            place: Look = {
+                "ha": ("left", "right")[x],
+                "va": ("bottom", "top")[y],
+                "transform": axes.transAxes,
+            }
+            axes.text(0.02 + 0.96 * x, 0.02 + 0.96 * y, f"{texts[0]}\n({texts[1]})", size=SMALL, **place)
+        value, low, high = values.loc[(query, model), ["value", "ci_low", "ci_high"]]
+        ends = typographic(interval(low, high, 2)) if np.isfinite(low) else ""
+        axes.set_xlabel(f"{typeset(value, 2)} {ends}", size=SMALL)
+    return page.done(
+        [
+            ("a word", legend_line(**WORD)),
+            ("mean of the words, and its region", legend_line(**{**MEAN, "linestyle": "-"})),
+            ("centre" if centre == "words" else "origin", legend_line(**DASHED)),
+        ]
+    )
+
+
+def _draw_quadrants(axes: Axes, points: np.ndarray, level: float, seed: int) -> None:
+    axes.axvline(0, **DASHED)
+    axes.axhline(0, **DASHED)
+    axes.plot(*points.T, **WORD)
+    axes.plot(*points.mean(axis=0), **MEAN)
+    axes.plot(*_region(points, level, seed), color=MEAN["color"], linewidth=1.1, zorder=4)
+    reach = 1.3 * max(np.abs(points).max(), 1e-9)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+
+
+def _region(points: np.ndarray, level: float, seed: int) -> np.ndarray:
+    """The outline (2, 100) of the ellipse that holds so much of the means of resamples of points (n, 2)."""
+    rng = np.random.default_rng(seed)
+    means = points[rng.integers(len(points), size=(DRAWS, len(points)))].mean(axis=1)
+    centre = points.mean(axis=0)
+    root = np.linalg.cholesky(np.cov(means.T) + 1e-18 * np.eye(2))
+    reach = np.quantile(np.linalg.norm(np.linalg.solve(root, (means - centre).T), axis=0), level)
+    angles = np.linspace(0, 2 * np.pi, 100)
+    return centre[:, None] + reach * root @ [np.cos(angles), np.sin(angles)]
+
+
+def _queries(study: Planned, metrics: Sequence[str]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Criterion and metric's key of metrics of these names, and the (sub-)queries that they are measured on."""
+    cells: dict[tuple[str, str], dict[str, None]] = {}
+    for cell in word_cells(study):
+        if study.metric(cell.criterion, cell.metric).name in metrics:
+            cells.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
+    for (criterion, key), names in cells.items():
+        template = study.metric(criterion, key).template
+        yield criterion, key, [q for name in names for q in study.queries[name].subqueries(template)]
+
+
+def _curve_drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion, metric, queries in _queries(study, ("ibd", "eibd")):
+        panels = [[q.name, f"{q.target_sets[0].name}\n{q.attribute_sets[0].name}"] for q in queries]
+        spec = {"criterion": criterion, "metric": metric, "panels": panels}
+        yield Drawing(f"threshold-curves-{slug(criterion)}-{slug(metric)}", spec=spec)
+
+
+def _quadrant_drawings(study: Planned) -> Iterator[Drawing]:
+    drawn = set()
+    for criterion, metric, queries in _queries(study, ("fise", "fise_share")):
+        # both metrics have the same axes
+        if criterion in drawn:
+            continue
+        drawn.add(criterion)
+        # as has a query of the same groups in another order
+        panels: dict[frozenset[str], dict[str, list[Any]]] = {}
+        for q in queries:
+            groups, words = [s.name for s in q.target_sets], q.attribute_sets[0].name
+            panels.setdefault(frozenset(groups), {}).setdefault(words, [q.name, words, groups])
+        params = study.metrics(criterion)[metric].params or {}
+        spec = {"criterion": criterion, "metric": metric, "centre": params.get("centre", "words")}
+        for i, of_groups in enumerate(panels.values()):
+            name = page_name(f"quadrants-{slug(criterion)}", i)
+            yield Drawing(name, spec=spec | {"panels": list(of_groups.values())})
+
+
+NEEDS = "a criterion with a table of words (word_table) and four crossed groups, measured by "
+FIGURES = (
+    Figure(
+        "threshold-curves",
+        "How many words IBD and EIBD detect for one of four crossed groups, by the threshold.",
+        from_tables(threshold_curves),
+        question=WORDS,
+        drawings=_curve_drawings,
+        reads=("words",),
+        facts=("labels", "level"),
+        needs=NEEDS + "ibd or eibd",
+        reading="One panel per group and set of words, one curve per model: the share of the words that are "
+        "detected at each threshold, which is an effect size. The shade is the 95 % interval of the share, over "
+        "words alone. By chance alone some words are detected, so that a curve above 0 is no finding: the area under "
+        "it has tests.",
+        example=Example(
+            "intersections",
+            "threshold-curves-intersections-ibd",
+            {
+                "metric": "ibd",
+                "detail": "thresholds",
+                "debias": "none",
+                "query_id": ["african_american_women_pleasant", "african_american_women_unpleasant"],
+            },
+            shown={"words": ["value"]},
+        ),
+    ),
+    Figure(
+        "quadrants",
+        "Words on the two axes of four crossed groups (FISE), and how many fall to which.",
+        from_tables(quadrants),
+        question=WORDS,
+        drawings=_quadrant_drawings,
+        reads=("words", "contrasts", "scores"),
+        facts=("labels", "seed", "level"),
+        needs=NEEDS + "fise or fise_share",
+        reading="One panel per set of words and model. A dot is a word: the further right, the nearer to the groups "
+        "on the right than to those on the left; the further up, the nearer to those above. The dashed lines are the "
+        "model's own centre. A corner says how many of the words are there and, in brackets, how many of words at "
+        "large. The ellipse is the 95 % region of the mean of the words: where the dashed lines cross in it, the "
+        "words may as well lean nowhere.",
+        example=Example(
+            "intersections",
+            "quadrants-intersections",
+            {
+                "metric": "fise",
+                "debias": "none",
+                "detail": "axes",
+                "query_id": ["african_american_women_pleasant", "african_american_women_unpleasant"],
+            },
+            shown={"words": ["value"]},
+        ),
+    ),
+)

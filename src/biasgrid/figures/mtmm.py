@@ -1,0 +1,171 @@
+"""Figure of the multitrait-multimethod matrix (Campbell, Fiske 1959)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..files import slug
+from ..numbers import coefficient, share, typeset
+from .figure import Drawing, Example, Figure
+from .frame import Frame, empty_page, styled
+from .palette import Look, in_order
+from .questions import AGREEMENT
+from .rows import from_tables
+from .text import SMALL, shorten
+from .types.heat import heat, scale
+from .visuals import legend_area
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+
+    from ..planned import Planned
+
+LONGEST = 40  # characters of a model
+MOST = 20  # methods: their names fill what the triangle leaves free
+SHADES = "RdBu_r"
+ROOM = 0.18  # inches of a cell with a number in it
+BOX: Look = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.9}
+# what two methods are, and whether they share the metric, and the model
+MEANS = (
+    ("two metrics on one model", False, True),
+    ("one metric on two models", True, False),
+    ("two metrics on two models", False, False),
+)
+
+
+@styled
+def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.Figure:
+    """Correlations of the numbers of a set's words, by method (a metric on a model) and, within, by trait.
+
+    `table`: mtmm.csv. `words`: which set. Of many methods, the first MOST are drawn.
+    """
+    import pandas as pd
+    from matplotlib.patches import Rectangle
+
+    title = f"Do metrics and models agree on the traits of words, and tell them apart? {words}"
+    table = table[table["set"] == words]
+    if table.empty:
+        return empty_page(title, "no two metrics or models have numbers of ten words of it.")
+    models = [model for model, _ in in_order((model, "none") for model in table["model"])]
+    methods = sorted(
+        set(zip(table["metric"], table["model"], strict=True)), key=lambda m: (m[0], models.index(m[1]))
+    )
+    traits = list(dict.fromkeys(table["trait"]))
+    note = _note(table, traits)
+    if len(methods) > MOST:
+        note += f" Drawn are the first {MOST} of {len(methods)} methods."
+    place = {
+        (trait, *method): k * len(traits) + i
+        for k, method in enumerate(methods[:MOST])
+        for i, trait in enumerate(traits)
+    }
+    size = len(place)
+    matrix, texts = np.full((size, size), np.nan), np.full((size, size), "", dtype=object)
+    boxes = []
+    for row in table.itertuples():
+        ends = (row.trait, row.metric, row.model), (row.other_trait, row.other_metric, row.other_model)
+        if not place.keys() >= set(ends):
+            continue
+        x, y = sorted(place[end] for end in ends)
+        # a reliability has no lower end
+        matrix[y, x] = max(row.correlation, 0) if row.block == "reliability" else row.correlation
+        if row.block in ("same trait", "reliability"):
+            texts[y, x] = (
+                "< 0" if row.block == "reliability" and row.correlation < 0 else _number(row.correlation)
+            )
+        if row.block == "same trait":
+            boxes.append((x, y))
+    page = Frame(f"{title}, n = {table['words'].iloc[0]:,} words", note)
+    cell = min((page.inside - 1.3) / size, 0.4)
+    if cell < ROOM:
+        texts[:] = ""
+    axes = page.panel(cell * size)
+    names = [f"{k // len(traits) + 1}{ascii_uppercase[k % len(traits)]}" for k in range(size)]
+    heat(
+        axes,
+        pd.DataFrame(matrix),
+        pd.DataFrame(texts),
+        ends=(-1, 1),
+        shades=SHADES,
+        names=(names, names),
+        hidden=np.triu(np.ones((size, size), dtype=bool), 1),
+    )
+    axes.tick_params(axis="x", rotation=90)
+    for x, y in boxes:
+        axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
+    key = [
+        f"{k}  {labels.get(metric, metric)}, {shorten(labels.get(model, model), LONGEST)}"
+        for k, (metric, model) in enumerate(methods[:MOST], 1)
+    ]
+    axes.text(size, 0, "\n".join(key), ha="right", va="top", size=SMALL, multialignment="left")
+    scale([axes], (-1, 1), SHADES, "Pearson's r", [-1, -0.5, 0, 0.5, 1])
+    return page.done([("the same trait by two methods", legend_area(**BOX))])
+
+
+def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
+    """What traits are, the criteria of Campbell and Fiske, means by what two methods share, and how sure it is."""
+    known = table[table["block"] != "reliability"]
+    same, other = known[known["block"] == "same trait"], known[known["block"] != "same trait"]
+    means = [
+        f"{text} {_number(validities.mean())} ({_number(others.abs().mean())})"
+        for text, *shared in MEANS
+        if len(validities := _of_methods(same, *shared)) and len(others := _of_methods(other, *shared))
+    ]
+    within = _number(_of_methods(other, True, True).abs().mean())
+    reach = (known["ci_high"] - known["ci_low"]) / 2
+    listed = "; ".join(map(": ".join, zip(ascii_uppercase, traits, strict=False)))
+    return (
+        f"Traits: {listed}. Diagonal: how reliably the words are ordered; hatched, where that is not known.\n"
+        "Campbell and Fiske: of the coefficients of one trait by two methods, "
+        f"{share((same['ci_low'] > 0).mean())} are above 0 with their whole interval; they exceed "
+        f"{share(same['above_other_methods'].mean())} of those of other traits by the same two methods, and "
+        f"{share(same['above_same_method'].mean())} of those of other traits by one of them, by size.\n"
+        f"Means of one trait (in brackets, of the sizes of two): {'; '.join(means)}; one method ({within}). Metrics "
+        "on one model share its errors, and the groups' words.\n"
+        f"mtmm.csv has 95 % intervals over words: ± {coefficient(reach.median())} in the median, "
+        f"± {coefficient(reach.max())} at most."
+    )
+
+
+def _of_methods(rows: pd.DataFrame, same_metric: bool, same_model: bool) -> pd.Series:
+    """The correlations of methods that share a metric, or a model, or not."""
+    is_so = (rows["metric"] == rows["other_metric"]) == same_metric
+    return rows.loc[is_so & ((rows["model"] == rows["other_model"]) == same_model), "correlation"]
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else typeset(value, form=coefficient)
+
+
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    # imported late: tables of results are imported with it, which import pandas
+    from ..tables.mtmm import traits_of
+
+    for name in dict.fromkeys(name for name, *_ in traits_of(study)):
+        yield Drawing(f"mtmm-{slug(name)}", spec={"words": name})
+
+
+FIGURES = (
+    Figure(
+        "mtmm",
+        "The multitrait-multimethod matrix: whether metrics and models agree on traits, and tell them apart.",
+        from_tables(mtmm),
+        question=AGREEMENT,
+        drawings=_drawings,
+        reads=("mtmm",),
+        when="reliability and bootstrap",
+        facts=("labels",),
+        needs="`reliability`, and two pairs of groups that are asked of the same words",
+        reading="A block is two methods, each a metric on a model (a number); its rows and columns are traits, such "
+        "as nearness to one of two groups (a letter). The outlined cells are one trait by two methods: they should "
+        "be high, and higher than what stands beside them in their block (other traits), and than the triangles "
+        "along the diagonal (other traits by one method). Where a triangle is as dark as they are, the method is "
+        "what correlates. On the diagonal is how reliably the words are ordered.",
+        example=Example("embedded", "mtmm-positive-words", {"set": "Positive words"}),
+    ),
+)

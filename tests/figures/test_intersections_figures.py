@@ -1,0 +1,61 @@
+"""Figures of four crossed groups: the curve is the metric's, the region that of means of resamples."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from artists import assert_readable
+
+from biasgrid.figures.intersections import _curve, _region, quadrants
+from biasgrid.metrics.ibd import THRESHOLDS, eibd, ibd
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("metric", [ibd, eibd])
+def test_a_curve_has_the_metrics_shares(metric):
+    groups = [RNG.normal(size=(size, 6)) for size in (4, 5, 6, 5)]
+    score = metric(groups, [RNG.normal(size=(30, 6))])
+    curve = _curve(pd.DataFrame(score.detail["thresholds"].values[0], columns=["from", "to"]), 0.95)
+    for t in THRESHOLDS:
+        at = curve[curve["threshold"] <= t].iloc[-1]
+        assert at["share"] == pytest.approx(score.scalars[f"share_{t:g}"])
+        assert at["low"] - 1e-12 <= at["share"] <= at["high"] + 1e-12
+    width = np.diff(curve["threshold"])
+    assert (curve["share"].iloc[:-1] * width).sum() == pytest.approx(score.value)
+
+
+def test_a_region_holds_the_means_of_other_samples_as_often_as_it_says():
+    inside = []
+    for seed in range(200):
+        x, y = _region(np.random.default_rng(seed).normal(size=(60, 2)) * (3, 1), 0.95, seed)
+        inside.append(matplotlib.path.Path(np.stack([x, y], axis=1)).contains_point((0, 0)))
+    assert 0.9 < np.mean(inside) < 0.98
+
+
+def test_a_query_without_a_value_in_a_model_says_so():
+    groups = ["A", "B", "C", "D"]
+    place = {"criterion": "G", "metric": "fise", "debias": "none"}
+    cells = [("p", "m"), ("p", "n"), ("q", "m")]
+    words = [
+        {**place, "query": q, "model": m, "detail": "axes", "word": f"w{i}", "column": axis, "value": value}
+        for q, m in cells
+        for i in range(5)
+        for axis, value in zip("xy", RNG.normal(size=2), strict=True)
+    ]
+    contrasts = [
+        {**place, "query": q, "model": m, "first": group, "quantity": name, "value": 0.25}
+        for q, m in cells
+        for group in groups
+        for name in ("share", "expected_share")
+    ]
+    values = {"value": 0.3, "ci_low": np.nan, "ci_high": np.nan}
+    scores = [{**place, "query": q, "model": m, **values} for q, m in cells]
+    panels = [[q, f"words {q}", groups] for q in "pqr"]
+    tables = map(pd.DataFrame, (words, contrasts, scores))
+    figure = quadrants(*tables, {"m": "Model M"}, "G", "fise", panels, "words", 1)
+    texts = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert [part == ["no value"] for part in texts] == [False, False, False, True]
+    assert texts[0] == ["25 %\n(25 %)"] * 4
+    assert figure.axes[0].get_xlabel().strip() == "0.30"
+    assert_readable(figure)

@@ -1,0 +1,95 @@
+"""The multitrait-multimethod matrix: blocks, criteria of Campbell and Fiske by hand, which traits a study has."""
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from biasgrid.in_memory import InMemory
+from biasgrid.plan.study import Study
+from biasgrid.statistics.correlation import correlation_matrix
+from biasgrid.tables import REGISTRY
+from biasgrid.tables.mtmm import traits_of
+
+RNG = np.random.default_rng(2)
+WORDS = [f"w{i}" for i in range(40)]
+TRAITS = RNG.normal(size=(2, 40))
+# trait, then method; same scores as rnd does
+SCORES = {
+    (t, metric, model): TRAITS[t] + 0.7 * RNG.normal(size=40)
+    for t in (0, 1)
+    for metric in ("ect", "rnd")
+    for model in ("m", "n")
+}
+SCORES |= {(t, "same", "m"): 3 * SCORES[t, "rnd", "m"] for t in (0, 1)}
+
+
+def cell(trait, metric, model, scores):
+    place = {"criterion": "G", "query": f"q{trait}", "metric": metric, "model": model, "debias": "none"}
+    result = {
+        "query": f"Q{trait}",
+        "detail": {"number": {"Jobs": dict(zip(WORDS, scores.tolist(), strict=True))}},
+        "found": {"Jobs": {word.upper(): [word] for word in WORDS}},
+        "reliability": [{"set": "Jobs", "value": 0.8}],
+    }
+    return InMemory((model, metric, f"q{trait}"), {**place, "results": [result]})
+
+
+@pytest.fixture(scope="module")
+def table():
+    files = [cell(*key, scores) for key, scores in SCORES.items()]
+    entry = {"detail": "number", "taken": "", "sign": 1, "neutral": 0.0}
+    spec = {
+        "traits": [["Jobs", f"trait {t}", [["G", f"Q{t}"]]] for t in (0, 1)],
+        "words": [["G", metric, entry] for metric in ("ect", "rnd", "same")],
+    }
+    return REGISTRY["mtmm"].make({"cells": files, "inferences": files}, spec)
+
+
+def test_each_two_numbers_are_a_row_of_their_block(table):
+    # four methods and two traits: 8 reliabilities, 2 x 6 validities, 4 of one method, 12 of neither
+    counts = {"reliability": 8, "same trait": 12, "same method": 4, "neither": 12}
+    assert table["block"].value_counts().to_dict() == counts
+    assert set(table["metric"]) == {"ect", "rnd"}  # the numbers of same are those of rnd
+    assert (table["words"] == 40).all()
+    assert (table.loc[table["block"] == "reliability", "correlation"] == 0.8).all()
+    for row in table[table["block"] != "reliability"].itertuples():
+        first = SCORES[int(row.trait[-1]), row.metric, row.model]
+        second = SCORES[int(row.other_trait[-1]), row.other_metric, row.other_model]
+        assert row.correlation == pytest.approx(np.corrcoef(first, second)[0, 1])
+        assert row.ci_low < row.correlation < row.ci_high
+
+
+def test_a_validity_is_compared_with_other_traits_of_its_methods(table):
+    def size(*keys):
+        return abs(np.corrcoef(*(SCORES[key] for key in keys))[0, 1])
+
+    for row in table[table["block"] == "same trait"].itertuples():
+        t, a, b = int(row.trait[-1]), (row.metric, row.model), (row.other_metric, row.other_model)
+        across = [size((t, *a), (1 - t, *b)), size((1 - t, *a), (t, *b))]
+        within = [size((t, *a), (1 - t, *a)), size((t, *b), (1 - t, *b))]
+        assert row.above_other_methods == np.mean([row.correlation > x for x in across])
+        assert row.above_same_method == np.mean([row.correlation > x for x in within])
+
+
+def test_traits_of_a_set_share_no_word():
+    study = Study.read(ROOT / "config" / "embedded.yaml", ROOT)
+    traits = {}
+    for name, trait, _ in traits_of(study):
+        traits.setdefault(name, []).append(trait)
+    # not White and Asian last names besides: White last names are in both
+    assert traits["Positive words"] == [
+        "Male terms – Female terms",
+        "White last names – Black last names",
+        "Christianity terms – Islam terms",
+    ]
+    assert "Career" not in traits  # one pair of groups alone
+
+
+@pytest.mark.parametrize(("draw", "least"), [("normal", 0.93), ("standard_t", 0.89)])
+def test_intervals_of_correlations_hold_what_they_should(draw, least):
+    rng = np.random.default_rng(3)
+    options = (5,) if draw == "standard_t" else ()
+    root = np.linalg.cholesky([[1, 0.5], [0.5, 1]])
+    numbers = [root @ getattr(rng, draw)(*options, size=(2, 30)) for _ in range(400)]
+    ends = [correlation_matrix(rows)[1:] for rows in numbers]
+    assert np.mean([low[0, 1] <= 0.5 <= high[0, 1] for low, high in ends]) > least
