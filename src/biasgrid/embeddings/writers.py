@@ -26,9 +26,10 @@ import numpy as np
 from ..errors import BiasgridError
 from ..extras import require
 from ..files import hold_lock, open_to_write, replace_file, to_disk
+from .folder import LEFT_OVER
 from .model import Model
 from .store import MODEL, EmbeddingStore
-from .store_writer import LEFT_OVER, StoreWriter
+from .store_writer import StoreWriter
 from .vocabulary import VOCABULARY
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]

@@ -6,8 +6,6 @@ of a corpus that is shuffled 8 bytes per token.
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,9 +15,9 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
-from ..aside import write_aside
+from ..folder import finish_folder, write_folder
 from ..vocabulary import VOCABULARY, write_vocabulary
-from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
+from .corpus import COUNTS, PLACES, STARTS, Corpus
 from .formats import DEFAULT
 from .shuffled import shuffle_tokens
 from .text import blocks
@@ -51,7 +49,7 @@ def make_corpus(
     # words by their numbers, in the order of their first occurrence
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    with write_aside(folder, "counting this corpus") as scratch:
+    with write_folder(folder, "counting this corpus") as scratch:
         text = scratch / "text"
         with text.open("wb") as words_file, (scratch / STARTS).open("wb") as starts_file:
             tokens, sentences = _number(
@@ -80,13 +78,7 @@ def make_corpus(
             "sentences": sentences,
             "sha256": {file: hash_file(scratch / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
         }
-        (scratch / MODEL).write_text(
-            json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
-        )
-        # a former corpus stops being one before the first of its files changes
-        (folder / MODEL).unlink(missing_ok=True)
-        for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
-            os.replace(scratch / file, folder / file)
+        finish_folder(scratch, record)
     return Corpus.open(folder)
 
 
