@@ -65,6 +65,8 @@ def npy(header: str, numbers: bytes = bytes(24), version: bytes = b"\x01\0") -> 
         HEADER.replace("(2, 3)", "(-2, -3)"),
         HEADER.replace("(2, 3)", "(1000000000, 3)"),
         HEADER.replace("(2, 3)", "(2, 2)"),
+        HEADER.replace("(2, 3)", "(True, 6)"),
+        HEADER.replace("(2, 3)", "(2, 3, " + "1, " * 31 + ")"),
         HEADER.replace("'shape'", "'descr'"),
         HEADER.replace("(2, 3)", "(" * 200),
         HEADER.replace("'<f4'", "'|O'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -172,7 +173,7 @@ class StoreWriter(Rows):
             self._scratch = stack.enter_context(write_folder(self.output, "writing this store"))
             self._vectors = (self._scratch / VECTORS).open("wb")
             stack.callback(self._close)
-            self._vectors.write(npy_header(0, 0))
+            self._vectors.write(npy_header("<f4", (0, 0)))
             self._folder = stack.pop_all()
         return self
 
@@ -220,7 +221,7 @@ class StoreWriter(Rows):
             raise TypeError(f"counts of {len(counts)} of {self.rows} vectors")
         assert self.dimensions is not None  # it has a vector
         self._vectors.seek(0)
-        self._vectors.write(npy_header(self.rows, self.dimensions))
+        self._vectors.write(npy_header("<f4", (self.rows, self.dimensions)))
         to_disk(self._vectors)
         with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
             vectors_hash = pool.submit(hash_file, self._scratch / VECTORS)
@@ -253,7 +254,8 @@ class StoreWriter(Rows):
             raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
 
 
-def npy_header(rows: int, dimensions: int) -> bytes:
-    """NumPy's format 1.0. Always 128 bytes, so that it can be written when the number of rows is known."""
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dimensions}), }}"
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
+def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """What an .npy file begins with: as long for every number of rows, and so written when that is known."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return file.getvalue()

@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
 from ..folder import finish_folder, write_folder
+from ..store_writer import npy_header
 from ..vocabulary import VOCABULARY, write_vocabulary
 from .corpus import COUNTS, PLACES, STARTS, Corpus
 from .formats import DEFAULT
@@ -89,7 +90,7 @@ def _number(
     starts_file: Any,
 ) -> tuple[int, int]:
     """Write each word of a text as its number, and where each sentence starts; how many of both there are."""
-    starts_file.write(_header("<i8", 0))
+    starts_file.write(npy_header("<i8", (0,)))
     tokens = sentences = 0
     start = 0  # of the sentence that has not ended
     for words, ends in text:
@@ -140,13 +141,7 @@ def _blocks(text: Path) -> Iterable[np.ndarray]:
             yield block
 
 
-def _header(dtype: str, length: int) -> bytes:
-    """NumPy's format 1.0, 128 bytes, so that it can be written when the length is known."""
-    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
-
-
 def _finish_npy(path: Path, dtype: str, length: int) -> None:
     with path.open("rb+") as file:
-        file.write(_header(dtype, length))
+        file.write(npy_header(dtype, (length,)))
         to_disk(file)
