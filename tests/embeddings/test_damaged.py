@@ -31,12 +31,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgrid import debias, load
-from biasgrid.bounded import read_npy, read_npz
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources, writers
 from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
+from biasgrid.untrusted import read_npy, read_npz
 
 HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
 

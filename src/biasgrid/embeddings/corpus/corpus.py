@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bounded import read_npy
 from ...errors import BiasgridError, InputError, not_allowed
+from ...untrusted import read_npy
 from ..model import remember
 from ..vocabulary import Vocabulary
 from .cooccurrence import Cooccurrence, group_units

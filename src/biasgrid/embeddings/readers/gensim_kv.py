@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ...bounded import parser_errors, read_all
 from ...errors import BiasgridError, quote
+from ...untrusted import parser_errors, read_all
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import blocks, check_array, load_array, open_content, whole_counts

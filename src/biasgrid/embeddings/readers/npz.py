@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...bounded import expansion_limit, npy_header, parser_errors, read_all, zip_member
 from ...errors import BiasgridError
+from ...untrusted import expansion_limit, npy_header, parser_errors, read_all, zip_member
 from ..store_writer import StoreWriter
 from .files import BLOCK
 from .reader import Reader

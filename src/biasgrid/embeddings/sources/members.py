@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from ...bounded import LimitedFile, expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
 from ...files import hash_file, scratch_folder, to_disk
+from ...untrusted import LimitedFile, expansion_limit, parser_errors, zip_member
 from ..download import WRONG_HASH, WrongHash
 from .manifest import MANIFEST
 from .source import SHA256, Key
