@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .embeddings.in_parts import InParts, parts_of, rows_in_parts
-from .embeddings.model import DebiasedModel, Model, remember
+from .embeddings.model import DebiasedModel, Model
+from .embeddings.remember import remember
 from .errors import BiasgridError, not_allowed, unknown_name
 from .geometry import unit
 from .preprocessing import FUNCTION, Preprocessor, check_preprocessor, form_of, in_parts, variant

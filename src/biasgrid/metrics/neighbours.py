@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import remember
+from ..embeddings.remember import remember
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..geometry import unit
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, not_allowed
 from ...untrusted import read_npy
-from ..model import remember
+from ..remember import remember
 from ..vocabulary import Vocabulary
 from .cooccurrence import Cooccurrence, group_units
 
