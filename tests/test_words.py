@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import biasgrid as bg
 from biasgrid import BiasgridError, WordOptions
 from biasgrid.embeddings.in_parts import InParts
-from biasgrid.words import find, variant, whole_pairs
+from biasgrid.preprocessing import variant
+from biasgrid.words import find, whole_pairs
 
 
 @pytest.fixture(scope="module")

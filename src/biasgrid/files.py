@@ -14,7 +14,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +26,7 @@ except ImportError:  # Windows: no locks, but names are unique all the same
     fcntl = None  # type: ignore[assignment]
 
 HASHED = 16 << 20  # bytes of a file that are hashed at a time
+unfinished: set[Path] = set()  # folders that this process writes aside: worth nothing without it
 being_hashed: list[str] = []  # files, by this process, for those who show how far it is
 LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
 # Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
@@ -128,13 +129,30 @@ def new_folder(path: Path) -> Iterator[Path]:
     BiasgridError where `path` is there."""
     if os.path.lexists(path):
         raise BiasgridError(f"{path}: is there already; give a folder that is not")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.partial")
-    part.mkdir(parents=True)
-    try:
+    busy = f"{path}: another process is writing this folder"
+    with scratch_folder(path.with_name(f".{path.name}.partial"), busy) as part:
         yield part
         part.rename(path)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(path: Path, busy: str) -> Iterator[Path]:
+    """An empty folder of this process alone, which is removed at the end of the block, or of the process. Raises
+    BiasgridError, with the message `busy`, where another process has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock(path.with_name(f"{path.name}.lock"), wait=False))
+        except BlockingIOError:
+            raise BiasgridError(busy) from None
+        shutil.rmtree(path, ignore_errors=True)  # of a process that was killed
+        path.mkdir()
+        unfinished.add(path)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+            unfinished.discard(path)
 
 
 def to_disk(file: IO[bytes]) -> None:

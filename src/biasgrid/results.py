@@ -13,7 +13,9 @@ from .schema import not_whole, read
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ["criterion", "query", "metric", "model", "debias"]
+KEYS = ["criterion", "query", "metric", "model", "debias"]  # of a cell
+ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ in their model
+ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"
 PARTS = ("scalars", "detail", "found", "lost")  # of a result, mappings
 

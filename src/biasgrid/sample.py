@@ -16,11 +16,12 @@ from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
 from .metrics.one_word import KEEP
 from .metrics.registry import Detail, Score
+from .preprocessing import in_parts
 from .query import Query
 from .request import Request, check_kind
 from .result import LENGTH, VECTORS, Result
 from .word_set import WordSet
-from .words import FoundSet, find, in_parts, whole_pairs
+from .words import FoundSet, find, whole_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
+
+from .files import unfinished
 
 STOPPING = "biasgrid: stopping ..."
 STOPPED = "biasgrid: stopped; run the same command to go on"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LONGEST = 1.5  # seconds from a signal to the end of the process, whatever it is doing
-# folders that this process writes aside: worth nothing without it
-unfinished: set[Path] = set()
 leaving = threading.Event()  # set when this process ends those that it started: threads start no more of them
 
 

@@ -10,9 +10,9 @@ from conftest import ROOT, grid_config
 from loopback import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
-from biasgrid.config.load import WordSets
 from biasgrid.config.metrics import Words
 from biasgrid.config.shipped import shipped_models
+from biasgrid.config.word_sets import WordSets
 from biasgrid.plan.study import Study
 from biasgrid.workflow import notices
 from validation.calibration import Simulation

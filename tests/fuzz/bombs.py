@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from readers import murmurhash, tried
 
-from biasgrid.bounded import read_npz
 from biasgrid.embeddings.training import Sentences
 from biasgrid.errors import BiasgridError
+from biasgrid.untrusted import read_npz
 
 SIZES = [10**6, 10**9, 2**31 - 1, 2**31, 2**32 - 1, 10**12, 2**63 - 1, 2**64, 10**30]
 

@@ -21,7 +21,6 @@ import numpy as np
 from damage import damaged
 
 from biasgrid import load
-from biasgrid.bounded import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.embeddings import EmbeddingStore, convert, writers
 from biasgrid.errors import BiasgridError
@@ -35,6 +34,7 @@ from biasgrid.schema import dumps, with_version
 from biasgrid.statistics.ranks import RESAMPLED
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import read_ranks
+from biasgrid.untrusted import read_npy
 from biasgrid.words import WordOptions
 
 VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]

@@ -35,7 +35,7 @@ from biasgrid.request import Request
 from biasgrid.tables import scores
 from biasgrid.validation import to_record
 from biasgrid.words import WordOptions
-from biasgrid.workers import Workers
+from biasgrid.workflow.workers import Workers
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
 ALTERNATIVES = ("greater", "less", "two-sided")

@@ -15,10 +15,11 @@ from in_process import make_all
 from reruns import made_with
 from sklearn.decomposition import PCA
 
-from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, neighbours, tables
+from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, tables
 from biasgrid.embeddings import build_store
 from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
+from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one
 from biasgrid.plan.study import Study
 from biasgrid.request import Request
@@ -578,7 +579,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     values = table["value"].unstack("debias")
     assert (values["none"] != values["hard"]).all()
     # cells of these metrics, and their inference, are made with these modules
-    for module in ("neighbours", "directions"):
+    for module in ("metrics.neighbours", "directions"):
         made = made_with(study, module)
         assert {f"cells/one/{key}/{name}/q1.json" for key in ("none", "hard") for name in AROUND} <= made
         assert {f"inference/one/none/{name}.json" for name in AROUND} <= made

@@ -511,7 +511,7 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
     assert {
         f"biasgrid_plugin_maddalozzo.{name}.phenomena" for name in ("tables", "figures")
     } <= edited_somewhere
-    assert not {"biasgrid.cli", "biasgrid.errors", "biasgrid.workers"} & edited_somewhere
+    assert not {"biasgrid.cli", "biasgrid.errors", "biasgrid.workflow.workers"} & edited_somewhere
 
 
 # what plans, checks a config, fetches, converts, trains and prints

@@ -250,7 +250,7 @@ class Corpus:
 
 
 def test_counts_of_other_kinds_of_models(study, monkeypatch):
-    from biasgrid import frequency
+    from biasgrid.measurements import frequency
 
     monkeypatch.setattr(frequency, "model_of", lambda store: Corpus())
     made = rows(study).loc["trained"]

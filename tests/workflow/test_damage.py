@@ -92,7 +92,7 @@ def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
 ):
     edit(name, **changes)
     monkeypatch.setattr(
-        "biasgrid.frequency.write", lambda *_: None
+        "biasgrid.measurements.frequency.write", lambda *_: None
     )  # `table` makes these files before it reads them
     assert main(["table", "--study", "config/config.yaml", "--table", table]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from biasgrid.workers import Workers
 from biasgrid.workflow.warning_log import WarningLog
+from biasgrid.workflow.workers import Workers
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid import metrics
-from biasgrid.config import load
+from biasgrid.config.word_sets import WORD_SETS, WordSets
 from biasgrid.configs import sort_keys
 from biasgrid.embeddings.kinds import VECTORS
 from biasgrid.embeddings.training import check_parameters
@@ -99,7 +99,7 @@ class Factory(Experiment):
     def occupations(self) -> list[str]:
         """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
         where = f"occupations: {self.config.occupations}"
-        occupations = load.WordSets(Path(load.WORD_SETS)).words(self.config.occupations, "occupations")
+        occupations = WordSets(Path(WORD_SETS)).words(self.config.occupations, "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
         wrong = [
             w for w in occupations if not TOKEN.fullmatch(w) or w in pronouns or occupations.count(w) > 1
@@ -118,7 +118,7 @@ class Factory(Experiment):
         """The male and the female words. Raises BiasgridError where they are no pairs."""
         if not self.config.groups:
             return self.templates.groups
-        groups = [load.WordSets(Path(load.WORD_SETS)).words(name, "groups") for name in self.config.groups]
+        groups = [WordSets(Path(WORD_SETS)).words(name, "groups") for name in self.config.groups]
         if len(groups[0]) != len(groups[1]):
             raise BiasgridError(f"groups: {len(groups[0])} and {len(groups[1])} words; expected pairs")
         return groups

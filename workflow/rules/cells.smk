@@ -1,5 +1,6 @@
-# A cell: one metric on one query on one model -> its scores (biasgrid.cell.compute_cell). A `run:` block in a thread of the engine costs a few milliseconds,
-# where a process would cost a second (profiles/default: force-use-threads). It must not change process state.
+# A cell: one metric on one query on one model -> its scores (biasgrid.measurements.cell.compute_cell). A `run:` block
+# in a thread of the engine costs a few milliseconds, where a process would cost a second (profiles/default:
+# force-use-threads). It must not change process state.
 #
 # There are thousands: each kind of them is a rule that names its files, as the engine takes its time over functions.
 SCORING = [model for model in STUDY.models if STUDY.kind(model).scores]

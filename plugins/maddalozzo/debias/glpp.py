@@ -15,7 +15,7 @@ from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.errors import BiasgridError
 from biasgrid.geometry import unit_or_zero
 from biasgrid.limits import Count
-from biasgrid.words import Preprocessor
+from biasgrid.preprocessing import Preprocessor
 
 MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.bounded import parser_errors
 from biasgrid.embeddings.readers.files import BLOCK, blocks, open_content
 from biasgrid.embeddings.readers.reader import Reader
 from biasgrid.embeddings.readers.text import MOST_COLUMNS, parse_csv
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
+from biasgrid.untrusted import parser_errors
 
 SPACE = rb"[ \t\r\n]*+"
 # a word as JSON writes it, then numbers up to the next bracket

@@ -13,10 +13,10 @@ from ..errors import InputError, not_allowed
 from ..inference import significance
 from ..measure import measure
 from ..metrics.registry import Metric
+from ..preprocessing import Preprocessor
 from ..query import Query
 from ..request import Request, check_kind, check_template, split_options
 from ..result import Result
-from ..words import Preprocessor
 from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
 from .lost import warn_lost, warn_shared

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..bounded import read_npy
 from ..errors import BiasgridError, unknown_name
 from ..in_memory import InMemory
 from ..plan.study import Study
@@ -17,6 +16,7 @@ from ..planned import Inference
 from ..records import read_aggregates
 from ..results import cells_in
 from ..statistics.aggregation import OVERALL
+from ..untrusted import read_npy
 from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
 from .study import FinishedStudy

@@ -224,7 +224,7 @@ def _models(study: Any) -> Entries:
 
 def _word_sets(study: Any) -> Entries:
     from ..api.word_sets import text_of
-    from ..config.load import WordSets
+    from ..config.word_sets import WordSets
 
     files = WordSets(Path(study.config.word_sets))
     for stem in files.names:

@@ -14,9 +14,10 @@ from ..embeddings.language.opening import refuse_options
 from ..embeddings.language.templates import Templates
 from ..errors import BiasgridError, InputError
 from ..extras import require
+from ..preprocessing import variant
 from ..query import Query
 from ..validation import to_record
-from ..words import WordOptions, variant
+from ..words import WordOptions
 from .common import one_language
 from .encoded import UNSAID, Encoded
 from .metrics import look_up

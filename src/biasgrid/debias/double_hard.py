@@ -11,7 +11,7 @@ from annotated_types import Ge
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, find_bias_words, measure_leanings

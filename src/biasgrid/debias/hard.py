@@ -9,7 +9,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import FoundSets, check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted

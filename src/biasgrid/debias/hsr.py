@@ -11,7 +11,7 @@ from annotated_types import Gt
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import choose_words, find_words
 from .registry import Method
 from .transform import Transform, fitted

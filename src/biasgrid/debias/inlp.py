@@ -12,7 +12,7 @@ from annotated_types import Ge, Le
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words

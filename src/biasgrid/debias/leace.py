@@ -9,7 +9,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words

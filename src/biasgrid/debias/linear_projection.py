@@ -10,7 +10,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .inlp import normals
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method

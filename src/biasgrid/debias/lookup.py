@@ -11,7 +11,8 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names, quote
-from ..words import Preprocessor, entries_of
+from ..preprocessing import Preprocessor
+from ..words import entries_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .hard import neutralize_and_equalize
 from .lookup import choose_words, find_sets, find_words, subspace
 from .registry import Method

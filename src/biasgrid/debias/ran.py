@@ -15,7 +15,7 @@ from ..errors import BiasgridError, not_allowed
 from ..extras import require
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted

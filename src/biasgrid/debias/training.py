@@ -10,7 +10,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names
-from ..words import Preprocessor
+from ..preprocessing import Preprocessor
 from .lookup import check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at a time: a large store is never copied

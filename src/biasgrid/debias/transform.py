@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bounded import read_npz
 from ..errors import BiasgridError, join_names, quote
 from ..files import write_bytes
 from ..geometry import unit_or_zero
+from ..untrusted import read_npz
 from ..wefe_names import TRANSFORM, no_attribute
 
 if TYPE_CHECKING:

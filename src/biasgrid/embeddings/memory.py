@@ -123,7 +123,7 @@ class MemoryModel(Model):
     @cached_property
     def fingerprint(self) -> str:
         """The checksum (sha256) of the vectors: that of a store of the same vectors."""
-        digest = hashlib.sha256(npy_header(*self.array.shape))
+        digest = hashlib.sha256(npy_header("<f4", self.array.shape))
         for start in range(0, len(self.array), BLOCK):
             digest.update(np.ascontiguousarray(self.array[start : start + BLOCK], dtype="<f4").data)
         return digest.hexdigest()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +18,6 @@ from ..wefe_names import MODEL, no_attribute
 from .kinds.kind import VECTORS
 
 BLOCK = 8192  # rows that are in memory at a time
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class Transform(Protocol):
@@ -400,26 +396,6 @@ class DebiasedModel(Model):
 
     def _facts(self) -> dict[str, str]:
         return {"debiased": f"{self.model.name} under {self.transform.method}"}
-
-
-def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As functools.lru_cache, for functions whose first argument is a model, which it does not keep alive: a model in
-    memory may take gigabytes."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @lru_cache(size)
-        def call_cached(reference: Callable[[], Any], *further_arguments: Any) -> R:
-            return function(reference(), *further_arguments)  # type: ignore[call-arg]
-
-        @wraps(function)
-        def call(*arguments: P.args, **_: P.kwargs) -> R:
-            value: R = call_cached(weakref.ref(arguments[0]), *arguments[1:])
-            return value
-
-        call.cache_clear = call_cached.cache_clear  # type: ignore[attr-defined]
-        return call
-
-    return decorate
 
 
 def _parts(side: Any) -> list[Any]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bounded import read_npy
 from ..errors import BiasgridError, DiskError
 from ..files import readable
+from ..untrusted import read_npy
 from . import writers
 from .model import Model
 from .store import VECTORS, DebiasedModel, EmbeddingStore

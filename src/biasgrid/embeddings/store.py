@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounded import read_npy
 from ..errors import BiasgridError
+from ..untrusted import read_npy
 from .model import DebiasedModel as DebiasedModel
 from .model import Model
 from .vocabulary import VOCABULARY, Vocabulary

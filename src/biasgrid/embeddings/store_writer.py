@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
+import io
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -16,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import BiasgridError
-from ..files import FULL, hash_file, hold_lock, to_disk
-from ..termination import unfinished
-from .store import COUNTS, MODEL, VECTORS
-from .subwords import NGRAMS, SIZES, write_subwords
+from ..files import hash_file, to_disk
+from .folder import finish_folder, write_folder
+from .store import COUNTS, VECTORS
+from .subwords import write_subwords
 from .vocabulary import VOCABULARY, write_vocabulary
 
-LEFT_OVER = PARTIAL, LOCK = ".partial", ".partial.lock"  # what a killed writer leaves in a store's folder
 LONGEST_WORD = 1 << 16  # characters
 LONGEST_TEXT = 32 << 20  # characters
 
@@ -169,50 +166,23 @@ class StoreWriter(Rows):
     def __init__(self, output: Path, where: Path | str, subwords: bool = False):
         super().__init__(where, subwords)
         self.output = output
-        self._extra_files: list[str] = []
+        self._has_subwords = False
 
     def __enter__(self) -> StoreWriter:
-        self._scratch = self.output / PARTIAL
-        self._lock = self._exclusive()
-        try:
-            shutil.rmtree(self._scratch, ignore_errors=True)  # of a process that was killed
-            self._scratch.mkdir()
-            unfinished.add(self._scratch)
+        with ExitStack() as stack:
+            self._scratch = stack.enter_context(write_folder(self.output, "writing this store"))
             self._vectors = (self._scratch / VECTORS).open("wb")
-            self._vectors.write(npy_header(0, 0))
-        except BaseException:
-            self._lock.close()
-            raise
+            stack.callback(self._close)
+            self._vectors.write(npy_header("<f4", (0, 0)))
+            self._folder = stack.pop_all()
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        with self._lock:
-            # on a full disk what is in its buffer cannot be written: it is thrown away
-            with suppress(OSError):
-                self._vectors.close()
-            shutil.rmtree(self._scratch)
-            unfinished.discard(self._scratch)
-        with suppress(OSError):  # a store is in it, or another process is about to write one
-            self.output.rmdir()
-        # an error of writing names no file, and one of copying the file that it copies
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise OSError(error.errno, error.strerror, str(self.output)) from None
+        self._folder.__exit__(kind, error, trace)
 
-    def _exclusive(self) -> ExitStack:
-        """The lock on the store's folder, which is made."""
-        stack = ExitStack()
-        while True:
-            try:
-                self.output.mkdir(parents=True, exist_ok=True)
-            except (FileExistsError, NotADirectoryError):
-                raise BiasgridError(f"{self.output}: is a file; a store is a folder") from None
-            try:
-                stack.enter_context(hold_lock(self.output / LOCK, wait=False))
-                return stack
-            except BlockingIOError:
-                raise BiasgridError(f"{self.output}: another process is writing this store") from None
-            except FileNotFoundError:
-                continue  # another writer, which failed, removed the empty folder in between
+    def _close(self) -> None:
+        with suppress(OSError):  # on a full disk what is in its buffer cannot be written: it is thrown away
+            self._vectors.close()
 
     def _append(self, vectors: np.ndarray) -> None:
         self._vectors.write(vectors.data)
@@ -220,12 +190,12 @@ class StoreWriter(Rows):
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         if self.wants_subwords:
             write_subwords(self._scratch, ngrams, min_n, max_n)
-            self._extra_files = [NGRAMS, SIZES]
+            self._has_subwords = True
 
     @property
     def has_subwords(self) -> bool:
         """Whether n-grams were added."""
-        return bool(self._extra_files)
+        return self._has_subwords
 
     def finish(self, metadata: Mapping[str, Any]) -> None:
         """Write vocabulary and model.json, and move the store in.
@@ -251,7 +221,7 @@ class StoreWriter(Rows):
             raise TypeError(f"counts of {len(counts)} of {self.rows} vectors")
         assert self.dimensions is not None  # it has a vector
         self._vectors.seek(0)
-        self._vectors.write(npy_header(self.rows, self.dimensions))
+        self._vectors.write(npy_header("<f4", (self.rows, self.dimensions)))
         to_disk(self._vectors)
         with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
             vectors_hash = pool.submit(hash_file, self._scratch / VECTORS)
@@ -260,7 +230,6 @@ class StoreWriter(Rows):
                 with (self._scratch / COUNTS).open("wb") as file:
                     np.save(file, counts)
                     to_disk(file)
-                self._extra_files.append(COUNTS)
             files = [VOCABULARY, *([] if counts is None else [COUNTS])]
             hashes = {name: hash_file(self._scratch / name) for name in files}
             hashes[VECTORS] = vectors_hash.result()
@@ -273,20 +242,7 @@ class StoreWriter(Rows):
             "warnings": dict(self.warnings),
             "sha256": hashes,
         }
-        try:
-            text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode()
-        except UnicodeEncodeError as error:  # a path on the command line may have any bytes
-            bad_text = error.object[error.start : error.end]
-            raise BiasgridError(
-                f"{self.output}: {MODEL} cannot hold {bad_text!r}: names are UTF-8 text"
-            ) from None
-        with (self._scratch / MODEL).open("wb") as file:
-            file.write(text + b"\n")
-            to_disk(file)
-        # a former store stops being one before the first of its files changes
-        (self.output / MODEL).unlink(missing_ok=True)
-        for name in (*self._extra_files, VECTORS, VOCABULARY, MODEL):
-            os.replace(self._scratch / name, self.output / name)
+        finish_folder(self._scratch, record)
         if counts is None:
             (self.output / COUNTS).unlink(missing_ok=True)  # of a former store
 
@@ -298,7 +254,8 @@ class StoreWriter(Rows):
             raise BiasgridError(f"{self.output}: cannot write its vocabulary: {error}") from None
 
 
-def npy_header(rows: int, dimensions: int) -> bytes:
-    """NumPy's format 1.0. Always 128 bytes, so that it can be written when the number of rows is known."""
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dimensions}), }}"
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
+def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """What an .npy file begins with: as long for every number of rows, and so written when that is known."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return file.getvalue()

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounded import read_npy
 from ..errors import BiasgridError
+from ..untrusted import read_npy
 from .extended import ExtendedModel
 
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files

@@ -26,9 +26,10 @@ import numpy as np
 from ..errors import BiasgridError
 from ..extras import require
 from ..files import hold_lock, open_to_write, replace_file, to_disk
+from .folder import LEFT_OVER
 from .model import Model
 from .store import MODEL, EmbeddingStore
-from .store_writer import LEFT_OVER, StoreWriter
+from .store_writer import StoreWriter, npy_header
 from .vocabulary import VOCABULARY
 
 Blocks = Iterable[tuple[list[str], np.ndarray]]
@@ -185,8 +186,7 @@ FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV, NPZ)
 def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> list[str]:
     """Write the vectors of all blocks as one .npy array; returns their words."""
     words: list[str] = []
-    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
+    file.write(npy_header("<f4", shape))
     for block_words, vectors in blocks:
         words += block_words
         file.write(np.ascontiguousarray(vectors, dtype="<f4").data)

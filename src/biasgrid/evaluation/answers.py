@@ -16,8 +16,9 @@ from pydantic import Field
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown_name
+from ..preprocessing import Preprocessor
 from ..validation import Strict, field
-from ..words import Preprocessor, entries_of
+from ..words import entries_of
 from .evaluation import Evaluation, Outcome
 from .facts import directions
 from .pairs_alike import SAME, pairs_alike

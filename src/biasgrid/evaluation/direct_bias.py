@@ -12,8 +12,8 @@ from pydantic import AfterValidator
 from ..debias.lookup import FoundWords, find_sets, find_words, subspace
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..preprocessing import Preprocessor
 from ..validation import Strict, field
-from ..words import Preprocessor
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words

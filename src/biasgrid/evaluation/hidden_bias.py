@@ -13,8 +13,8 @@ import numpy as np
 from ..debias.lookup import find_words
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError, join_names
+from ..preprocessing import Preprocessor
 from ..validation import Strict, field
-from ..words import Preprocessor
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .maps import Places, word_map

@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bounded import read_npz
-from ..cell import model_of, query_of
 from ..errors import BiasgridError
 from ..files import write_bytes, write_text
+from ..measurements.cell import model_of, query_of
 from ..query import Query
 from ..request import Request
 from ..results import cells as cells_of
 from ..sample import Sample, look_up
 from ..schema import as_finite, dumps, with_version
 from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
+from ..untrusted import read_npz
 from .group_draws import FEWEST
 from .permutation import monte_carlo_test
 from .pool import Pool, make_pool, stored_pool

@@ -36,7 +36,8 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import Model, remember
+from ..embeddings.model import Model
+from ..embeddings.remember import remember
 from ..files import hold_lock, write_bytes
 from ..geometry import unit
 from ..processes import RANDOM_GROUPS

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..free_memory import check_memory
 from ..metrics.registry import Metric
 from ..numbers import count
 from ..options import BIAS
@@ -23,6 +22,7 @@ from ..sample import Sample, look_up
 from ..schema import as_finite
 from . import significance
 from .bootstrap import digest, interval_of_units, intervals
+from .free_memory import check_memory
 from .permutation import Permutation
 from .pool import Pool, pool_of
 from .reliability import word_order

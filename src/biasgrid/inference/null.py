@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..bounded import read_npz
-from ..cell import model_of
 from ..errors import BiasgridError
 from ..files import write_bytes
 from ..in_memory import File, InMemory
+from ..measurements.cell import model_of
 from ..query import Query
 from ..request import Request
 from ..schema import dumps
+from ..untrusted import read_npz
 from . import significance
 from .infer import infer_query
 from .permutation import extreme_tails

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import BiasgridError, not_allowed, unknown_name
-from ..free_memory import check_memory
 from ..numbers import count
+from .free_memory import check_memory
 from .sequential import FIRST, Tally, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")

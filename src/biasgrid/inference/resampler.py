@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..free_memory import check_memory
 from ..metrics.registry import Metric, one_by_one
 from ..numbers import count
 from ..query import Query
@@ -17,6 +16,7 @@ from ..sample import Sample
 from ..word_set import WordSet
 from ..words import FoundSet
 from .bootstrap import digest, draw_counts, groups_of
+from .free_memory import check_memory
 from .permutation import deal
 
 # weights of samples that are in memory at a time: 8 MB of float64

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..bounded import read_npy, read_npz
-from ..cell import model_of, query_of
 from ..files import hold_lock, write_bytes, write_text
+from ..measurements.cell import model_of, query_of
 from ..request import Request
 from ..results import cells as cell_results
 from ..schema import dumps, with_version
+from ..untrusted import read_npy, read_npz
 from ..versions import versions
 from .infer import infer_query
 from .pool import stored_pool

@@ -10,10 +10,10 @@ import numpy as np
 from annotated_types import Ge
 
 from .. import directions
-from .. import orientation as roles
 from ..errors import BiasgridError
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from ..limits import Count, limited
+from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 
 Vectors = Sequence[np.ndarray]
@@ -47,7 +47,7 @@ def direct_bias(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`). Of "mean", "sum" and "all_pairs"; pairs are of target sets always.
+        (`biasgrid.metrics.orientation`). Of "mean", "sum" and "all_pairs"; pairs are of target sets always.
     direction
         "pca": the first principal component of defining sets. Row i of all groups is one (of two groups: a
         pair), centred on its own mean; their stack is not centred again. "pair": the difference of the first

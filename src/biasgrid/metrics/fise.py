@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
-from ..embeddings.model import Model, remember
+from ..embeddings.model import Model
+from ..embeddings.remember import remember
 from ..geometry import cosines, unit, weighted_mean
 from ..limits import limited
 from ..words import FoundSet

@@ -16,9 +16,9 @@ import numpy as np
 from annotated_types import Ge, Lt
 
 from .. import directions
-from .. import neighbours as neighbour_search
 from ..geometry import weighted_mean
 from ..limits import Count, limited
+from . import neighbours as neighbour_search
 from .direct_bias import NO_TEST
 from .neighbourhood import (
     CORRELATION_FIELDS,

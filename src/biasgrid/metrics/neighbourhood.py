@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .. import directions
-from .. import neighbours as neighbour_search
 from ..embeddings.store import DebiasedModel
 from ..geometry import FLAT, unit, weighted_mean
 from ..words import FoundSet
+from . import neighbours as neighbour_search
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
 UNTOUCHED: Final = "untouched"

@@ -1,6 +1,6 @@
 """RNSB, Relative Negative Sentiment Bias (Sweeney & Najafian, ACL 2019, section 3).
 
-Its classifiers, one per split of the attribute words, are those of `biasgrid.logistic`.
+Its classifiers, one per split of the attribute words, are those of `biasgrid.metrics.logistic`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from ..errors import BiasgridError, not_allowed
 from ..geometry import weighted_sum
 from ..limits import limited
-from ..logistic import TINY, classifiers, logistic
 from .classifier import check_estimator, evaluation, probabilities_of
+from .logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score
 
 # how exactly samples' classifiers are fitted, as a share of their distance from the classifier of all words: ROUGH

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import directions
-from .. import orientation as roles
 from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
 from ..limits import limited
+from . import orientation as roles
 from .registry import Contrast, Detail, Metric, Role, Score
 
 Vectors = Sequence[np.ndarray]
@@ -40,7 +40,7 @@ def same(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     legacy_l1
         What the authors' code does with more than two groups: components are added up, all but the first
         weighted by the length of what earlier differences left of theirs. It depends on the order of the

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import directions
-from .. import orientation as roles
 from ..geometry import unit, weighted_mean
 from ..limits import limited
+from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
 
@@ -40,7 +40,7 @@ def same_skew(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     contrast
         "pair": one group and another, of more than two each pair in turn. "rest": each group against the
         union of all others' words; the value is that of the group with the largest distance from 0.
@@ -92,7 +92,7 @@ def same_stereotype(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     contrast
         "pair": one group and another, of more than two each pair in turn. "rest": each group against the
         union of all others' words; the value is that of the group with the largest distance from 0.

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import orientation as roles
 from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
 from ..limits import limited
 from . import one_word as of_one_word
+from . import orientation as roles
 from .one_word import OneWord
 from .registry import Detail, Metric, Role, Score
 
@@ -43,7 +43,7 @@ def sc_weat(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     ddof
         The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
         printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
@@ -122,7 +122,7 @@ def nas(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     one_word
         As of `sc_weat`; "keep" is sweater's.
 

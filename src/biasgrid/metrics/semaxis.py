@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from .. import neighbours as neighbour_search
-from .. import orientation as roles
 from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..limits import limited
 from ..words import FoundSet
+from . import neighbours as neighbour_search
+from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 
 
@@ -41,7 +41,7 @@ def semaxis(
     orientation
         "paper": the target sets are the groups, and the value is of the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.orientation`).
+        (`biasgrid.metrics.orientation`).
     neighbours
         So many nearest neighbours (by cosine) of each word of the groups are averaged with it, as the paper
         makes an axis of two words; 0 takes the words alone.

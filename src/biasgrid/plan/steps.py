@@ -37,7 +37,7 @@ def cell_step(study: Study, cell: Cell) -> Step:
         inputs,
         study.paths.cell_file(cell),
         cell.spec,
-        "biasgrid.cell:compute_cell",
+        "biasgrid.measurements.cell:compute_cell",
         _modules(study, [cell]),
     )
 
@@ -125,7 +125,8 @@ def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
         entry["query"] = numbers[entry["query"]]
     inputs = {"queries": list(map(study.paths.query_file, queries)), **_state(study, model, UNTOUCHED)}
     modules = tuple(sorted({metrics.REGISTRY.module(metrics.metric(a["function"]).name) for a in asked}))
-    output, function = study.paths.sentence_scores_file(model, sentences), "biasgrid.sentence_scores:write"
+    output = study.paths.sentence_scores_file(model, sentences)
+    function = "biasgrid.measurements.sentence_scores:write"
     return Step(f"sentence scores {model}/{sentences}", inputs, output, spec, function, modules)
 
 
@@ -146,7 +147,7 @@ def frequency_step(study: Study, model: str) -> Step:
         **_state(study, model, UNTOUCHED),
     }
     modules = (kinds.REGISTRY.module(study.kind(model).name),)
-    function = "biasgrid.frequency:write"
+    function = "biasgrid.measurements.frequency:write"
     return Step(
         f"frequency {model}", inputs, study.paths.frequency_file(model), sort_keys(spec), function, modules
     )

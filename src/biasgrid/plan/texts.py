@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import sentence_scores
 from ..embeddings.language import encoding
 from ..embeddings.language.answers import Request, of_sentence, of_word
 from ..embeddings.language.formats import ANSWERS
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.templates import Templates
+from ..measurements import sentence_scores
 from .steps import cells_by_sentences, sentence_scores_step
 from .study import Study
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from .. import checksums
 from ..api.study import CONFIG, FinishedStudy, find_study
-from ..bounded import read_npy
 from ..config import load
 from ..errors import BiasgridError, join_names, quote
 from ..figures import plan_figures
@@ -27,6 +26,7 @@ from ..report.existing import step_of
 from ..report.report_step import report_step
 from ..results import cells_in
 from ..schema import read
+from ..untrusted import read_npy
 from ..validation import to_record
 from .deposit import records
 

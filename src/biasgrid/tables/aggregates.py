@@ -14,6 +14,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..records import read_aggregates
+from ..results import ACROSS_QUERIES
 from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
-KEYS = ["criterion", "metric", "model", "debias", "aggregation"]
+KEYS = [*ACROSS_QUERIES, "aggregation"]
 
 
 def aggregates(

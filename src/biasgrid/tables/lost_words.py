@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..preprocessing import form_of
 from ..results import cells
-from ..words import NOT_FOUND, form_of
+from ..words import NOT_FOUND
 from .column import Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..bounded import read_npy
 from ..errors import BiasgridError
 from ..files import write_bytes
 from ..in_memory import File, InMemory
@@ -28,6 +27,7 @@ from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..statistics.shared import COVERAGE, THESE_QUERIES
+from ..untrusted import read_npy
 from .inputs import facts_of, sample_files
 from .query_groups import clusters_of
 from .scores import read_ranked

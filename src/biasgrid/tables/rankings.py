@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..debias import UNTOUCHED
+from ..results import ACROSS_QUERIES
 from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.ranks import rank_interval
 from ..statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
@@ -19,7 +20,6 @@ from .scores import read_ranked
 from .shared import Parts, Place, places_of
 from .table import Column, Files, Table
 
-KEYS = ["criterion", "metric", "model", "debias"]
 INTERVALS = ["rank_low", "rank_high", "rank_shared_low", "rank_shared_high"]
 DEBIASED = "debiased"
 
@@ -72,8 +72,9 @@ def rankings(
                     _reason(place, column),
                 )
             )
-    columns = [*KEYS, "value", "cells", "cells_nan", "value_shared", "queries", "queries_of", "reason"]
-    table = pd.DataFrame(rows, columns=columns).sort_values(KEYS, ignore_index=True)
+    of_each = ["value", "cells", "cells_nan", "value_shared", "queries", "queries_of", "reason"]
+    table = pd.DataFrame(rows, columns=[*ACROSS_QUERIES, *of_each])
+    table = table.sort_values(ACROSS_QUERIES, ignore_index=True)
     groups = [table["criterion"], table["metric"]]
     table["rank"] = round_values(table["value"]).groupby(groups).rank(method=ties)
     untouched_values = table["value_shared"].where(table["debias"] == UNTOUCHED)

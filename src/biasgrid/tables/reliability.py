@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
-from ..results import KEYS, results
+from ..results import ACROSS_MODELS, KEYS, results
 from ..statistics.intraclass import icc_agreement, icc_consistency
 from ..verdicts.reliability import METRICS, ORDER, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, judged
 from .inputs import sample_files
@@ -71,9 +71,7 @@ def _orders(
 ) -> Iterator[tuple[tuple, tuple[float, int]]]:
     """For each score, the mean share of resamples in which its model and another one come in the same order, by
     distance from the neutral value, as by the words themselves; and how many models there are."""
-    for (criterion, _, metric, _), part in scores.groupby(
-        ["criterion", "query", "metric", "debias"], sort=False
-    ):
+    for (criterion, _, metric, _), part in scores.groupby(ACROSS_MODELS, sort=False):
         part = part[part["value"].notna()]
         rows, center = part.index.to_numpy(), neutral[criterion, metric]
         distances = np.abs(samples[rows] - center)

@@ -155,9 +155,8 @@ def _test(
     test_of: str | None = None,
 ) -> PValues:
     """A column of p-values as a test; `of` "words": without tests of labels."""
-    keys = ["criterion", "query", "metric", "model", "debias"]
     families, names, is_of = [], [], []
-    for criterion, query, metric, model, debias in table[keys].itertuples(index=False, name=None):
+    for criterion, query, metric, model, debias in table[KEYS].itertuples(index=False, name=None):
         family, test = (of_tests or {}).get((criterion, query, metric, model), ("words", metric))
         families.append((criterion, family))
         names.append((query, model, debias, test))

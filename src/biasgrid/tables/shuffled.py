@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..embeddings.training import PARAMETERS
+from ..results import ACROSS_MODELS
 from ..statistics.adjustment import holm
 from ..statistics.means import mean_interval, ratio_interval
 from ..statistics.one_sample import t_test
@@ -20,9 +21,6 @@ from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     from ..planned import Planned
-
-
-PLACE = ["criterion", "query", "metric", "debias"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -35,8 +33,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for pair in spec["shuffled"]:
         pair_scores = scores[scores["model"].isin([*pair["real"], *pair["shuffled"]])]
-        for key, part in pair_scores.groupby(PLACE, sort=True):
-            place = dict(zip(PLACE, key, strict=True))
+        for key, part in pair_scores.groupby(ACROSS_MODELS, sort=True):
+            place = dict(zip(ACROSS_MODELS, key, strict=True))
             names = {"training": pair["name"], "corpus": pair["corpus"]}
             values = {
                 text: part.loc[part["model"].isin(pair[text]), "value"] for text in ("real", "shuffled")
@@ -154,7 +152,7 @@ SHUFFLED = Table(
     facts=("neutral",),
     spec=lambda study: {"shuffled": pairs(study)},
     make=make,
-    key=("criterion", "query", "metric", "debias", "training", "corpus"),
+    key=(*ACROSS_MODELS, "training", "corpus"),
     cells=shuffled_cells,
 )
 TABLES = (SHUFFLED,)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..records import read_frequencies
+from ..results import ACROSS_MODELS
 from ..seeds import seed_of
 from ..statistics.correlation import correlate_columns, with_interval
 from ..statistics.means import mean_interval
@@ -40,10 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     groups = dict(list(words.groupby(CELL, sort=False)))
     seed, rows = seed_of(spec["seed"], "shuffled words"), []
     for row in spec["rows"]:
-        key = {
-            name: row[name]
-            for name in ("criterion", "query", "metric", "debias", "detail", "training", "corpus")
-        }
+        key = {name: row[name] for name in (*ACROSS_MODELS, "detail", "training", "corpus")}
         logs_and_values = []
         for model in row["models"]:
             part = groups.get(tuple(row[name] if name != "model" else model for name in CELL))
@@ -138,7 +136,7 @@ SHUFFLED_WORDS = Table(
     facts=("seed",),
     spec=lambda study: {"rows": _rows(study)},
     make=make,
-    key=("criterion", "query", "metric", "debias", "training", "corpus", "text"),
+    key=(*ACROSS_MODELS, "training", "corpus", "text"),
     cells=lambda study: [cell for *_, cell in _cells(study)],
 )
 TABLES = (SHUFFLED_WORDS,)

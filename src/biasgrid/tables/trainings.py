@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..results import ACROSS_MODELS
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
@@ -33,19 +34,19 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for name, parameter, models in spec["trainings"]:
         model_scores = scores[scores["model"].isin(models)].assign(name=scores["model"])
-        for place, part in model_scores.groupby(PLACE, sort=True):
-            place = dict(zip(PLACE, place, strict=True))
+        for place, part in model_scores.groupby(ACROSS_MODELS, sort=True):
+            place = dict(zip(ACROSS_MODELS, place, strict=True))
             summary = spreads.summary(part, "models", neutral[place["criterion"], place["metric"]])
             values = part["value"].to_numpy()
             rows.append(place | {"training": name, "parameter": parameter, "values": values} | summary)
     table = _beside_seeds(rows)
-    table = table.sort_values([*PLACE, "training"], kind="stable", ignore_index=True)
+    table = table.sort_values([*ACROSS_MODELS, "training"], kind="stable", ignore_index=True)
     return spreads.as_numbers(table, TRAININGS.columns).astype({"beyond_seeds": "Int64"})
 
 
 def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows with the numbers that need the values of the same training over seeds."""
-    keys = [*PLACE, "training"]
+    keys = [*ACROSS_MODELS, "training"]
     seeds = {tuple(row[key] for key in keys): row for row in rows if row["parameter"] == SEED}
     for row in rows:
         chance = seeds.get(tuple(row[key] for key in keys))
@@ -107,7 +108,6 @@ def _spec(study: Planned) -> dict[str, Any]:
     return {"trainings": entries}
 
 
-PLACE = ["criterion", "query", "metric", "debias"]
 TRAININGS = Table(
     "trainings",
     "One row per (sub-)query, metric and parameter of training: how the value spreads over models that differ in it.",
@@ -145,7 +145,7 @@ TRAININGS = Table(
     facts=("neutral",),
     spec=_spec,
     make=make,
-    key=("criterion", "query", "metric", "debias", "training", "parameter"),
+    key=(*ACROSS_MODELS, "training", "parameter"),
     cells=training_cells,
 )
 TABLES = (TRAININGS,)

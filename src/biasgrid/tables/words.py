@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..preprocessing import form_of
 from ..results import cells, key_of
-from ..words import form_of
 from .cells import word_cells
 from .keys import CELL
 from .table import Column, Files, Table

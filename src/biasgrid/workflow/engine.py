@@ -27,6 +27,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 
 from .. import termination
 from ..errors import BiasgridError
+from ..files import unfinished
 from . import command_line, config_file
 from .progress import Progress
 
@@ -312,9 +313,9 @@ def stop_on_signals(workflow: Any, progress: Progress | None = None) -> None:
     """
     if workflow.subprocess_exec or threading.current_thread() is not threading.main_thread():
         return
-    termination.unfinished.add(workflow.snakemake_tmp_dir)
+    unfinished.add(workflow.snakemake_tmp_dir)
     if workflow.is_main_process:  # its jobs on a cluster share it
-        termination.unfinished.add(workflow.sourcecache.runtime_cache_path)
+        unfinished.add(workflow.sourcecache.runtime_cache_path)
 
     def stop(number: int) -> None:
         global _signal

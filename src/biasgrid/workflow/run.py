@@ -22,13 +22,13 @@ from ..plan.paths import Folders
 from ..plan.step import Step
 from ..plan.steps import NO_MODEL
 from ..plan.study import Study
-from ..workers import Workers
 from . import conclusions, disk, engine, notices, stores, why
 from .batches import Batch, log_of
 from .made import Made
 from .progress import Progress
 from .recorded import Recorded
 from .warning_log import WarningLog
+from .workers import Workers
 
 WARNING = "biasgrid: warning: "  # begins a line in the log of a step that is a process of its own
 

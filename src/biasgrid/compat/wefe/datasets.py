@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import words
+from ... import preprocessing, words
 from ...api.load import load
 from ...api.word_sets import word_sets
 from .metrics import AS_WRITTEN
@@ -47,7 +47,7 @@ def load_test_model() -> WordEmbeddingModel:
 
 
 def preprocess_word(word: str, options: dict[str, Any] | None = None, vocab_prefix: str | None = None) -> str:
-    return words.variant(word, options or {}, vocab_prefix or "")
+    return preprocessing.variant(word, options or {}, vocab_prefix or "")
 
 
 def get_embeddings_from_set(

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bounded import read_npy
 from ...errors import BiasgridError, InputError, not_allowed
-from ..model import remember
+from ...untrusted import read_npy
+from ..remember import remember
 from ..vocabulary import Vocabulary
 from .cooccurrence import Cooccurrence, group_units
 

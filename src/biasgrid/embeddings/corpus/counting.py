@@ -6,8 +6,6 @@ of a corpus that is shuffled 8 bytes per token.
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,9 +15,10 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ...files import hash_file, to_disk
-from ..aside import write_aside
+from ..folder import finish_folder, write_folder
+from ..store_writer import npy_header
 from ..vocabulary import VOCABULARY, write_vocabulary
-from .corpus import COUNTS, MODEL, PLACES, STARTS, Corpus
+from .corpus import COUNTS, PLACES, STARTS, Corpus
 from .formats import DEFAULT
 from .shuffled import shuffle_tokens
 from .text import blocks
@@ -51,7 +50,7 @@ def make_corpus(
     # words by their numbers, in the order of their first occurrence
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    with write_aside(folder, "counting this corpus") as scratch:
+    with write_folder(folder, "counting this corpus") as scratch:
         text = scratch / "text"
         with text.open("wb") as words_file, (scratch / STARTS).open("wb") as starts_file:
             tokens, sentences = _number(
@@ -80,13 +79,7 @@ def make_corpus(
             "sentences": sentences,
             "sha256": {file: hash_file(scratch / file) for file in (VOCABULARY, COUNTS, PLACES, STARTS)},
         }
-        (scratch / MODEL).write_text(
-            json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
-        )
-        # a former corpus stops being one before the first of its files changes
-        (folder / MODEL).unlink(missing_ok=True)
-        for file in (VOCABULARY, COUNTS, PLACES, STARTS, MODEL):
-            os.replace(scratch / file, folder / file)
+        finish_folder(scratch, record)
     return Corpus.open(folder)
 
 
@@ -97,7 +90,7 @@ def _number(
     starts_file: Any,
 ) -> tuple[int, int]:
     """Write each word of a text as its number, and where each sentence starts; how many of both there are."""
-    starts_file.write(_header("<i8", 0))
+    starts_file.write(npy_header("<i8", (0,)))
     tokens = sentences = 0
     start = 0  # of the sentence that has not ended
     for words, ends in text:
@@ -148,13 +141,7 @@ def _blocks(text: Path) -> Iterable[np.ndarray]:
             yield block
 
 
-def _header(dtype: str, length: int) -> bytes:
-    """NumPy's format 1.0, 128 bytes, so that it can be written when the length is known."""
-    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{text:<117}\n".encode()
-
-
 def _finish_npy(path: Path, dtype: str, length: int) -> None:
     with path.open("rb+") as file:
-        file.write(_header(dtype, length))
+        file.write(npy_header(dtype, (length,)))
         to_disk(file)

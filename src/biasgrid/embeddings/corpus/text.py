@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ...bounded import expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError, quote
+from ...untrusted import expansion_limit, parser_errors, zip_member
 from ..readers.files import open_content
 from .formats import DEFAULT
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError
 from ...extras import require_for
+from ...files import scratch_folder
 from ..corpus.shuffled import Shuffled
 from ..corpus.text import Sentences
 from .architectures import MASKED
@@ -146,10 +147,9 @@ def retrain(
         Weights that are of no model with a head for masked words.
     """
     require_for(TRANSFORMERS, purpose=f"training {name}")
-    scratch = folder.with_name(f".{folder.name}.training")
-    shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
-    start_folder, output = scratch / "start", scratch / "made"
-    try:
+    busy = f"{folder}: another process is training this model"
+    with scratch_folder(folder.with_name(f".{folder.name}.training"), busy) as scratch:
+        start_folder, output = scratch / "start", scratch / "made"
         make_language_model(
             start, start_folder, name=name, model={"format": TRANSFORMERS}, metadata={}, keep=False
         )
@@ -163,8 +163,6 @@ def retrain(
         write(output, start_folder, pretrained)
         entry = {"format": TRANSFORMERS, "source": {"type": "trained"}}
         return make_language_model(output, folder, name=name, model=entry, metadata={**metadata, **facts})
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _train_on_corpus(corpus: Path, source: Mapping[str, Any], pretrained: Pretrained) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError, unknown_name
-from ...files import hash_file, hold_lock
+from ...files import hash_file, hold_lock, new_folder
 from ...resources import cache_folder
-from ..aside import PARTIAL, write_aside
+from ..folder import finish_folder, write_folder
 from ..temporary import reference, working_folder
 from . import answers
 from .architectures import ENCODER, MASKED, read_kind
@@ -71,7 +70,7 @@ def make_language_model(
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
     # the user's own files are copied, and not linked: they may be overwritten
     put = shutil.copyfile if "path" in source or source.get("type") in (None, "file") else _link
-    with write_aside(folder, "making this model") as scratch:
+    with write_folder(folder, "making this model") as scratch:
         if format == GGUF:
             gguf_file = _gguf(archive, found)
             put, format = _link, TRANSFORMERS
@@ -92,12 +91,7 @@ def make_language_model(
         }
         if reason := NO_LANGUAGE_MODELS.get(record["sha256"].get(WEIGHTS, "")):
             record[NO_SCORES] = reason
-        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-        (scratch / MODEL).write_text(text, "utf-8")
-        # a former one stops being whole before the first of its files changes
-        (folder / MODEL).unlink(missing_ok=True)
-        for file in (*files, MODEL):
-            os.replace(scratch / file, folder / file)
+        finish_folder(scratch, record)
     return LanguageModel.open(folder)
 
 
@@ -146,9 +140,8 @@ def _converted(file: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(folder.parent / f".{folder.name}.lock"):
         if not folder.is_dir():
-            scratch = folder.with_name(f".{folder.name}{PARTIAL}")
-            shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
-            os.replace(convert(file, scratch), folder)
+            with new_folder(folder) as part:
+                convert(file, part)
     return folder
 
 

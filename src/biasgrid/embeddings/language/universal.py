@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ...bounded import parser_errors
 from ...errors import BiasgridError
+from ...untrusted import parser_errors
 from .functions import FunctionEncoder
 
 PIECES, WEIGHTS = "sp.model", "weights.npz"

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...bounded import parser_errors
 from ...errors import BiasgridError
+from ...untrusted import parser_errors
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import BLOCK, open_content, whole_counts

@@ -11,8 +11,8 @@ from typing import IO
 
 import numpy as np
 
-from ...bounded import LimitedFile, expansion_limit, read_npy
 from ...errors import BiasgridError
+from ...untrusted import LimitedFile, expansion_limit, read_npy
 
 BLOCK = 4 << 20  # bytes that are worked on at a time
 being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for those who show how far it is

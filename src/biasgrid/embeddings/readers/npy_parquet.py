@@ -10,9 +10,9 @@ import mmap
 from pathlib import Path
 from typing import Any
 
-from ...bounded import expansion_limit, parser_errors, too_large
 from ...errors import BiasgridError, join_names
 from ...extras import require
+from ...untrusted import expansion_limit, parser_errors, too_large
 from ..store_writer import StoreWriter
 from .files import blocks, load_array
 from .reader import Reader

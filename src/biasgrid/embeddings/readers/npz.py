@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from ...bounded import expansion_limit, parser_errors, read_all, zip_member
 from ...errors import BiasgridError
+from ...untrusted import expansion_limit, npy_header, parser_errors, read_all, zip_member
 from ..store_writer import StoreWriter
 from .files import BLOCK
 from .reader import Reader
@@ -30,7 +29,11 @@ def read(path: Path, writer: StoreWriter) -> None:
         with io.BufferedReader(zip_member(archive, infos["words.npy"], path, limit)) as file:
             words = _words(read_all(file), path)
         with io.BufferedReader(zip_member(archive, infos["vectors.npy"], path, limit)) as file:
-            dtype, shape = _header(file, path)
+            dtype, shape, order = npy_header(file, path)
+            if order == "F" and len(shape) > 1:
+                raise BiasgridError(
+                    f"{path}: vectors' order is Fortran's; save np.ascontiguousarray(vectors)"
+                )
             if dtype.kind != "f" or len(shape) != 2 or shape[0] != len(words) or not 0 < shape[1] <= BLOCK:
                 raise BiasgridError(
                     f"{path}: vectors are {dtype} {shape!s:.60}, and there are {len(words)} words"
@@ -47,27 +50,13 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 def _words(content: bytes, path: Path) -> list[str]:
     file = io.BytesIO(content)
-    dtype, shape = _header(file, path)
+    dtype, shape, _ = npy_header(file, path)
     start = file.tell()
     if dtype.kind != "U" or len(shape) != 1 or len(content) - start != dtype.itemsize * shape[0]:
         raise BiasgridError(f"{path}: words are {dtype} {shape!s:.60}, not a whole array of texts")
     with parser_errors(path, "words are not text"):
         words: list[str] = np.frombuffer(content, dtype, offset=start).tolist() if shape[0] else []
     return words
-
-
-def _header(file: IO[bytes], path: Path) -> tuple[np.dtype, tuple[int, ...]]:
-    with parser_errors(path, "an array is not NumPy's"):
-        version = np.lib.format.read_magic(file)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
-            version
-        ]
-        shape, fortran, dtype = read(file)
-        if fortran and len(shape) > 1:
-            raise ValueError("its order is Fortran's; save np.ascontiguousarray(vectors)")
-        if dtype.hasobject:
-            raise ValueError("it holds Python objects")
-    return dtype, shape
 
 
 def detect(sample: bytes) -> bool:

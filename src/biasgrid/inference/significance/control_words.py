@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...embeddings.frequencies import Frequency
-from ...embeddings.model import remember
+from ...embeddings.remember import remember
 from ...embeddings.store import DebiasedModel
 from ...geometry import unit
 from ...metrics.registry import Metric, one_by_one

@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...embeddings.model import Model, remember
+from ...embeddings.model import Model
+from ...embeddings.remember import remember
 from ...geometry import unit
 from ...metrics.registry import Metric
 from ...options import BIAS, STOP, AnAlternative, Stop

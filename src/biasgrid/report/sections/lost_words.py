@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...words import NOT_FOUND, form_of
+from ...preprocessing import form_of
+from ...words import NOT_FOUND
 from .section import Material, Section
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embeddings.frequencies import Frequency
+from ..files import write_text
+from ..schema import as_finite, dumps, with_version
+from ..words import WordOptions, entries_and_rows
 from .cell import model_of, query_of
-from .embeddings.frequencies import Frequency
-from .files import write_text
-from .schema import as_finite, dumps, with_version
-from .words import WordOptions, entries_and_rows
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:

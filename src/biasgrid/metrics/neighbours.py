@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .embeddings.model import remember
-from .embeddings.store import DebiasedModel, EmbeddingStore
-from .geometry import unit
+from ..embeddings.remember import remember
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..geometry import unit
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
 VOCABULARY = 50_000

@@ -7,16 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .debias.transform import Transform
-from .embeddings.store import DebiasedModel, EmbeddingStore
-from .embeddings.store_of import StoreOf
-from .files import write_text
-from .query import Query
-from .request import Request
-from .result import as_json
-from .sample import look_up
-from .schema import dumps, with_version
-from .versions import versions
+from ..debias.transform import Transform
+from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..embeddings.store_of import StoreOf
+from ..files import write_text
+from ..query import Query
+from ..request import Request
+from ..result import as_json
+from ..sample import look_up
+from ..schema import dumps, with_version
+from ..versions import versions
 
 
 def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:

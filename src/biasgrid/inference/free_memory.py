@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .errors import BiasgridError
-from .numbers import number
+from ..errors import BiasgridError
+from ..numbers import number
 
 UNCHECKED = 100_000_000  # bytes that are not worth a look
 

@@ -12,7 +12,6 @@ import io
 import math
 import os
 import re
-import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,11 +29,8 @@ FREE = 16 << 20  # bytes that content may expand to, however small the file
 BLOCK = 1 << 20
 Order = Literal["C", "F"]
 
-NPY_HEADER = 10_000  # bytes; NumPy's own limit
-NPY_ENTRY = re.compile(
-    rb"""\s*(['"])(?P<key>descr|fortran_order|shape)\1\s*:\s*"""
-    rb"""(?:(['"])(?P<descr>[<>=|]?(?:[biuf]\d{1,2}|O))\3|(?P<order>True|False)|\((?P<shape>[\dL,\s]*)\))\s*(?:,|(?=\}))"""
-)
+# numbers and texts have no header of version 3
+NPY_VERSIONS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def expansion_limit(size: int) -> int:
@@ -142,7 +138,7 @@ def read_npy(path: Path | str, memory_map: bool = False) -> np.ndarray:
     path = Path(path)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        dtype, shape, order, start = _npy_header(file, size, path)
+        dtype, shape, order, start = _header_of_numbers(file, size, path)
         file.seek(start)
         if memory_map and size > start:
             return np.memmap(file, dtype, "r", start, shape, order)
@@ -164,74 +160,43 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
             content = read_all(io.BufferedReader(member, BLOCK))
             limit -= len(content)
             where = f"{path}: {info.filename[:100]}"
-            dtype, shape, order, start = _npy_header(io.BytesIO(content), len(content), where)
+            dtype, shape, order, start = _header_of_numbers(io.BytesIO(content), len(content), where)
             values = np.frombuffer(content, dtype, offset=start).copy()
             arrays[info.filename.removesuffix(".npy")] = values.reshape(shape, order=order)
     return arrays
 
 
-def _npy_header(
+def npy_header(file: IO[bytes], where: Path | str) -> tuple[np.dtype, tuple[int, ...], Order]:
+    """dtype, shape and order (C or F) of the array that begins there; its elements come next in the file. Raises
+    BiasgridError for what is no such array, and for Python objects."""
+    with parser_errors(where, "is not a whole NumPy file (.npy)"):
+        version = np.lib.format.read_magic(file)
+        if version not in NPY_VERSIONS:
+            raise ValueError(f"version {version}")
+        shape, fortran_order, dtype = NPY_VERSIONS[version](file)
+        if dtype.hasobject:
+            raise ValueError("of Python objects")
+        if len(shape) > 32 or not all(type(n) is int and 0 <= n < 1 << 60 for n in shape):
+            raise ValueError(f"of the shape {_cut(shape)}")
+    return dtype, shape, "F" if fortran_order else "C"
+
+
+def _header_of_numbers(
     file: IO[bytes], size: int, where: Path | str
 ) -> tuple[np.dtype, tuple[int, ...], Order, int]:
-    """dtype, shape, order (C or F), and the byte at which the numbers begin. `size` is the file's in bytes."""
-    start = file.read(12)
-    if not start.startswith(b"\x93NUMPY"):
-        raise BiasgridError(f"{where}: is no NumPy file (.npy)")
-    if start[6:8] not in (b"\x01\0", b"\x02\0", b"\x03\0"):
-        raise BiasgridError(f"{where}: is a NumPy file of an unknown version, or damaged")
-    header_start = 10 if start[6] == 1 else 12
-    if len(start) < header_start:
-        raise BiasgridError(f"{where}: is not a whole NumPy file: cut off in its header")
-    (length,) = struct.unpack("<H" if header_start == 10 else "<I", start[8:header_start])
-    if length > min(NPY_HEADER, size - header_start):
-        raise BiasgridError(f"{where}: is not a whole NumPy file: a header of {length} bytes")
-    file.seek(header_start)
-    header = file.read(length)
-    entries = _npy_entries(header)
-    if not entries:
-        raise BiasgridError(f"{where}: the NumPy file's header is damaged, or not one of an array of numbers")
-    dtype, order, shape = entries
-    if dtype.hasobject:
-        raise BiasgridError(f"{where}: is a NumPy file of Python objects, and not of numbers")
-    expected, bytes_present = math.prod(shape) * dtype.itemsize, size - header_start - length
+    """`npy_header`, and where the numbers begin, of a file of so many bytes: it holds them all, and nothing else."""
+    dtype, shape, order = npy_header(file, where)
+    if dtype.kind not in "biuf":
+        raise BiasgridError(f"{where}: is a NumPy file of {_cut(dtype)}, and not of numbers")
+    start = file.tell()
+    expected, bytes_present = math.prod(shape) * dtype.itemsize, size - start
     # an array with a dimension of 0 has no bytes: its other dimensions must fit what NumPy can address
     if expected != bytes_present or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
         raise BiasgridError(
             f"{where}: is not a whole NumPy file: its header says {dtype} {_cut(shape)}, which is {_cut(expected)} "
             f"bytes, and {bytes_present} bytes follow it"
         )
-    return dtype, shape, order, header_start + length
-
-
-def _npy_entries(header: bytes) -> tuple[np.dtype, Order, tuple[int, ...]] | None:
-    """dtype, order and shape; None where the header is not what NumPy writes for an array of numbers.
-
-    NumPy's own parser evaluates the header as Python, and raises whatever Python's does.
-    """
-    text = header.strip(b" \n")
-    entries, place = {}, 1
-    while match := NPY_ENTRY.match(text, place):
-        if match["key"] in entries:
-            return None
-        entries[match["key"]], place = match, match.end()
-    if text[:1] != b"{" or text[place:].strip() != b"}" or len(entries) != 3:
-        return None
-    descr, order, shape = (
-        entries[b"descr"]["descr"],
-        entries[b"fortran_order"]["order"],
-        entries[b"shape"]["shape"],
-    )
-    if descr is None or order is None or shape is None:
-        return None
-    sizes = re.fullmatch(rb"\s*|(\s*\d{1,18}L?\s*,)+(\s*\d{1,18}L?\s*)?", shape)
-    try:
-        dtype = np.dtype(descr.decode())
-    except TypeError:
-        return None
-    if not sizes:
-        return None
-    numbers = tuple(int(number) for number in re.findall(rb"\d+", shape))
-    return (dtype, "F" if order == b"True" else "C", numbers) if len(numbers) <= 32 else None
+    return dtype, shape, order, start
 
 
 def _cut(value: object) -> str:

@@ -18,10 +18,11 @@ from typing import Any
 # imported here: threads that import it at the same time may find it half initialised
 from joblib.externals.loky import get_reusable_executor, process_executor
 
-from .callers import warn_in_a_line
-from .processes import RANDOM_GROUPS, collect_seldom, end_with_starter, environment
-from .registry import load_plugins
-from .termination import LONGEST, leaving, unfinished
+from ..callers import warn_in_a_line
+from ..files import unfinished
+from ..processes import RANDOM_GROUPS, collect_seldom, end_with_starter, environment
+from ..registry import load_plugins
+from ..termination import LONGEST, leaving
 
 # of a run that was stopped: loky's last process removes what the others shared, which is no news to a user
 sys.warnoptions.append("ignore::UserWarning:joblib.externals.loky.backend.resource_tracker")

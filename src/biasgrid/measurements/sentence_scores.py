@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embeddings.language.blocks import in_saved_blocks
+from ..embeddings.language.formats import ANSWERS, SCORES
+from ..embeddings.language.model import KIND, MEASURED, LanguageModel
+from ..embeddings.language.scores import Scores, entries
+from ..embeddings.language.sentence import Sentence
+from ..errors import BiasgridError
+from ..files import write_text
+from ..query import Query
+from ..request import Request
+from ..sample import look_up
+from ..schema import dumps, with_version
+from ..versions import versions
 from .cell import model_of, query_of
-from .embeddings.language.blocks import in_saved_blocks
-from .embeddings.language.formats import ANSWERS, SCORES
-from .embeddings.language.model import KIND, MEASURED, LanguageModel
-from .embeddings.language.scores import Scores, entries
-from .embeddings.language.sentence import Sentence
-from .errors import BiasgridError
-from .files import write_text
-from .query import Query
-from .request import Request
-from .sample import look_up
-from .schema import dumps, with_version
-from .versions import versions
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
 SCORES_VERSION = 2

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
-from .geometry import cosines
+from ..geometry import cosines
 
 PAPER: Final = "paper"
 WEFE_BENCHMARK: Final = "wefe_benchmark"

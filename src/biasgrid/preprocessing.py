@@ -1,0 +1,149 @@
+"""The forms of a word that are looked up: what a preprocessor may say, and what it makes of a word."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .embeddings.in_parts import WAYS
+from .errors import BiasgridError, not_allowed, quote, unknown_name
+
+Preprocessor = Mapping[str, Any] | Callable[[str], str]
+FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
+CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
+STRIP_ACCENTS = (True, False, "ascii", "unicode")
+# option of a preprocessor -> its values
+CHOICES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(CASES, (True, False)),
+    "strip_accents": STRIP_ACCENTS,
+    "unicode": ("NFC", "NFD", "NFKC", "NFKD"),
+    "parts": tuple(WAYS),
+}
+TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and capitals of both
+
+
+def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
+    """The form of a word that is looked up: Unicode's form, case, what is taken off, accents, parts; then the
+    vocabulary's prefix."""
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    function = options.get(FUNCTION)
+    if function is not None:
+        word = function(word)
+        if not isinstance(word, str):
+            raise BiasgridError(
+                f"preprocessor {quote(function)} returned {quote(word)}, which is not a string"
+            )
+        return vocab_prefix + word
+    if form := options.get("unicode"):
+        word = unicodedata.normalize(form, word)
+    for option, change in CASES.items():
+        if options.get(option):
+            word = _lower_turkic(word) if options.get("language") in TURKIC else change(word)
+    if texts := options.get("without"):
+        word = _without(word, texts)
+    accents = options.get("strip_accents")
+    if accents:
+        word = unicodedata.normalize("NFKD", word)
+        if accents == "ascii":
+            word = word.encode("ascii", "ignore").decode("ascii")
+        else:
+            word = "".join(c for c in word if not unicodedata.combining(c))
+    if way := options.get("parts"):
+        word = WAYS[way].join(filter(None, word.split(" ")))
+    return vocab_prefix + word
+
+
+def _lower_turkic(word: str) -> str:
+    return word.replace("I", "ı").replace("İ", "i").lower()
+
+
+def _without(word: str, texts: Iterable[str]) -> str:
+    start = next((text for text in texts if word.startswith(text)), "")
+    word = word.removeprefix(start)
+    return word.removesuffix(next((text for text in texts if word.endswith(text)), "")).strip()
+
+
+def form_of(preprocessor: Preprocessor) -> str:
+    """A form of a word, in words: "as listed", "NFC, lower case (tr)"."""
+    options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
+    if function := options.get(FUNCTION):
+        return f"by {getattr(function, '__name__', type(function).__name__)}"
+    texts = {
+        "lowercase": "lower case",
+        "uppercase": "upper case",
+        "titlecase": "title case",
+        "strip_accents": "without accents",
+    }
+    forms = [options["unicode"]] if options.get("unicode") else []
+    forms += [f"without {' '.join(options['without'])}"] if options.get("without") else []
+    for option, text in texts.items():
+        if value := options.get(option):
+            note = options.get("language") if option == "lowercase" else None if value is True else value
+            forms.append(f"{text} ({note})" if note else text)
+    forms += [f"mean of its parts ({options['parts']})"] if options.get("parts") else []
+    return ", ".join(forms) or "as listed"
+
+
+def in_parts(preprocessors: Iterable[Preprocessor]) -> bool:
+    """Whether a word may be the mean of its parts."""
+    return any(not callable(preprocessor) and preprocessor.get("parts") for preprocessor in preprocessors)
+
+
+def check_preprocessor(preprocessor: Preprocessor) -> None:
+    """Raises BiasgridError for what is no preprocessor, and for options that contradict each other."""
+    if callable(preprocessor):
+        return
+    if not isinstance(preprocessor, Mapping):
+        raise BiasgridError(not_allowed("preprocessors", preprocessor, "mappings such as {lowercase: true}"))
+    for option, value in preprocessor.items():
+        if option == FUNCTION:
+            if not callable(value):
+                raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "functions of a word"))
+            continue
+        _check_option(option, value)
+    if FUNCTION in preprocessor:
+        # in WEFE they have no effect
+        if other_options := [
+            option for option, value in preprocessor.items() if value and option != FUNCTION
+        ]:
+            raise BiasgridError(
+                f"preprocessors: a function replaces the other options of its mapping; leave {other_options[0]} out, "
+                "or do its work in the function"
+            )
+        return
+    if preprocessor.get("language") and not preprocessor.get("lowercase"):
+        raise BiasgridError("preprocessors: language: is for lowercase; leave it out")
+    cases = [option for option in CASES if preprocessor.get(option)]
+    if len(cases) > 1:
+        raise BiasgridError(f"preprocessors: {cases[0]} and {cases[1]} contradict each other in one variant")
+
+
+def _check_option(option: str, value: Any) -> None:
+    """Raises BiasgridError for an unknown option, and for a value that an option cannot have."""
+    if option == "without":
+        if (
+            not isinstance(value, list)
+            or not value
+            or not all(isinstance(text, str) and text for text in value)
+        ):
+            raise BiasgridError(
+                not_allowed(f"preprocessors: {option}", value, "lists of texts, such as ['«', '»']")
+            )
+        return
+    if option == "language":
+        if not isinstance(value, str) or not value:
+            raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "tags such as tr"))
+        return
+    choices = CHOICES.get(option)
+    if choices is None:
+        raise BiasgridError(
+            f"preprocessors: {unknown_name('option', option, [*CHOICES, 'language', 'without', FUNCTION])}"
+        )
+    if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
+        raise BiasgridError(not_allowed(f"preprocessors: {option}", value, ", ".join(map(_as_yaml, choices))))
+
+
+def _as_yaml(value: Any) -> str:
+    """A value as YAML has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
