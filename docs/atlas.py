@@ -15,12 +15,15 @@ PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>The atlas of biasgrid</title>
 <style>
-body {{ margin: 0; height: 100vh; display: grid; grid: auto 1fr / repeat({count}, max-content) 1fr }}
+body {{ margin: 0; height: 100dvh; display: grid; grid: auto 1fr / repeat({count}, max-content) 1fr;
+  background: light-dark(#fff, #16171b); color: light-dark(#1b1b1f, #ececf1) }}
 input {{ position: absolute; opacity: 0 }}
-label {{ grid-row: 1; font: 1rem sans-serif; padding: .6rem 1.2rem; border-bottom: 3px solid transparent }}
-input:checked + label {{ border-color: #1b6ca8; font-weight: bold }}
+label {{ grid-row: 1; font: 1rem system-ui, "DejaVu Sans", sans-serif; padding: .6rem 1.2rem; cursor: pointer;
+  border-bottom: 3px solid transparent }}
+input:checked + label {{ border-color: light-dark(#0b5cad, #7db7f5); font-weight: bold }}
 input:focus-visible + label {{ outline: 2px solid }}
 iframe {{ grid-area: 2 / 1 / 3 / -1; width: 100%; height: 100%; border: 0; display: none }}
 input:checked + label + iframe {{ display: block }}

@@ -152,6 +152,26 @@ def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
     assert snapshot(store.path) != before
 
 
+def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, server):
+    source = {"type": "url", "url": f"{server.url}/one.txt", "keep": False}
+    raw = tmp_path / "raw" / "one"
+    made = build_store("one", {"source": source}, tmp_path)
+    assert [path.name for path in raw.iterdir()] == ["manifest.json"]
+    sha256 = json.loads((raw / "manifest.json").read_text())["files"]["one.txt"]["sha256"]
+    assert made.metadata["archive"] == {"one.txt": sha256}
+    sources.verify("one", tmp_path / "raw")
+    # neither a checksum that is added nor a second thought calls for another download; another file's does
+    for same in (source, source | {"sha256": sha256}):
+        assert build_store("one", {"source": same}, tmp_path).fingerprint == made.fingerprint
+    assert len(server.seen) == 1
+    with refused("one.txt", "expected sha256"):
+        build_store("one", {"source": source | {"sha256": "0" * 64}}, tmp_path)
+    shutil.rmtree(tmp_path / "one")
+    kept = build_store("one", {"source": source | {"keep": True}}, tmp_path)
+    assert kept.fingerprint == made.fingerprint
+    assert (raw / "one.txt").is_file()
+
+
 def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):
     path = write_text_model(tmp_path / "m.txt", GRID_WORDS, seed=1)
     model = {"source": {"type": "file", "path": str(path)}, "format": "text"}

@@ -5,7 +5,7 @@ import warnings
 import pandas as pd
 import pytest
 
-from biasgrid.figures import fonts
+from biasgrid.figures import fonts, palette
 from biasgrid.figures.text import wrap_text
 
 INSTALLED = {
@@ -37,6 +37,18 @@ def noto(monkeypatch):
 @pytest.mark.filterwarnings("error")
 def test_a_font_is_added_only_where_a_text_needs_it(noto, drawn, added):
     assert fonts.families(drawn) == ["DejaVu Sans", *added]
+
+
+@pytest.mark.parametrize(
+    ("languages", "added"), [(["fr", "ja"], "JP"), (["ko"], "KR"), (["zh"], "SC"), (["ja", "zh"], "SC")]
+)
+def test_han_has_the_forms_of_the_models_language(monkeypatch, languages, added):
+    own = fonts.characters(fonts.OWN)
+    monkeypatch.setattr(
+        fonts, "characters", lambda name: own if name == fonts.OWN else {*"数学"} if "CJK" in name else set()
+    )
+    with palette.ordered({"languages": languages}):
+        assert fonts.families(["数学"], palette.languages()) == ["DejaVu Sans", f"Noto Sans CJK {added}"]
 
 
 def test_a_script_without_a_font_is_said_once_with_a_package(noto):

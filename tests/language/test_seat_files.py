@@ -74,7 +74,8 @@ def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         query = load._query(Entry(seat="sent-odd_1+3-"), None, "here", None, ROOT)
-    assert query.name == "Flowers and People wrt Good and Bad"
+    # the words and their sentences have sets of one name
+    assert query.name == "Flowers and People wrt Good and Bad (sent-odd 1+3-)"
     sets = (*query.target_sets, *query.attribute_sets)
     assert [list(s) for s in sets] == [texts for _, texts in SENTENCES.values()]
     assert tuple(s.of for s in sets) == MADE_OF
@@ -84,6 +85,7 @@ def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
     seat._read.cache_clear()
     assert load._query(Entry(seat="sent-odd_1+3-"), None, "here", None, ROOT) == query
     words = load._query(Entry(seat="odd_1+3-"), None, "here", None, ROOT)
+    assert words.name == "Flowers and People wrt Good and Bad (odd 1+3-)"
     assert [(list(s), s.of) for s in words.target_sets] == [
         (texts, ()) for _, texts in list(WORDS.values())[:2]
     ]

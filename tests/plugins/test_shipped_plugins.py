@@ -20,7 +20,9 @@ from biasgrid.plan.study import Study
 PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]
 CONFIGS = sorted(
-    path.stem for path in (ROOT / "config").glob("*.yaml") if {"study", "models"} <= read(path).keys()
+    path.stem
+    for path in (ROOT / "config").glob("*.yaml")
+    if {"study", "models"} <= read(path).keys() and not path.stem.startswith("with_")
 )
 OVERLAYS = [
     ("embedded", "with_npm"),

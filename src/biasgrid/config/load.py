@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
-from ..query import Query, Repetitions
+from ..query import Query, Repetitions, generated_name
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
 from ..resources import find_file
 from ..schema import with_version, without_version
@@ -321,10 +321,14 @@ def _query(
 ) -> Query:
     targets: Mapping[str, Sequence[str]]
     attributes: Mapping[str, Sequence[str]]
+    name = entry.name
     if entry.file is not None:
         targets, attributes = sentences(entry, where, root), {}
     elif entry.seat is not None:
         targets, attributes = seat_sets(entry.seat, where)
+        # a test of words and those of its sentences have the same sets
+        asked = generated_name(list(targets.values()), list(attributes.values()))
+        name = name or f"{asked} ({entry.seat.replace('_', ' ')})"
     else:
         targets, attributes = (
             {name: sets.words(words, f"{where}: {name}") for name, words in (side or {}).items()}
@@ -333,7 +337,7 @@ def _query(
     if entry.templates is not None:
         targets, attributes = in_sentences(targets, attributes, entry.templates, f"{where}: templates")
     try:
-        return Query(targets, attributes, name=entry.name, repetitions=entry.repetitions or repetitions)
+        return Query(targets, attributes, name=name, repetitions=entry.repetitions or repetitions)
     except BiasgridError as error:
         raise BiasgridError(f"{where}: {str(error).removeprefix('query: ')}") from None
 

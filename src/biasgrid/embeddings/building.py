@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import BiasgridError, DiskError
 from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
-from .kinds import Kind, kind_of
+from .kinds import VECTORS, Kind, kind_of
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf, is_made_of
 
@@ -26,7 +26,8 @@ def build_store(
     `stores` it is `stores`/`name`, which no other study uses.
 
     `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
-    from this entry is used as it is, and nothing is written, so that the folder may be read-only. Another one is
+    from this entry is used as it is, and nothing is written, so that the folder may be read-only. The archive of a
+    model of vectors whose source says `keep: false` is then deleted, but for its manifest. Another store is
     replaced; but not in a folder that studies share (`shared`), where another study may be using it. Processes that
     need the same store wait for each other.
 
@@ -34,20 +35,23 @@ def build_store(
     model, for a shared folder that holds a different model of this name, and for a folder that cannot be written.
     """
     # imported late: cells import this package and need no HTTP client
-    from .sources import fetch, read_manifest
+    from .sources import discard, fetch, fits, read_manifest
 
     folder, kind = Path(folder), kind_of(model)
     raw = folder / "raw"
+    is_kept = model["source"].get("keep", True) or kind.name != VECTORS
+    place = stores or folder
+    if not is_kept and fits(manifest := read_manifest(raw / name), model["source"]):
+        made_of = _origin(model) | {"archive": _digests(manifest)}
+        if is_made_of(_record(kind, place / name), made_of):
+            return kind.open(place / name)
     if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
         check_extra(name, model)
     archives = {
         archive: fetch(archive, source, raw, shared=shared)
         for archive, source in archives_of(name, model).items()
     }
-    digests = [
-        {file: facts["sha256"] for file, facts in read_manifest(raw / archive)["files"].items()}
-        for archive in archives
-    ]
+    digests = [_digests(read_manifest(raw / archive)) for archive in archives]
     if stores is not None and stores != folder:
         folder, shared = stores, False
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,9 +79,12 @@ def build_store(
                     f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
                 )
             settings = dict(zip(("archive", "start"), archives.values(), strict=False))
-            return kind.build(
+            store = kind.build(
                 folder=folder / name, name=name, model=model, metadata=origin | description, **settings
             )
+            if not is_kept:
+                discard(name, raw)
+            return store
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
 
@@ -155,6 +162,10 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
 
         origin["encoded_by"] = encoding.VERSION
     return origin
+
+
+def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
+    return {file: facts["sha256"] for file, facts in manifest["files"].items()}
 
 
 def maker_version(model: Mapping[str, Any]) -> str:

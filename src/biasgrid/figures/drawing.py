@@ -50,10 +50,13 @@ def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
 
 
 def order_of(config: Any) -> Order:
-    """What colours follow: the keys of models and of metrics, in the config's order."""
+    """What colours and fonts follow: the keys of models and of metrics, in the config's order, and the languages
+    other than English."""
     lists = [config.metrics, *(entry.metrics for entry in config.criteria.values())]
     metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
-    return {"models": list(config.models), "metrics": list(metrics)}
+    languages = sorted({entry.language for entry in config.models.values()} - {None, "en"})
+    order = {"models": list(config.models), "metrics": list(metrics)}
+    return order | ({"languages": languages} if languages else {})
 
 
 def draw(drawing: Drawing) -> figure.Figure:

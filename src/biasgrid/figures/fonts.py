@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,11 +19,13 @@ CJK = {
     "HANGUL": "Noto Sans CJK KR",
     "CJK": "Noto Sans CJK SC",
 }
+HAN = {"ja": CJK["KATAKANA"], "ko": CJK["HANGUL"], "zh": CJK["CJK"]}  # by the language of a model
 PACKAGES = {"cjk": "fonts-noto-cjk", "other": "fonts-noto-core"}  # of Debian
 
 
-def families(drawn: Any) -> list[str]:
-    """matplotlib's families of fonts for what is drawn: DejaVu Sans, then installed fonts that its texts need.
+def families(drawn: Any, languages: Sequence[str] = ()) -> list[str]:
+    """matplotlib's families of fonts for what is drawn: DejaVu Sans, then installed fonts that its texts need. Where
+    one of the `languages` of its models is written in Han, Han has its forms.
 
     Warns once of each script that no font has.
     """
@@ -33,8 +35,11 @@ def families(drawn: Any) -> list[str]:
     if not missing:
         return names
     scripts = {character: _script(character) for character in missing}
-    # of texts with kana or Hangul, Han is Japanese or Korean
+    # else, of texts with kana or Hangul, Han is Japanese or Korean
     cjk = [font for script, font in CJK.items() if script in scripts.values()]
+    of_models = {HAN[language] for language in languages if language in HAN}
+    if cjk and len(of_models) == 1:
+        cjk = [*of_models, *cjk]
     for name in [*(f"Noto Sans {script.title()}" for script in sorted({*scripts.values()})), *cjk]:
         if has := missing & characters(name):
             missing -= has

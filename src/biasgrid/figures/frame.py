@@ -25,7 +25,7 @@ from ..errors import BiasgridError, join_names, not_allowed
 from ..extras import require
 from ..files import write_bytes
 from .fonts import OWN, families
-from .palette import Look
+from .palette import Look, languages
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     @wraps(draw)
     def in_style(*args, **kwargs):
         require("matplotlib", "drawing figures")
-        with style(families([args, kwargs])):
+        with style(families([args, kwargs], languages())):
             return draw(*args, **kwargs)
 
     return in_style

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Look = dict[str, Any]  # what matplotlib takes for a line, a mark or an area
 Unit = tuple[str, str]  # a model and a debias method, "none" for the untouched model
-Order = Mapping[str, Sequence[str]]  # the keys of a config's "models" and "metrics"
+# the keys of a config's "models" and "metrics", and the "languages" of models that are not in English
+Order = Mapping[str, Sequence[str]]
 # of the study that a figure is drawn for, as matplotlib has its style; without one, keys are in alphabetical order
 _ORDER: ContextVar[Order] = ContextVar("order", default={})  # noqa: B039 (nothing changes it)
 
@@ -52,6 +53,11 @@ def ordered(order: Order) -> Iterator[None]:
         yield
     finally:
         _ORDER.reset(token)
+
+
+def languages() -> Sequence[str]:
+    """The languages other than English of the study that a figure is drawn for."""
+    return _ORDER.get().get("languages", ())
 
 
 def _pairs(

@@ -3,7 +3,7 @@
 A kind of source is one file in this package. `REGISTRY` maps a source's `type` to its kind, which says the keys.
 """
 
-from .fetching import fetch, note_absence, verify
+from .fetching import discard, fetch, note_absence, verify
 from .kinds import REGISTRY, check
 from .manifest import read_manifest
 from .pretrained import PRETRAINED
@@ -16,6 +16,7 @@ __all__ = [
     "Key",
     "Source",
     "check",
+    "discard",
     "fetch",
     "files_on_trust",
     "fits",

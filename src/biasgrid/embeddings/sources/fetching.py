@@ -100,7 +100,8 @@ def note_absence(name: str, source: dict[str, Any], raw: Path | str, reason: str
 
 
 def verify(name: str, raw: Path | str) -> None:
-    """Hash every file of a fetched model again; BiasgridError names the first that has changed."""
+    """Hash every file of a fetched model again, less those that were not to be kept; BiasgridError names the first
+    that has changed."""
     folder = Path(raw) / name
     manifest = read_manifest(folder)
     if not manifest:
@@ -110,12 +111,22 @@ def verify(name: str, raw: Path | str) -> None:
     for file, facts in manifest["files"].items():
         path = _file_to_hash(file) if kind and kind.in_place(source) else folder / file
         if not path.is_file():
+            if source.get("keep") is False:
+                continue
             raise BiasgridError(f"{name}: {path} is missing: fetch it again")
         if (got := hash_file(path)) != facts["sha256"]:
             raise BiasgridError(
                 f"{name}: {path} has changed since it was fetched: expected sha256 {facts['sha256']}, "
                 f"got {got}: delete {folder} and fetch again"
             )
+
+
+def discard(name: str, raw: Path | str) -> None:
+    """Delete a fetched model's files. Its manifest stays, with their checksums."""
+    folder = Path(raw) / name
+    with _alone(folder):
+        for file in read_manifest(folder)["files"]:
+            (folder / file).unlink(missing_ok=True)
 
 
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:

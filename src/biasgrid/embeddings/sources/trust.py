@@ -31,12 +31,13 @@ def fits(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> bool:
 
 
 def without_pins(source: Any) -> Any:
-    """A source, or what is trained or encoded from some, without the checksums that could be added."""
+    """A source, or what is trained or encoded from some, without the checksums that could be added, and `keep`."""
     if not isinstance(source, dict):
         return source
     # what is made here says its corpus, encoder or start, and the source of each
     rest = {key: without_pins(value) for key, value in source.items()}
     if isinstance(source.get("type"), str):
+        rest.pop("keep", None)  # a file is the same, whatever becomes of it
         for *outer, last in _pins(source).values():
             place = rest
             for key in outer:

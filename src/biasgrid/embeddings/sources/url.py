@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from ...errors import BiasgridError
 from ..download import Limits
 from .addresses import fetch_file
-from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Key, Source
+from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Key, Source, Switch
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
@@ -60,6 +60,9 @@ SOURCES = (
                 FILENAME,
                 "a file's name without folder",
                 required=False,
+            ),
+            "keep": Switch(
+                "false: of a model of vectors it is deleted when its store is made", required=False
             ),
         },
         fetch=fetch,

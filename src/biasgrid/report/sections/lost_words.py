@@ -40,19 +40,34 @@ def make(material: Material) -> dict[str, Any]:
                     if (model, place) in lost_words
                 }
                 sets.setdefault(key, row)["criteria"][criterion] = None
-    # a table for those that the same models were asked
+    # a table for those that the same models were asked, the one that lost most first
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in sets.values():
         groups.setdefault(tuple(row["lost"]), []).append(row)
-    forms = material.tables["lost_words"]["forms"].unique()
+    table = material.tables["lost_words"]
+
+    def forms(models: tuple[str, ...]) -> list[str]:
+        return [text for text in table["forms"][table["model"].isin(models)].unique() if text != form_of({})]
+
     return {
-        "groups": list(groups.items()),
+        "groups": [
+            {
+                "models": models,
+                "sets": rows,
+                "criteria": list(dict.fromkeys(name for row in rows for name in row["criteria"])),
+                "forms": forms(models),
+            }
+            for models, rows in sorted(groups.items(), key=lambda group: -_number_lost(group[1]))
+        ],
         "collections": spec["collections"],
         "content_notes": list(
             dict.fromkeys(entry["content_note"] for entry in spec["collections"] if entry["content_note"])
         ),
-        "forms": [text for text in forms if text != form_of({})],
     }
+
+
+def _number_lost(rows: list[dict[str, Any]]) -> int:
+    return sum(len(lost) for row in rows for lost in row["lost"].values())
 
 
 SECTIONS = (
