@@ -198,7 +198,9 @@ def _citation(study: FinishedStudy, authors: Sequence[str], licence: str) -> str
 def _licence(study: FinishedStudy, licence: str) -> str:
     lines = [
         f"The numbers in this folder: {licence}.",
-        "The words of the queries keep the terms of the lists that they are from (biasgrid's data/LICENSES.md).",
+        "The words and sentences of the queries keep the terms of the lists that they are from: biasgrid's",
+        "data/LICENSES.md. Those of May et al.'s SEAT files (a query that ends in (sent-weat6) or the like) are",
+        "CC BY-NC 4.0: with credit, and for no commercial use.",
         "No vectors are in this folder. What was measured, and its own licence:",
         *(f"- {model['label']}: {model['licence'] or 'not stated'}" for model in study.models.values()),
     ]
