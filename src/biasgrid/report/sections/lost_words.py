@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...words import NOT_FOUND, form_of
 from .section import Material, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def told(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that say what the scores' records do not: a reason of its own, or other forms."""
+    return table[(table["reason"] != NOT_FOUND) | ~table["forms"].duplicated()]
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -63,5 +71,6 @@ SECTIONS = (
         "lost_words.html",
         place=91,
         lead="the words that each model lacks, by name",
+        keep=told,
     ),
 )
