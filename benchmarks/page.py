@@ -2,7 +2,7 @@
 
 The models of a finished study are multiplied: a copy of its results has each model several times, with all cells
 and their inference, or without inference. Its tables are made first, as a run makes them; then `biasgrid report` is
-timed.
+timed. Copies of a model have the same numbers, which the page packs together: with other numbers it is larger.
 
     python benchmarks/page.py [--results results/embedded] [--times 8] [--plain] [--keep FOLDER]
 """
@@ -115,6 +115,9 @@ def _make_tables(study: Planned) -> None:
         "pairs",
         "quality",
         "mitigation",
+        "lost_words",
+        "order",
+        "reliability",
     ):
         if name in study.tables:
             table_step(study, name).run()

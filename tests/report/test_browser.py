@@ -14,8 +14,9 @@ from conftest import ROOT
 from biasgrid import tables
 from biasgrid.numbers import typeset
 from biasgrid.plan.study import Study
-from biasgrid.report import cells
-from biasgrid.report.step import TEMPLATES
+from biasgrid.report import cells, score_records
+from biasgrid.report.report_step import report_step
+from biasgrid.report.step import TEMPLATES, render
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.tables.scales import ranking
 
@@ -387,6 +388,41 @@ def test_a_score_that_is_opened_has_the_command_that_computes_it_again(study, pa
             record.anchor,
         )
         assert codes == [record.command]
+
+
+def test_scores_of_a_large_page_are_unpacked_where_they_are_opened_led_to_or_sought(study, browser, tmp_path):
+    large = tmp_path / "large.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(study[0])
+        patch.setattr(score_records, "MANY", 0)
+        made = report_step(study[1])
+        large.write_text(render(made.inputs, made.spec), encoding="utf-8")
+        records = cells.read(made.inputs, made.spec["cells"]).records
+    wait = "return new Promise((done) => setTimeout(done, 300))"
+    scores = "return [...document.querySelectorAll('.question > details')].filter((e) => e.checkVisibility()).length"
+    # by a link, of which the page is loaded, or on the page
+    last = records[-1].anchor
+    browser.open(large, f"#{last}", folded=True)
+    browser.run(wait)
+    assert not browser.one("#packed").is_displayed()
+    assert browser.one(f"#{last} code").text == records[-1].command
+    assert 0 < browser.run(scores) < len(records)
+    browser.go(f"#{records[0].anchor}")
+    browser.run(wait)
+    assert browser.one(f"#{records[0].anchor} code").text == records[0].command
+    # by hand, after a search
+    browser.open(large)
+    assert browser.run(scores) == 0
+    browser.one("#find input").send_keys("model two")
+    browser.run("for (const part of document.querySelectorAll('.of-metric')) part.open = true")
+    browser.run(wait)
+    assert browser.run(scores) == sum(record.model == "two" for record in records)
+    browser.one("#find input").clear()
+    browser.one("#find input").send_keys("g3")
+    questions = """return [...document.querySelectorAll(".question")]
+      .filter((question) => question.checkVisibility()).map((question) => question.dataset.query)"""
+    assert browser.run(questions)
+    assert all("G" in name for name in browser.run(questions))
 
 
 def in_folder(study):

@@ -1,8 +1,10 @@
 """The page of a study: what it shows is what the tables say, and it holds whatever the study has."""
 
+import base64
 import html
 import re
 import shutil
+import zlib
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -12,7 +14,7 @@ import small_page
 
 from biasgrid import BiasgridError, open_study, tables
 from biasgrid.numbers import typeset
-from biasgrid.report import step
+from biasgrid.report import score_records, step
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY
 from biasgrid.report.step import mark_misspellings
@@ -154,6 +156,30 @@ def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_pa
     assert again.output == elsewhere / "report.html"
     again.run()
     assert again.output.read_bytes() == first
+
+
+def test_a_large_page_has_each_score_packed_by_metric(page_study, monkeypatch):
+    def scores_in(text):
+        return dict(re.findall(r"<dl id=(c\d+)>(.*?)</dl>", text))
+
+    made = report_step(page_study)
+    read = tables.read(page_study.paths.table_file("scores"))
+    assert len(scores_in(text_of(page_study))) == len(read)
+    monkeypatch.setattr(score_records, "MANY", 0)
+    text = step.render(made.inputs, made.spec)
+    parts = re.findall(
+        r'<details class="of-metric">(.*?)<script type="text/plain">(.*?)</script>', text, re.DOTALL
+    )
+    assert len(parts) == read["metric"].nunique()
+    unpacked = [zlib.decompress(base64.b64decode(block)).decode() for _, block in parts]
+    assert not scores_in(text)
+    assert len(scores_in("".join(unpacked))) == len(read)
+    # which of them are of a question is where it stands
+    for (questions, _), scores in zip(parts, unpacked, strict=True):
+        places = re.findall(r"data-first=(\d+) data-scores=(\d+)", questions)
+        assert [*scores_in(scores)] == [f"c{int(first) + i}" for first, n in places for i in range(int(n))]
+    assert "needs JavaScript to be seen. Their values are\nin <code>scores.csv</code>" in text
+    assert not {"packed"} & {*Page(text_of(page_study)).ids}
 
 
 def test_the_heatmap_has_each_score_or_why_it_is_missing(page, page_study):

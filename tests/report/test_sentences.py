@@ -8,7 +8,6 @@ from tables_of_models import answered, only
 
 from biasgrid import metrics
 from biasgrid.inference import significance
-from biasgrid.report.decisive_queries import decisive_queries
 from biasgrid.report.marks import legend, mark_of
 from biasgrid.report.names import Names
 from biasgrid.report.sentences import (
@@ -20,7 +19,9 @@ from biasgrid.report.sentences import (
     of_lost_queries,
     of_single,
 )
+from biasgrid.tables.shared import places_of
 from biasgrid.verdicts.agreement import agreement
+from biasgrid.verdicts.decisive_queries import decisive_queries
 from biasgrid.verdicts.evidence import MEANINGS, VERDICTS
 
 LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
@@ -105,7 +106,9 @@ def scores(values):
 
 
 def decisive(values, neutral=0.0):
-    return decisive_queries(scores(values), ["Gender"], {"weat": neutral}).get(("Gender", "weat"))
+    table = scores(values)
+    places = places_of(table, ["Gender"])
+    return decisive_queries(places, table["value"].to_numpy(), {"weat": neutral}).get(("Gender", "weat"))
 
 
 def test_queries_without_which_another_model_comes_first():

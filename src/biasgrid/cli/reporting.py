@@ -42,6 +42,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
         print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
     left_out = [f"figure {kind}" for kind in study.plugins.figures]
     left_out += [f"table {table}" for table in study.plugins.tables]
+    left_out += [f"section {section}" for section in study.plugins.sections]
     if left_out:
         print(f"biasgrid: plugins are not loaded; not made again: {join_names(left_out)}", file=sys.stderr)
     return {"report": str(step.output), "bytes": step.run()}

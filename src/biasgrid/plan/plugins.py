@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from ..errors import BiasgridError, unknown_name
 from ..in_memory import InMemory
 from ..inference import significance
 from ..printable import check_texts
-from ..registry import Registry, UnknownEntryError, find_by_name
+from ..registry import PLUGINS, Registry, UnknownEntryError, find_by_name
 from ..schema import read, with_version
 from ..tables.table import Column
 from ..validation import Line, Strict, line
@@ -149,7 +149,9 @@ class _Record(Strict):
     formats: list[_Format]
     tables: list[_Table]
     figures: list[_Figure]
-    tests: list[_Test] = Field(default_factory=list)  # results of older code lack them
+    # results of older code lack them
+    tests: list[_Test] = Field(default_factory=list)
+    sections: list[Line] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ class NotedMetric(metrics.Metric):
 
 @dataclass(frozen=True)
 class Plugins:
-    """Entries of plugins that are not loaded, by name."""
+    """Entries of plugins that are not loaded, by name; `sections` of the page are names alone."""
 
     metrics: Mapping[str, NotedMetric] = field(default_factory=dict)
     kinds: Mapping[str, kinds.Kind] = field(default_factory=dict)
@@ -200,6 +202,7 @@ class Plugins:
     tables: Mapping[str, tables.Table] = field(default_factory=dict)
     figures: Mapping[str, figures.Figure] = field(default_factory=dict)
     tests: Mapping[str, significance.Test] = field(default_factory=dict)
+    sections: Sequence[str] = ()
 
     def find(self, what: str, name: str) -> Any:
         """The entry of a name; None where it is none of these plugins'.
@@ -265,6 +268,9 @@ def record_text(study: Study) -> str:
             for facts in _of_plugins(significance.REGISTRY, asked, _Test)
         ],
     }
+    # a plan knows no page, which has all sections of the plugins
+    if sections := {s.name for module in PLUGINS.values() for s in getattr(module, "SECTIONS", ())}:
+        record["sections"] = sorted(sections)
     if not any(record.values()):
         return ""
     return json.dumps(with_version(record), ensure_ascii=False, indent=1) + "\n"
@@ -317,6 +323,7 @@ def read_plugins(folder: Path) -> Plugins:
         tables=_noted(record.tables, tables.Table, "table", ["make", "spec", "absent"], inputs=_by_the_run),
         figures=_noted(record.figures, figures.Figure, "figure", ["drawings", "draw"]),
         tests=_noted_tests(record.tests),
+        sections=record.sections,
     )
 
 

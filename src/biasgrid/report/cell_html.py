@@ -16,7 +16,7 @@ from ..inference import significance
 from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
 from .marks import mark_of
-from .score_records import MANY, Cells, Record
+from .score_records import Cells, Record
 
 # how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
 SHOWN, INFLUENTIAL, LOST = 10, 8, 8
@@ -72,7 +72,7 @@ def bdi(text: str, language: str | None = None) -> str:
 
 def lost_shown(cells: Cells) -> int:
     """How many lost words are named."""
-    return LOST if len(cells.records) <= MANY else LOST_OF_MANY
+    return LOST_OF_MANY if cells.are_many else LOST
 
 
 def associations(
@@ -80,7 +80,7 @@ def associations(
 ) -> Iterator[tuple[str, list[str], int, list[str]]]:
     """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
     out, and those with the lowest."""
-    shown = SHOWN if len(cells.records) <= MANY else SHOWN_OF_MANY
+    shown = SHOWN_OF_MANY if cells.are_many else SHOWN
     for place, values in record.associations.items():
         name, words = cells.sets[place]
         numbers = values.reshape(len(words), -1)
@@ -113,7 +113,7 @@ def influences(
     changes = np.concatenate([*record.influence.values()])
     sizes = np.abs(changes)
     rows = np.argsort(-sizes, kind="stable")[: np.count_nonzero(~np.isnan(sizes))]
-    shown = INFLUENTIAL if len(cells.records) <= MANY else INFLUENTIAL_OF_MANY
+    shown = INFLUENTIAL_OF_MANY if cells.are_many else INFLUENTIAL
     largest, rest = rows[:shown], rows[shown:]
     by_set = [
         (name, texts)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,9 @@ from .score_records import MANY, Cells, FoundSet, Question, Record, anchor
 
 if TYPE_CHECKING:
     from ..plan.study import Study
+
+
+TABLES = {"scores", "comparison", "reliability"}  # what records are read from, as far as it is there
 
 
 def inputs(study: Study) -> dict[str, Any]:
@@ -75,28 +78,27 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     scores = SCORES.read(files["scores"])
     rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
     queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
-    inferred = list(cells(files["inferences"]))
-    inferences = {
-        (_key(cell, result), cell["query"]): (cell["inference"], result)
-        for cell, results in inferred
-        for result in results
-    }
-    made = [cell for cell, _ in inferred]
     # of a large page, without histograms
     kept = [name for name in KEPT if name != "histogram" or len(scores) <= MANY]
     study = _Study(
         spec, _read_published(files.get("comparison")), _read_card(files.get("reliability")), _Words(), kept
     )
+    made = []
+    inferences: dict[tuple, _Inferred] = {}
+    for cell, results in cells(files["inferences"]):
+        made.append({"versions": cell.get("versions")})  # and no values, which may be many
+        for result in results:
+            if (key := _key(cell, result)) in rows:
+                inferred = _inferred(rows[key], cell, result, queries[cell["query"]], study)
+                inferences[key, cell["query"]] = inferred
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
-        made.append({"versions": cell.get("versions")})  # and no values, which may be many
+        made.append({"versions": cell.get("versions")})
         for result in results:
             # as in scores.csv, a sub-query that several queries have counts for the first one
             if (key := _key(cell, result)) in rows and key not in records:
-                inference_of_cell = inferences.get((key, cell["query"]), (None, {}))
-                records[key] = _record(
-                    rows[key], cell, result, inference_of_cell, queries[cell["query"]], study
-                )
+                inferred = inferences.pop((key, cell["query"]), NOTHING_INFERRED)
+                records[key] = _record(rows[key], cell, result, inferred, queries[cell["query"]], study)
     for key in rows:
         if key not in records:
             raise BiasgridError(
@@ -124,21 +126,51 @@ class _Study:
     numbers: dict[tuple, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Inferred:
+    """What a record has of a file of inference: `options` are the names of its parts, None without such a file; the
+    others are those of `Record`, but `influence` by set."""
+
+    options: tuple[str, ...] | None = None
+    tests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    interval: dict[str, Any] | None = None
+    influence: list[tuple[WordSet, np.ndarray]] = field(default_factory=list)
+
+
+NOTHING_INFERRED = _Inferred()
+
+
+def _inferred(
+    row: Any, cell: Mapping[str, Any], result: Mapping[str, Any], query: Query, study: _Study
+) -> _Inferred:
+    metric, options = _metric(cell), cell["inference"]
+    return _Inferred(
+        tuple(options),
+        tests_of(result, row, study.kept),
+        interval_of(result, options, study.spec["interval"]),
+        _influence(metric, _part(query, metric, row), result),
+    )
+
+
+def _part(query: Query, metric: Metric, row: Any) -> Query:
+    """The sub-query, or the query, that a row of scores.csv is of."""
+    return next(part for part in query.subqueries(metric.template) if part.name == row.query)
+
+
 def _record(
     row: Any,
     cell: Mapping[str, Any],
     result: Mapping[str, Any],
-    inference_of_cell: tuple[Mapping[str, Any] | None, Mapping[str, Any]],
+    inferred: _Inferred,
     query: Query,
     study: _Study,
 ) -> Record:
     place, state = (row.criterion, row.query, row.metric), (row.model, row.debias)
-    metric, (options, inference) = _metric(cell), inference_of_cell
-    part = next(part for part in query.subqueries(metric.template) if part.name == row.query)
+    metric, words = _metric(cell), study.words
+    part = _part(query, metric, row)
     detail = next((name for name in metric.details if result["detail"].get(name)), "")
     if place not in study.questions or (detail and not study.questions[place].per_word):
-        study.questions[place] = _question(place, cell["query"], metric, part, detail, options or {})
-    words = study.words
+        study.questions[place] = _question(place, cell["query"], metric, part, detail, inferred.options or ())
     published = row.criterion, row.metric, unit(*state)
     verdict, says = study.card.get((*place, *state), ("", []))
     return Record(
@@ -151,16 +183,16 @@ def _record(
         targets=[words.place_of(s, result) for s in part.target_sets],
         attributes=[words.place_of(s, result) for s in part.attribute_sets],
         associations=_associations(part, detail, result, words),
-        influence=_influence(metric, part, inference, words),
-        tests=tests_of(inference, row, study.kept),
+        influence={words.set_of(s): changes for s, changes in inferred.influence},
+        tests=inferred.tests,
         evidence=row.evidence,
         verdict=verdict,
         says=says,
-        interval=interval_of(inference, options or {}, study.spec["interval"]),
+        interval=inferred.interval,
         of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],
         published_of_criterion=study.published.get((*published, ""), []),
-        command=_command(study.spec["study"], cell, options is not None),
+        command=_command(study.spec["study"], cell, inferred.options is not None),
     )
 
 
@@ -214,11 +246,14 @@ class _Words:
     def place_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
         """The number of what a model has of a set."""
         entries_of_words, lost_words = result["found"][s.name], result["lost"][s.name]
-        entries = [
-            [word, ", ".join(keys)]
-            for word, keys in entries_of_words.items()
-            if keys[0] != word or len(keys) != 1
-        ]
+        entries = []
+        # most often each word is found as itself: told at once, as there may be thousands
+        if [*chain.from_iterable(entries_of_words.values())] != [*entries_of_words]:
+            entries = [
+                [word, ", ".join(keys)]
+                for word, keys in entries_of_words.items()
+                if keys[0] != word or len(keys) != 1
+            ]
         key = self.set_of(s), json.dumps([entries, lost_words])
         if key not in self._found_numbers:
             self._found_numbers[key] = len(self.found_sets)
@@ -275,10 +310,8 @@ def _associations(
     for s in sets:
         if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
             continue
-        entries_of_words = result["found"][s.name]
-        of_words = [
-            by_entry.get(entries_of_words[word][0]) if word in entries_of_words else None for word in s.words
-        ]
+        entries = {word: keys[0] for word, keys in result["found"][s.name].items()}
+        of_words = [*map(by_entry.get, map(entries.get, s.words))]  # no entry is None
         first = next((value for value in of_words if value is not None), nan)
         if isinstance(first, dict):
             # a number for each set that they are of, else the first, as of a mean and its deviation
@@ -290,13 +323,13 @@ def _associations(
 
 
 def _influence(
-    metric: Metric, query: Query, inference: Mapping[str, Any], words: _Words
-) -> dict[int, np.ndarray]:
-    changes = {}
+    metric: Metric, query: Query, inference: Mapping[str, Any]
+) -> list[tuple[WordSet, np.ndarray]]:
+    changes = []
     for s in (*query.target_sets, *query.attribute_sets):
         if (by_word := inference.get("influence", {}).get(s.name)) is None:
             continue
-        of_words = [by_word.get(word) for word in s.words]
+        of_words = [*map(by_word.get, s.words)]
         if metric.paired and s is query.target_sets[0]:
             # a word of several pairs is named with its partners
             pairs = map(", ".join, zip(*(t.words for t in query.target_sets), strict=False))
@@ -304,7 +337,7 @@ def _influence(
                 by_word.get(pair) if n is None else n
                 for n, pair in zip_longest(of_words, pairs, fillvalue=None)
             ]
-        changes[words.set_of(s)] = np.array(of_words, dtype=float)  # None is NaN
+        changes.append((s, np.array(of_words, dtype=float)))  # None is NaN
     return changes
 
 
@@ -327,12 +360,11 @@ def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
     """How far each score can be trusted: the verdict on it, and sentences on it and the order of its words."""
     if path is None:
         return {}
-    table = RELIABILITY.read(path)
-    verdicts = {
-        row[:5]: row[5] for row in of_scores(table)[[*KEYS, "verdict"]].itertuples(index=False, name=None)
-    }
+    table = RELIABILITY.read(path)[[*KEYS, "question", "coefficient", "set", "verdict", "says"]]
+    scores = of_scores(table)
+    verdicts = {row[:5]: row[5] for row in scores[[*KEYS, "verdict"]].itertuples(index=False, name=None)}
     says: dict[tuple, list[str]] = defaultdict(list)
-    for rows in (of_scores(table), of_word_orders(table)):
+    for rows in (scores, of_word_orders(table)):
         for *key, sentence in rows[[*KEYS, "says"]].itertuples(index=False, name=None):
             says[tuple(key)].append(sentence)
     return {key: (verdicts.get(key, ""), sentences) for key, sentences in says.items()}

@@ -156,6 +156,11 @@ class Cells:
     records: list[Record]
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    @property
+    def are_many(self) -> bool:
+        """A page says less of each, and packs it."""
+        return len(self.records) > MANY
+
     @cached_property
     def states(self) -> dict[str, int]:
         """The states of models that have scores, each with its number."""

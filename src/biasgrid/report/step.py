@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +21,7 @@ from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..files import write_text
-from ..in_memory import parts_of
+from ..in_memory import InMemory, parts_of
 from ..labels import MISSPELLED, sic
 from ..printable import without_hidden
 from ..query import Query
@@ -31,6 +33,7 @@ from .names import Names
 from .sections import REGISTRY, Material, Section
 
 if TYPE_CHECKING:
+    import pandas as pd
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -78,19 +81,21 @@ def without_collection() -> Iterator[None]:
 
 
 def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
-    names = Names(spec["labels"], spec["models"])
+    names, entries = Names(spec["labels"], spec["models"]), in_order(spec["sections"])
+    read_tables = _read_tables(inputs["tables"], entries)
+    # those that the scores' records are read from, too, are read once
+    in_memory = {name: InMemory((name,), read_tables[name]) for name in cells.TABLES if name in inputs}
     material = Material(
-        {parts_of(file)[-1].removesuffix(".csv"): tables.read(file) for file in inputs["tables"]},
+        read_tables,
         spec,
         names,
         inputs,
         {_stem(file): Query.read(file) for file in inputs["queries"]},
         {_stem(file): read_model(file) for file in inputs["models"]},
-        cells.read(inputs, spec["cells"]),
+        cells.read({**inputs, **in_memory}, spec["cells"]),
         read(inputs["study"], "a study"),
         Path(inputs["study"]).read_text(encoding="utf-8"),
     )
-    entries = in_order(spec["sections"])
     environment = templates(entries)
     environment.filters |= {
         "label": names.label,
@@ -117,6 +122,14 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     return without_hidden(mark_misspellings(environment.get_template("page.html").render(context)))
 
 
+def _read_tables(files: Iterable[Any], entries: Iterable[Section]) -> dict[str, pd.DataFrame]:
+    """The tables by name; those of which only some rows are kept are read first, as that takes the most memory."""
+    keep = {name: section.keep for section in entries if section.keep for name in section.reads}
+    by_name = {parts_of(file)[-1].removesuffix(".csv"): file for file in files}
+    kept = {name: keep[name](tables.read(by_name[name])) for name in keep if name in by_name}
+    return {name: kept[name] if name in kept else tables.read(file) for name, file in by_name.items()}
+
+
 def in_order(names: Iterable[str]) -> list[Section]:
     """The sections of these names, in the order of the page."""
     return sorted((REGISTRY[name] for name in names), key=lambda section: section.place)
@@ -138,6 +151,11 @@ def mark_misspellings(html: str) -> str:
     return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)
 
 
+def packed(html: str) -> str:
+    """A part of the page that report.js adds to it where it is asked for: deflated, in base 64."""
+    return base64.b64encode(zlib.compress(without_hidden(mark_misspellings(html)).encode(), 9)).decode()
+
+
 def templates(entries: Iterable[Section] = ()) -> Environment:
     """The templates, also those of sections, whose output is escaped, as words of queries are user input."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
@@ -149,7 +167,7 @@ def templates(entries: Iterable[Section] = ()) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"slug": slug, "first_words": first_words, "json": _json}
+    environment.filters |= {"slug": slug, "first_words": first_words, "json": _json, "packed": packed}
     cell_html.install(environment)
     return environment
 

@@ -11,14 +11,15 @@ from ...debias import UNTOUCHED
 from ...numbers import plain, typeset
 from ...statistics.aggregation import OVERALL
 from ...statistics.ranks import most_resampled
+from ...tables.shared import places_of
 from ...verdicts.agreement import agreement
 from ...verdicts.comparability import Incomparable, incomparable
+from ...verdicts.decisive_queries import decisive_queries
 from ...verdicts.direction import directions
 from ...verdicts.evidence import MEANINGS, UNTESTED
 from ...verdicts.least_biased import Answer, RankedState
 from ...verdicts.reliability import of_scores, turned
 from .. import sentences
-from ..decisive_queries import decisive_queries
 from ..marks import legend, mark_of
 from ..names import Names
 from ..score_records import anchor
@@ -26,6 +27,9 @@ from .section import Material, Section, State
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ...statistics.aggregation import Aggregation
+    from ...tables.shared import Parts
 
 DEBIASED = {"less": "less", "more": "more", "": "undecided"}
 PLACE = ["criterion", "metric", "model", "debias"]
@@ -42,7 +46,7 @@ def make(material: Material) -> dict[str, Any]:
         for entry in incomparable(tables.get("scalars"), spec["scaled"])
     }
     evidence = _evidence(tables.get("aggregates"), spec["ranking"]["aggregation"])
-    decisive = decisive_queries(tables["scores"], **spec["ranking"])
+    decisive = _decisive(tables["scores"], **spec["ranking"])
     signed = directions(tables["scores"], spec["summary"]["sides"])
     panels = [
         {
@@ -159,6 +163,24 @@ def _kind(answer: Answer) -> tuple[str, str]:
     if not answer.has_test:
         return "unknown", "not tested"
     return ("yes", "decided") if answer.is_decided else ("no", "not decided")
+
+
+def _decisive(
+    scores: pd.DataFrame,
+    ranked: Sequence[str],
+    neutral: Mapping[str, float],
+    aggregation: Aggregation,
+    by: str,
+    ties: str,
+    coverage: float,
+    parts: Parts,
+) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
+    """The queries that decide which model comes first; parameters as of `tables.rankings.rankings`."""
+    untouched = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(
+        drop=True
+    )
+    places = places_of(untouched, ranked, coverage, parts)
+    return decisive_queries(places, untouched["value"].to_numpy(), neutral, aggregation, by)
 
 
 def _drivers(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...preprocessing import form_of
 from ...words import NOT_FOUND
 from .section import Material, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def told(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that say what the scores' records do not: a reason of its own, or other forms."""
+    return table[(table["reason"] != NOT_FOUND) | ~table["forms"].duplicated()]
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -79,5 +87,6 @@ SECTIONS = (
         "lost_words.html",
         place=91,
         lead="the words that each model lacks, by name",
+        keep=told,
     ),
 )

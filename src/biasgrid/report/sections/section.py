@@ -105,6 +105,8 @@ class Section:
         Where it stands on the page: sections are in the order of this number.
     lead
         What is in it, beside its heading, which alone is seen until it is opened; a section without is open.
+    keep
+        Table -> the rows that `make` takes, of a large table that no other section reads: no others stay in memory.
     """
 
     name: str
@@ -114,3 +116,4 @@ class Section:
     template: str
     place: int = 55
     lead: str = ""
+    keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None

@@ -1,6 +1,6 @@
 "use strict";
 // Makes the page more useful: it filters and sorts the ranking, opens what a link leads to, filters published numbers.
-// Without it, all of the page is there. It shows and hides what the study's tables say, and computes nothing.
+// Without it, all of the page is there, but for the single scores of a large one. It shows and hides what the study's tables say, and computes nothing.
 (() => {
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("data")?.textContent ?? "{}"); // of a study that ranks models
@@ -207,19 +207,23 @@
 
   function find() {
     const form = byId("find");
-    if (!form) return () => {};
+    if (!form) return { showAll() {}, add() {} };
     const box = form.querySelector("input");
     const words = new Map(all(".words p").map((list) => [list.id.split("/")[1], list.textContent.toLowerCase()]));
     const lower = (text) => text.toLowerCase();
     const labels = new Map(all("[data-model]").map((row) => [row, lower(row.querySelector("th, summary").firstChild.textContent)]));
-    for (const cell of all(".question > details")) labels.set(cell, lower(cell.querySelector("summary").lastChild.textContent));
     const setsOf = new Map(all(".question").map(({ dataset }) => [dataset.query, (dataset.sets ?? "").split(" ")]));
     const kinds = {
       queries: [all("[data-query]"), ({ dataset }, has) => has(lower(dataset.query)) || (setsOf.get(dataset.query) ?? []).some((place) => has(words.get(place) ?? "")), ({ dataset }) => dataset.query],
-      models: [[...labels.keys()], (row, has) => has(labels.get(row)), ({ dataset }) => dataset.model],
+      models: [[], (row, has) => has(labels.get(row)), ({ dataset }) => dataset.model],
       "word sets": [all("tr[data-set], .words"), (row, has) => has(lower(row.textContent)) || has(words.get(row.dataset.set) ?? ""), (row) => lower(row.querySelector("th, summary").firstChild.textContent).trim()],
     };
     const parts = Object.entries(kinds);
+    const addScores = (scores) => {
+      for (const score of scores) labels.set(score, lower(score.querySelector("summary").lastChild.textContent));
+      kinds.models[0] = [...labels.keys()];
+    };
+    addScores(all(".question > details"));
     const count = (names) => new Set(names.filter(Boolean)).size;
     const show = () => {
       const text = lower(box.value.trim());
@@ -239,9 +243,50 @@
     form.addEventListener("input", show);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.hidden = false;
-    return () => {
-      box.value = "";
-      show();
+    return {
+      showAll() {
+        box.value = "";
+        show();
+      },
+      add(scores) {
+        addScores(scores);
+        if (box.value) show();
+      },
+    };
+  }
+
+  // ---- of many scores, what is known of them is packed by metric: it is added where one is opened or led to
+
+  function unpacking() {
+    const note = byId("packed");
+    if (!note || !globalThis.DecompressionStream) return () => {};
+    note.hidden = true;
+    const started = new Map();
+
+    async function add(part) {
+      const block = part.querySelector("script");
+      const bytes = Uint8Array.from(atob(block.textContent), (character) => character.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      const template = make("template");
+      template.innerHTML = await new Response(stream).text();
+      block.remove();
+      const scores = [...template.content.children];
+      for (const question of all(".question", part))
+        for (const score of scores.splice(0, question.dataset.scores)) question.append(score);
+      search.add(all(".question > details", part));
+    }
+
+    const unpack = (part) => {
+      if (part && !started.has(part)) started.set(part, add(part));
+      return started.get(part);
+    };
+    document.addEventListener("toggle", ({ target }) => target.matches(".of-metric:has(.question)") && unpack(target), true);
+    const questions = all(".question");
+    return (id) => {
+      if (!/^c\d+$/.test(id)) return null; // not the address of a score
+      const place = Number(id.slice(1));
+      const question = questions.find(({ dataset: { first, scores } }) => first <= place && place - first < scores);
+      return unpack(question?.closest(".of-metric"));
     };
   }
 
@@ -288,18 +333,20 @@
     const origins = new Map(); // address of a target -> the link that led there
     let clicked = false;
 
-    function reveal() {
+    async function reveal() {
       let id = location.hash.slice(1);
       try {
         id = decodeURIComponent(id);
       } catch {
         // not encoded
       }
+      const unpacked = unpack(id);
+      if (unpacked) await unpacked;
       const target = byId(id) ?? byId(location.hash.slice(1));
       if (target?.matches("section")) for (const fold of all(":scope > .fold", target)) fold.open = true;
       const closest = target?.closest("details");
       if (!closest) return;
-      if (target.closest("[hidden]")) showAll();
+      if (target.closest("[hidden]")) search.showAll();
       if (closest.matches(".panel")) showCriterion(closest);
       for (let element = closest; element; element = element.parentElement.closest("details")) element.open = true;
       // with what the metric asks, where both can be seen
@@ -387,7 +434,8 @@
 
   const showCriterion = criteria();
   const restore = data.rankings && byId("ranking-filters") ? ranking() : null;
-  const showAll = find();
+  const search = find();
+  const unpack = unpacking();
   verdicts();
   links(restore);
   commands();

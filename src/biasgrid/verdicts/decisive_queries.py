@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from ..debias import UNTOUCHED
 from ..statistics.aggregation import Aggregation, aggregator
-from ..statistics.shared import COVERAGE
-from ..tables.shared import Parts, places_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def decisive_queries(
-    scores: pd.DataFrame,
-    ranked: Sequence[str],
+    places: Iterable[Any],
+    values: np.ndarray,
     neutral: Mapping[str, float],
     aggregation: Aggregation = "abs_avg",
     by: str = "distance",
-    ties: str = "average",
-    coverage: float = COVERAGE,
-    parts: Parts | None = None,
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
     """The (sub-)queries without which another model comes first, and that model, by criterion and metric, "Overall"
-    included, where models are ranked; parameters as of `tables.rankings.rankings`."""
+    included, where models are ranked.
+
+    Parameters
+    ----------
+    places
+        As `tables.shared.places_of` yields them, of scores of models without debiasing.
+    values
+        The values of these scores.
+    neutral, aggregation, by
+        As of `tables.rankings.rankings`.
+    """
     by_place = {}
-    scores = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(drop=True)
-    values = scores["value"].to_numpy()
-    for place in places_of(scores, ranked, coverage, parts):
+    for place in places:
         zero = neutral[place.metric] if by == "distance" else 0.0
         distances = np.where(place.has_value, values[place.places] - zero, np.nan)
         # which model comes first: of the ranked ones, on the rows that all of them have
