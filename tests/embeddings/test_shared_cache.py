@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import time
+from unittest.mock import Mock
 
 import pytest
 from conftest import GRID_WORDS, Project, biasgrid, grid_config, make_read_only, write_text_model
@@ -12,6 +13,7 @@ from loopback import Handler, answer, refused, serve, started
 
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of
+from biasgrid.embeddings.sources import fetching
 from biasgrid.evaluation.evaluate import check_archives
 from biasgrid.plan.steps import evaluation_step
 from biasgrid.plan.study import Study
@@ -152,7 +154,7 @@ def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
     assert snapshot(store.path) != before
 
 
-def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, server):
+def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, server, monkeypatch):
     source = {"type": "url", "url": f"{server.url}/one.txt", "keep": False}
     raw = tmp_path / "raw" / "one"
     made = build_store("one", {"source": source}, tmp_path)
@@ -170,6 +172,14 @@ def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, ser
     kept = build_store("one", {"source": source | {"keep": True}}, tmp_path)
     assert kept.fingerprint == made.fingerprint
     assert (raw / "one.txt").is_file()
+    # as after a kill before it went; and the store follows what is said of it
+    model = {"source": source, "licence": "CC0"}
+    with monkeypatch.context() as patch:  # in a folder that is read-only it stays
+        patch.setattr(fetching, "_alone", Mock(side_effect=PermissionError))
+        assert build_store("one", model, tmp_path).metadata["licence"] == "CC0"
+    assert (raw / "one.txt").is_file()
+    build_store("one", model, tmp_path)
+    assert [path.name for path in raw.iterdir()] == ["manifest.json"]
 
 
 def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):

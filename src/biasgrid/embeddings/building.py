@@ -40,11 +40,15 @@ def build_store(
     folder, kind = Path(folder), kind_of(model)
     raw = folder / "raw"
     is_kept = model["source"].get("keep", True) or kind.name != VECTORS
-    place = stores or folder
+    description = {"licence": model.get("licence", "not stated")}
+    if "sorted" in model:
+        description["sorted"] = model["sorted"]
+    place, of_study = stores or folder, not shared or stores not in (None, folder)
     if not is_kept and fits(manifest := read_manifest(raw / name), model["source"]):
         made_of = _origin(model) | {"archive": _digests(manifest)}
         if is_made_of(_record(kind, place / name), made_of):
-            return kind.open(place / name)
+            discard(name, raw)  # kept so far, or by a process that was killed
+            return _described(kind, place / name, description, of_study)
     if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
         check_extra(name, model)
     archives = {
@@ -52,41 +56,42 @@ def build_store(
         for archive, source in archives_of(name, model).items()
     }
     digests = [_digests(read_manifest(raw / archive)) for archive in archives]
-    if stores is not None and stores != folder:
-        folder, shared = stores, False
-        folder.mkdir(parents=True, exist_ok=True)
+    if place != folder:
+        place.mkdir(parents=True, exist_ok=True)
     # all that the store depends on
     origin = _origin(model)
     origin |= dict(zip(("archive", "start"), digests, strict=False))
-    description = {"licence": model.get("licence", "not stated")}
-    if "sorted" in model:
-        description["sorted"] = model["sorted"]
-    record = _record(kind, folder / name)
-    if is_made_of(record, origin):
-        if not shared and record | description != record:  # only the description differs
-            text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-            write_text(folder / name / MODEL, text)
-        return kind.open(folder / name)
+    if is_made_of(_record(kind, place / name), origin):
+        return _described(kind, place / name, description, of_study)
     try:
-        with hold_lock(folder / f".{name}.lock"):
-            record = _record(kind, folder / name)
+        with hold_lock(place / f".{name}.lock"):
+            record = _record(kind, place / name)
             if is_made_of(record, origin):  # another process has made it while this one waited
-                return kind.open(folder / name)
-            if shared and record:
+                return kind.open(place / name)
+            if not of_study and record:
                 key = next(key for key in origin if not is_made_of(record, {key: origin[key]}))
                 raise BiasgridError(
-                    f"{name}: {folder / name}, which studies share, holds a different model of this name (its {key} "
+                    f"{name}: {place / name}, which studies share, holds a different model of this name (its {key} "
                     f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
                 )
             settings = dict(zip(("archive", "start"), archives.values(), strict=False))
             store = kind.build(
-                folder=folder / name, name=name, model=model, metadata=origin | description, **settings
+                folder=place / name, name=name, model=model, metadata=origin | description, **settings
             )
             if not is_kept:
                 discard(name, raw)
             return store
     except OSError as error:
-        raise DiskError(f"{name}: {error.filename or folder / name}: {error.strerror or error}") from None
+        raise DiskError(f"{name}: {error.filename or place / name}: {error.strerror or error}") from None
+
+
+def _described(kind: Kind, store: Path, description: Mapping[str, Any], of_study: bool) -> EmbeddingStore:
+    """A store that is there, opened; a study's own follows the study in what no vector depends on."""
+    record = _record(kind, store)
+    if of_study and record | description != record:
+        text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        write_text(store / MODEL, text)
+    return kind.open(store)
 
 
 def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:

@@ -7,7 +7,7 @@ import logging
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,11 +122,14 @@ def verify(name: str, raw: Path | str) -> None:
 
 
 def discard(name: str, raw: Path | str) -> None:
-    """Delete a fetched model's files. Its manifest stays, with their checksums."""
+    """Delete a fetched model's files, where they may be deleted. Its manifest stays, with their checksums."""
     folder = Path(raw) / name
-    with _alone(folder):
-        for file in read_manifest(folder)["files"]:
-            (folder / file).unlink(missing_ok=True)
+    files = [folder / file for file in read_manifest(folder)["files"]]
+    if not any(file.exists() for file in files):
+        return
+    with suppress(OSError), _alone(folder):  # a cache may be read-only
+        for file in files:
+            file.unlink(missing_ok=True)
 
 
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
