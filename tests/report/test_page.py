@@ -5,14 +5,17 @@ import html
 import re
 import shutil
 import zlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import finished_study
+import pandas as pd
 import pytest
 import small_page
 
 from biasgrid import BiasgridError, open_study, tables
+from biasgrid.in_memory import InMemory
 from biasgrid.numbers import typeset
 from biasgrid.report import score_records, step
 from biasgrid.report.report_step import report_step
@@ -20,6 +23,7 @@ from biasgrid.report.sections import REGISTRY
 from biasgrid.report.step import mark_misspellings
 from biasgrid.results import KEYS
 from biasgrid.verdicts.evidence import MEANINGS
+from biasgrid.words import NOT_FOUND
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 OPTIONAL = {"dt", "dd", "p", "li"}  # whose ends HTML leaves out
@@ -369,6 +373,15 @@ def test_models_say_how_many_words_they_have(page_study):
     shown = re.findall(r"coverage of the queries</dt><dd>(.*?)</dd>", text_of(page_study))
     three = shown[list(page_study.models).index("three")]
     assert three.startswith(f"{len(words) - len(lost)} of {len(words)} words")
+
+
+def test_a_table_that_one_section_reads_keeps_the_forms_of_each_model():
+    rows = [("m", "f", NOT_FOUND), ("m", "f", NOT_FOUND), ("m", "f", "its own"), ("n", "f", NOT_FOUND)]
+    table = pd.DataFrame(rows, columns=["model", "forms", "reason"])
+    files, section = [InMemory(("lost_words",), table)], REGISTRY["words"]
+    assert step._read_tables(files, [section])["lost_words"].index.tolist() == [0, 2, 3]
+    other = replace(section, name="other", keep=None)
+    assert len(step._read_tables(files, [section, other])["lost_words"]) == 4
 
 
 def test_lost_words_are_named(page_study, page):

@@ -7,7 +7,8 @@ import gc
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -122,9 +123,16 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     return without_hidden(mark_misspellings(environment.get_template("page.html").render(context)))
 
 
-def _read_tables(files: Iterable[Any], entries: Iterable[Section]) -> dict[str, pd.DataFrame]:
+def _read_tables(files: Iterable[Any], entries: Sequence[Section]) -> dict[str, pd.DataFrame]:
     """The tables by name; those of which only some rows are kept are read first, as that takes the most memory."""
-    keep = {name: section.keep for section in entries if section.keep for name in section.reads}
+    readers = Counter(name for section in entries for name in section.reads)
+    keep = {
+        name: section.keep
+        for section in entries
+        if section.keep
+        for name in section.reads
+        if readers[name] == 1
+    }
     by_name = {parts_of(file)[-1].removesuffix(".csv"): file for file in files}
     kept = {name: keep[name](tables.read(by_name[name])) for name in keep if name in by_name}
     return {name: kept[name] if name in kept else tables.read(file) for name, file in by_name.items()}

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def told(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that say what the scores' records do not: a reason of its own, or other forms."""
-    return table[(table["reason"] != NOT_FOUND) | ~table["forms"].duplicated()]
+    """The rows that say what the scores' records do not: a reason of its own, or a model's forms."""
+    return table[(table["reason"] != NOT_FOUND) | ~table[["model", "forms"]].duplicated()]
 
 
 def make(material: Material) -> dict[str, Any]:

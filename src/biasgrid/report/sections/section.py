@@ -106,7 +106,8 @@ class Section:
     lead
         What is in it, beside its heading, which alone is seen until it is opened; a section without is open.
     keep
-        Table -> the rows that `make` takes, of a large table that no other section reads: no others stay in memory.
+        Table -> the rows that `make` takes, of a large table. No others stay in memory, where no other section reads
+        it.
     """
 
     name: str
