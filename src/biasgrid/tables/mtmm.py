@@ -126,11 +126,8 @@ def traits_of(study: Planned) -> list[list[Any]]:
     A trait is a pair of groups that the words are nearer to one of. No two of a set share a word: what they share
     would correlate them. The first that the config asks for is taken.
     """
-    entries = {(criterion, metric) for criterion, metric, entry in spec_of(study) if entry}
     taken: dict[str, tuple[WordSet, dict[str, tuple[frozenset, dict[tuple[str, str], None]]]]] = {}
-    for cell in study.grid.cells.values():
-        if cell.debias != "none" or (cell.criterion, cell.metric) not in entries:
-            continue
+    for cell in _questions(study).values():
         for query, groups, words in _sides(study, cell):
             trait = " – ".join(group.name for group in groups)
             of_trait = frozenset(word for group in groups for word in group.words)
@@ -147,6 +144,16 @@ def traits_of(study: Planned) -> list[list[Any]]:
     ]
 
 
+def _questions(study: Planned) -> dict[tuple[str, str, str], Cell]:
+    """Criterion, query and metric, of metrics that score words, and a cell of them: models change nothing."""
+    entries = {(criterion, metric) for criterion, metric, entry in spec_of(study) if entry}
+    return {
+        (cell.criterion, cell.query, cell.metric): cell
+        for cell in study.grid.cells.values()
+        if cell.debias == "none" and (cell.criterion, cell.metric) in entries
+    }
+
+
 def _sides(study: Planned, cell: Cell) -> Iterator[tuple[str, Sequence[WordSet], Sequence[WordSet]]]:
     """The (sub-)queries of a cell with two groups: their names, the groups, and the sets whose words are scored."""
     metric = study.metric(cell.criterion, cell.metric)
@@ -160,10 +167,15 @@ def _sides(study: Planned, cell: Cell) -> Iterator[tuple[str, Sequence[WordSet],
 def cells_with_traits(study: Planned) -> list[Cell]:
     """The cells that ask for one of the traits."""
     asked = {(criterion, query) for *_, queries in traits_of(study) for criterion, query in queries}
+    places = {
+        place
+        for place, cell in _questions(study).items()
+        if any((cell.criterion, q) in asked for q, *_ in _sides(study, cell))
+    }
     return [
         cell
         for cell in study.grid.cells.values()
-        if cell.debias == "none" and any((cell.criterion, q) in asked for q, *_ in _sides(study, cell))
+        if cell.debias == "none" and (cell.criterion, cell.query, cell.metric) in places
     ]
 
 
