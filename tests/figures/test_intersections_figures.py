@@ -1,11 +1,15 @@
 """Figures of four crossed groups: the curve is the metric's, the region that of means of resamples."""
 
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable
 
+from biasgrid import Query
+from biasgrid.figures import intersections
 from biasgrid.figures.intersections import _curve, _region, quadrants
 from biasgrid.metrics.ibd import THRESHOLDS, eibd, ibd
 
@@ -51,11 +55,28 @@ def test_a_query_without_a_value_in_a_model_says_so():
     ]
     values = {"value": 0.3, "ci_low": np.nan, "ci_high": np.nan}
     scores = [{**place, "query": q, "model": m, **values} for q, m in cells]
-    panels = [[q, f"words {q}", groups] for q in "pqr"]
+    panels = [[q, f"words {q}"] for q in "pqr"]
     tables = map(pd.DataFrame, (words, contrasts, scores))
-    figure = quadrants(*tables, {"m": "Model M"}, "G", "fise", panels, "words", 1)
+    figure = quadrants(*tables, {"m": "Model M"}, "G", "fise", panels, groups, "words", 1)
     texts = [[text.get_text() for text in axes.texts] for axes in figure.axes]
     assert [part == ["no value"] for part in texts] == [False, False, False, True]
     assert texts[0] == ["25 %\n(25 %)"] * 4
     assert figure.axes[0].get_xlabel().strip() == "0.30"
     assert_readable(figure)
+
+
+def test_groups_in_another_order_have_a_page_of_their_own(monkeypatch):
+    """Which corner is whose is told once a page."""
+    asked = [("ABCD", "p"), ("BADC", "p"), ("BADC", "q"), ("ABCD", "r")]
+    queries = [
+        Query({g: [g.lower()] for g in of}, {words: [words]}, name=f"{of} {words}") for of, words in asked
+    ]
+    monkeypatch.setattr(intersections, "_queries", lambda *_: [("G", "fise", queries)])
+    study = SimpleNamespace(metrics=lambda _: {"fise": SimpleNamespace(params=None)})
+    drawn = [
+        (d.name, "".join(d.spec["groups"]), d.spec["panels"]) for d in intersections._quadrant_drawings(study)
+    ]
+    assert drawn == [
+        ("quadrants-g", "ABCD", [["ABCD p", "p"], ["ABCD r", "r"]]),
+        ("quadrants-g-2", "BADC", [["BADC q", "q"]]),
+    ]

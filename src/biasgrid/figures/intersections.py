@@ -109,16 +109,17 @@ def quadrants(
     labels: Mapping[str, str],
     criterion: str,
     metric: str,
-    panels: Sequence[tuple[str, str, Sequence[str]]],
+    panels: Sequence[tuple[str, str]],
+    groups: Sequence[str],
     centre: str,
     seed: int,
     level: float = 0.95,
 ) -> figure.Figure:
     """Words on the two axes of four crossed groups: a panel per query and model.
 
-    `words`, `contrasts`, `scores`: the tables of these names. `panels`: (sub-)query, what is written above it, and
-    its groups, the same four in any order. `centre`: what the axes are about, as the metric has it. `seed`, the
-    study's, draws the resamples.
+    `words`, `contrasts`, `scores`: the tables of these names. `panels`: (sub-)query, and what is written above it.
+    `groups`: theirs, in their order. `centre`: what the axes are about, as the metric has it. `seed`, the study's,
+    draws the resamples.
     """
     title = f"Which of four crossed groups do words fall to? {criterion}: {labels.get(metric, metric)}"
     words, contrasts, scores = (
@@ -138,15 +139,19 @@ def quadrants(
     models = [model for model, _ in in_order((model, "none") for _, model in found)]
     panels = [panel for panel in panels if panel[0] in {query for query, _ in found}]
     places = ("upper right", "lower right", "upper left", "lower left")
-    about = "the medians of 1,000 words of the model" if centre == "words" else "the origin"
+    about, expected = (
+        ("the medians of 1,000 words of the model", "of words at large")
+        if centre == "words"
+        else ("the origin", "a quarter")
+    )
     page = Frame(
         title,
-        f"Quadrants: {'; '.join(map(', '.join, zip(places, panels[0][2], strict=True)))}. The axes are about "
-        f"{about}. In each quadrant, the share of the set's words; in brackets, of words at large. Ellipse: "
+        f"Quadrants: {'; '.join(map(', '.join, zip(places, groups, strict=True)))}. The axes are about "
+        f"{about}. In each quadrant, the share of the set's words; in brackets, {expected}. Ellipse: "
         f"{level * 100:g} % region of the mean of the words (bootstrap {NAMES_STAY}). Below: "
         f"{labels.get(metric, metric)}, and its interval over words and names.",
     )
-    heads = {(model, query): head for model in models for query, head, _ in panels}
+    heads = {(model, query): head for model in models for query, head in panels}
     axes_of = page.panels(heads, PANEL, labels=0.1, least=1.1, line=len(panels), bold=False)
     for (model, query), axes in axes_of.items():
         if is_leftmost(axes):
@@ -159,8 +164,7 @@ def quadrants(
         _draw_quadrants(
             axes, found[query, model].to_numpy(), level, seed_of(seed, f"quadrants/{model}/{query}")
         )
-        of_groups = next(names for name, _, names in panels if name == query)
-        for name, (x, y) in zip(of_groups, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True):
+        for name, (x, y) in zip(groups, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True):
             texts = [share(shares[query, model, name, part]) for part in ("share", "expected_share")]
             place: Look = {
                 "ha": ("left", "right")[x],
@@ -226,16 +230,19 @@ def _quadrant_drawings(study: Planned) -> Iterator[Drawing]:
         if criterion in drawn:
             continue
         drawn.add(criterion)
-        # as has a query of the same groups in another order
-        panels: dict[frozenset[str], dict[str, list[Any]]] = {}
+        panels: dict[tuple[str, ...], list[list[str]]] = {}
+        drawn_queries = set()
         for q in queries:
-            groups, words = [s.name for s in q.target_sets], q.attribute_sets[0].name
-            panels.setdefault(frozenset(groups), {}).setdefault(words, [q.name, words, groups])
+            groups, words = tuple(s.name for s in q.target_sets), q.attribute_sets[0].name
+            # a query of the same groups in another order has the same words on the same two axes
+            if (asked := (frozenset(groups), words)) not in drawn_queries:
+                drawn_queries.add(asked)
+                panels.setdefault(groups, []).append([q.name, words])
         params = study.metrics(criterion)[metric].params or {}
         spec = {"criterion": criterion, "metric": metric, "centre": params.get("centre", "words")}
-        for i, of_groups in enumerate(panels.values()):
+        for i, (groups, of_groups) in enumerate(panels.items()):
             name = page_name(f"quadrants-{slug(criterion)}", i)
-            yield Drawing(name, spec=spec | {"panels": list(of_groups.values())})
+            yield Drawing(name, spec=spec | {"panels": of_groups, "groups": list(groups)})
 
 
 NEEDS = "a criterion with a table of words (word_table) and four crossed groups, measured by "
@@ -276,9 +283,9 @@ FIGURES = (
         needs=NEEDS + "fise or fise_share",
         reading="One panel per set of words and model. A dot is a word: the further right, the nearer to the groups "
         "on the right than to those on the left; the further up, the nearer to those above. The dashed lines are the "
-        "model's own centre. A corner says how many of the words are there and, in brackets, how many of words at "
-        "large. The ellipse is the 95 % region of the mean of the words: where the dashed lines cross in it, the "
-        "words may as well lean nowhere.",
+        "centre. A corner says how many of the words are there and, in brackets, how many are expected. The ellipse "
+        "is the 95 % region of the mean of the words: where the dashed lines cross in it, the words may as well lean "
+        "nowhere.",
         example=Example(
             "intersections",
             "quadrants-intersections",
