@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from .frame import Frame, empty_page, styled
 from .palette import Look, in_order
 from .questions import AGREEMENT
 from .rows import from_tables
-from .text import SMALL, shorten
+from .text import LONGEST_HEAD, SMALL, shorten
 from .types.heat import heat, scale
 from .visuals import legend_area
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
+MOST_NUMBERS = 60  # methods by traits: narrower rows have no room for their names
+LINE, CHARACTER = 0.12, 0.063  # inches of a method's name
 SHADES = "RdBu_r"
 ROOM = 0.18  # inches of a cell with a number in it
 BOX: Look = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.9}
@@ -42,7 +45,7 @@ MEANS = (
 def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.Figure:
     """Correlations of the numbers of a set's words, by method (a metric on a model) and, within, by trait.
 
-    `table`: mtmm.csv. `words`: which set. Of many methods, the first MOST are drawn.
+    `table`: mtmm.csv. `words`: which set. Of many methods, the first are drawn.
     """
     import pandas as pd
     from matplotlib.patches import Rectangle
@@ -57,11 +60,12 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     )
     traits = list(dict.fromkeys(table["trait"]))
     note = _note(table, traits)
-    if len(methods) > MOST:
-        note += f" Drawn are the first {MOST} of {len(methods)} methods."
+    drawn = methods[: min(MOST, MOST_NUMBERS // len(traits))]
+    if len(drawn) < len(methods):
+        note += f" Drawn are the first {len(drawn)} of {len(methods)} methods."
     place = {
         (trait, *method): k * len(traits) + i
-        for k, method in enumerate(methods[:MOST])
+        for k, method in enumerate(drawn)
         for i, trait in enumerate(traits)
     }
     size = len(place)
@@ -81,7 +85,8 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         if row.block == "same trait":
             boxes.append((x, y))
     page = Frame(f"{title}, n = {table['words'].iloc[0]:,} words", note)
-    cell = min((page.inside - 1.3) / size, 0.4)
+    wide = page.inside - 1.3
+    cell = min(wide / size, 0.4)
     if cell < ROOM:
         texts[:] = ""
     axes = page.panel(cell * size)
@@ -98,10 +103,12 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     axes.tick_params(axis="x", rotation=90)
     for x, y in boxes:
         axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
-    key = [
-        f"{k}  {labels.get(metric, metric)}, {shorten(labels.get(model, model), LONGEST)}"
-        for k, (metric, model) in enumerate(methods[:MOST], 1)
-    ]
+    # what is free beside the cells down to the last name
+    free = int(wide * (1 - math.ceil(LINE * len(drawn) / cell) / size) / CHARACTER)
+    key = []
+    for k, (metric, model) in enumerate(drawn, 1):
+        name = shorten(labels.get(metric, metric), LONGEST_HEAD)
+        key.append(f"{k}  {name}, {shorten(labels.get(model, model), min(LONGEST, free - len(name) - 5))}")
     axes.text(size, 0, "\n".join(key), ha="right", va="top", size=SMALL, multialignment="left")
     scale([axes], (-1, 1), SHADES, "Pearson's r", [-1, -0.5, 0, 0.5, 1])
     return page.done([("the same trait by two methods", legend_area(**BOX))])
