@@ -85,7 +85,7 @@ def build_store(
         raise DiskError(f"{name}: {error.filename or place / name}: {error.strerror or error}") from None
 
 
-def _described(kind: Kind, store: Path, description: Mapping[str, Any], of_study: bool) -> EmbeddingStore:
+def _described(kind: Kind, store: Path, description: dict[str, Any], of_study: bool) -> EmbeddingStore:
     """A store that is there, opened; a study's own follows the study in what no vector depends on."""
     record = _record(kind, store)
     if of_study and record | description != record:
