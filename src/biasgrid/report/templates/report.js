@@ -280,7 +280,7 @@
       if (part && !started.has(part)) started.set(part, add(part));
       return started.get(part);
     };
-    document.addEventListener("toggle", ({ target }) => target.matches(".of-metric:has(.question)") && unpack(target), true);
+    document.addEventListener("toggle", ({ target }) => target.matches(".of-metric") && target.querySelector("script") && unpack(target), true);
     const questions = all(".question");
     return (id) => {
       if (!/^c\d+$/.test(id)) return null; // not the address of a score
@@ -334,7 +334,8 @@
     let clicked = false;
 
     async function reveal() {
-      let id = location.hash.slice(1);
+      const { hash } = location;
+      let id = hash.slice(1);
       try {
         id = decodeURIComponent(id);
       } catch {
@@ -342,7 +343,8 @@
       }
       const unpacked = unpack(id);
       if (unpacked) await unpacked;
-      const target = byId(id) ?? byId(location.hash.slice(1));
+      if (location.hash !== hash) return; // the reader has gone on meanwhile
+      const target = byId(id) ?? byId(hash.slice(1));
       if (target?.matches("section")) for (const fold of all(":scope > .fold", target)) fold.open = true;
       const closest = target?.closest("details");
       if (!closest) return;
