@@ -60,7 +60,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     )
     traits = list(dict.fromkeys(table["trait"]))
     note = _note(table, traits)
-    drawn = methods[: min(MOST, MOST_NUMBERS // len(traits))]
+    drawn = methods[: min(MOST, max(2, MOST_NUMBERS // len(traits)))]
     if len(drawn) < len(methods):
         note += f" Drawn are the first {len(drawn)} of {len(methods)} methods."
     place = {
