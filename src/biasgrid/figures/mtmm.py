@@ -173,6 +173,10 @@ FIGURES = (
         "be high, and higher than what stands beside them in their block (other traits), and than the triangles "
         "along the diagonal (other traits by one method). Where a triangle is as dark as they are, the method is "
         "what correlates. On the diagonal is how reliably the words are ordered.",
-        example=Example("embedded", "mtmm-positive-words", {"set": "Positive words"}),
+        example=Example(
+            "embedded",
+            "mtmm-positive-words",
+            {"set": "Positive words", "metric": ["ect", "rnd"], "other_metric": ["ect", "rnd"]},
+        ),
     ),
 )
