@@ -17,9 +17,9 @@ from loopback import refused
 
 from biasgrid import EmbeddingStore, processes
 from biasgrid.cli import main
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
-from biasgrid.embeddings.saving import materialize
 from biasgrid.errors import BiasgridError
 from biasgrid.files import open_to_write, replace_file, write_bytes, write_text
 
