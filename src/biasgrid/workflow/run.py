@@ -15,6 +15,7 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
+from ..embeddings.language.blocks import AT_WORK
 from ..embeddings.sources import REGISTRY as SOURCES
 from ..errors import BiasgridError
 from ..files import write_text
@@ -284,7 +285,7 @@ class Run:
         """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
         for rule, name, text in self._logs():
             last = text.rpartition("\n")[2]
-            if not last.startswith(WARNING):
+            if not last.startswith((WARNING, AT_WORK)):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
     def report(self, workflow: Any, study: Folders) -> None:
