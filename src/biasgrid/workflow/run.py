@@ -240,7 +240,7 @@ class Run:
         absent = stores.absent_archives(study, asked) if isinstance(study, Study) else {}
         planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
-            for line in conclusions.conclusions(study):
+            for line in conclusions.noted(study, self.logs / ".conclusions.json"):
                 self.say(line)
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
         # of a run that made something: else the last run's warnings have them
