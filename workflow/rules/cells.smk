@@ -39,6 +39,7 @@ if STUDY.debias:
 
     engine.same_group(workflow, "cell_debiased", "cell")
 
+
 # on a language model: its scores of the query's sentences
 if SCORING:
 
