@@ -208,7 +208,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
     make_inputs(first)
     step = steps.sentence_scores_step(first, "tiny", "file.pairs")
     monkeypatch.setattr(blocks, "BLOCK", 3)
-    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
+    monkeypatch.setattr(blocks, "SAVING", float("inf"))
     asked = []
 
     def score(self, sentences):
