@@ -37,6 +37,9 @@ def pytest_collection_finish():
 ROOT = Path(__file__).resolve().parents[1]
 # processes that tests start, and copies of the package, need not compile it again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# of OpenMP (torch, scikit-learn), too, a thread each: see below
+os.environ.setdefault("OPENBLAS_NUM_THREADS", str(os.cpu_count()))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 compileall.compile_dir(ROOT / "src", quiet=2)
 
 from biasgrid import EmbeddingStore, registry  # noqa: E402
