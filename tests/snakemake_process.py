@@ -1,7 +1,7 @@
 """Snakemake, or biasgrid, as a process that has its packages already: a fork of one that did nothing but import them.
 
 Most tests of the workflow start Snakemake, and most of a start is imports. Nothing of biasgrid is imported before the
-fork: each test has its own copy of it. A run's workers are forks of the run. Those of a run that is started in another
+fork: each test has its own copy of it. Workers of a run are forks of it. Those of a run that is started in another
 way, to be stopped or killed (`Project.start`), of a wheel, and of a command are processes of their own.
 """
 
