@@ -148,6 +148,7 @@ def test_stereosets_file(folder):
         sentences(Entry(file="dev.json", sets=sets), "here")
 
 
+@pytest.mark.slow
 def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
     pytest.importorskip("accelerate")
     tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
