@@ -52,8 +52,13 @@ engine.run_steps_here(workflow)
 rule all:
     default_target: True
     input:
-        # named one by one: a deleted cell is made again although the tables are there
-        [str(STUDY.paths.cell_file(cell)) for cell in STUDY.grid.cells.values()],
+        # a deleted cell is made again although the tables are there; the others are inputs of scores.csv, and the
+        # engine takes its time over each file that is named
+        [
+            file
+            for file in map(str, map(STUDY.paths.cell_file, STUDY.grid.cells.values()))
+            if not os.path.exists(file)
+        ],
         # all that a job writes: one that lacks a file, as an older version leaves it, is made again
         inference_files(STUDY),
         [f"{RESULTS}/{name}.csv" for name in STUDY.tables],

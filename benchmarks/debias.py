@@ -242,8 +242,8 @@ def cell_side(case: str, folder: Path, runs: int) -> dict:
 
 def materialize_side(case: str, folder: Path, runs: int, output: str) -> dict:
     from biasgrid import EmbeddingStore
+    from biasgrid.debias.saving import materialize
     from biasgrid.debias.transform import Transform
-    from biasgrid.embeddings.saving import materialize
 
     model, transform = EmbeddingStore.open(folder / "store"), Transform.load(folder / "hard.npz")
     return measured(lambda: materialize(model, transform, folder / output))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 import plugin_notes  # noqa: F401  (it loads the plugins)
 import yaml
 from matplotlib.figure import Figure
@@ -606,6 +607,7 @@ def is_measured(name: str) -> bool:
     return any(entry["method"] == name for entry in _entries(name).values())
 
 
+@cache
 def _entries(name: str) -> dict[str, Any]:
     config = ROOT / "config" / _studies(name)[1]
     return yaml.safe_load(config.read_text(encoding="utf-8"))["debias"]["Gender"]
@@ -615,10 +617,15 @@ def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, flo
     """Model -> a measure's value before and after."""
     *_, table = _studies(name)
     (key,) = [key for key, entry in _entries(name).items() if entry["method"] == name]
-    found = read("mitigation", IMAGES / table)
+    found = _mitigation(table)
     found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
     rows = found.sort_values("model")
     return {row.model: (row.before, row.after) for row in rows.itertuples()}
+
+
+@cache
+def _mitigation(table: str) -> pd.DataFrame:
+    return read("mitigation", IMAGES / table)
 
 
 def _studies(name: str) -> tuple[str, str, str]:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -39,6 +40,7 @@ class Block:
     line: int
 
 
+@cache
 def pages() -> dict[str, str]:
     """The text of every page in Markdown, by its path; of notebooks, the cells that are Markdown."""
     # imported late: `make lint` needs the rest alone
@@ -54,6 +56,7 @@ def pages() -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): found[path] for path in sorted(found)}
 
 
+@cache
 def tokens(text: str) -> list[Token]:
     """The Markdown of a page, parsed."""
     return MarkdownIt("commonmark").enable("table").parse(text)

@@ -25,9 +25,21 @@ import yaml
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+# most objects of a run are those of its collection, and stay: the collector would look at them again and again
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
+
+
 ROOT = Path(__file__).resolve().parents[1]
 # processes that tests start, and copies of the package, need not compile it again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# of OpenMP (torch, scikit-learn), too, a thread each: see below
+os.environ.setdefault("OPENBLAS_NUM_THREADS", str(os.cpu_count()))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 compileall.compile_dir(ROOT / "src", quiet=2)
 
 from biasgrid import EmbeddingStore, registry  # noqa: E402
@@ -77,10 +89,16 @@ def forget_plugins() -> None:
             sys.modules.pop(name, None)
         for place in loaded:
             del registry.PLUGINS[place]
-        for known in (found for found in gc.get_objects() if isinstance(found, registry.Registry)):
+        for known in registries():
             for name in [n for n, m in known._modules.items() if m.__name__ in names]:
                 del known._entries[name], known._modules[name]
             known._read -= names
+
+
+def registries() -> list[registry.Registry]:
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "biasgrid"]
+    found = (value for module in modules for value in vars(module).values())
+    return [*{id(value): value for value in found if isinstance(value, registry.Registry)}.values()]
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,23 @@
 """Snakemake, or biasgrid, as a process that has its packages already: a fork of one that did nothing but import them.
 
 Most tests of the workflow start Snakemake, and most of a start is imports. Nothing of biasgrid is imported before the
-fork: each test has its own copy of it.
+fork: each test has its own copy of it. Workers of a run are forks of it. Those of a run that is started in another
+way, to be stopped or killed (`Project.start`), of a wheel, and of a command are processes of their own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,6 +31,11 @@ PACKAGES = (
     "pydantic",
     "smart_open",
     "snakemake.report.html_reporter",
+    "joblib.externals.loky.backend.fork_exec",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
 )
 
 
@@ -88,10 +97,39 @@ def _become(
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
+    sys.modules["joblib.externals.loky.backend.fork_exec"].fork_exec = _fork_worker
     if program == "snakemake":
         sys.exit(sys.modules["snakemake.cli"].main())
     os.execv = _execute
     runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
+    """What joblib starts as a process of Python, which would import again what this one has."""
+    if worker := os.fork():
+        return worker
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        kept = {0, 1, 2, *map(int, keep)}
+        for open_file in [int(name) for name in os.listdir("/proc/self/fd")]:
+            if open_file not in kept:
+                with contextlib.suppress(OSError):
+                    os.close(open_file)
+        os.environ.update(env)
+        tempfile.tempdir = None
+        sys.argv[1:] = command[3:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
+            runpy.run_module(command[2], run_name="__main__")
+    except SystemExit as ended:
+        code = ended.code or 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _execute(_: str, command: Sequence[str]) -> None:

@@ -45,6 +45,7 @@ def test_what_makes_and_loads_a_kind_of_model_stands_below_the_kinds(graph):
             }
 
 
+@pytest.mark.slow
 def test_no_module_asks_for_a_kind_of_model_by_its_name():
     """A kind declares what others ask of it."""
     package = Path(biasgrid.__file__).parent

@@ -17,9 +17,9 @@ from loopback import refused
 
 from biasgrid import EmbeddingStore, processes
 from biasgrid.cli import main
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
-from biasgrid.embeddings.saving import materialize
 from biasgrid.errors import BiasgridError
 from biasgrid.files import open_to_write, replace_file, write_bytes, write_text
 
@@ -211,6 +211,7 @@ def test_a_pipe_is_written_to_if_something_reads_it(tmp_path, model, transform, 
     assert received == [(tmp_path / f"file{suffix}").read_bytes()]
 
 
+@pytest.mark.slow
 def test_what_can_be_neither_written_to_nor_replaced_is_refused(tmp_path, model, transform):
     with refused(f"{tmp_path}: is a folder"):
         write_text(tmp_path, "x")

@@ -155,13 +155,14 @@ def test_every_extra_that_a_message_names_has_its_package():
         )
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     folder = write_text_model(tmp_path / "a.txt", ["a", "b", "c"]).parent
     store = bg.EmbeddingStore
     model = make_store(folder, ["a", "b", "c"], np.eye(3))
     assert isinstance(model, store)
-    from biasgrid.embeddings.saving import materialize
+    from biasgrid.debias.saving import materialize
     from biasgrid.figures.frame import style
 
     transform = bg.debias.linear_projection(model, definitional_pairs=[["a", "b"], ["a", "c"]])
@@ -264,6 +265,7 @@ def test_init_takes_files_and_names_of_models(here):
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.slow
 def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     ran = []
     monkeypatch.setattr(os, "execv", lambda program, command: ran.append(command))

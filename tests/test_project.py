@@ -54,6 +54,7 @@ def needed(*extras):
     return {normal(name) for name, *_ in done} - {"biasgrid"}
 
 
+@pytest.mark.slow
 def test_the_locks_pin_what_is_needed_and_nothing_else():
     """requirements.lock what studies need; others what their extras add, less torch."""
     pytest.importorskip("torch")

@@ -109,7 +109,7 @@ def _functions_of_methods() -> None:
 
 
 def _saving() -> Any:
-    from .embeddings import saving
+    from .debias import saving
 
     return saving
 

@@ -8,6 +8,7 @@ killed run leaves files without a record, and never one that differs from its re
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -58,7 +59,7 @@ def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
     known, changed, missing = _read_known(known_file), [], []
     news: Known = {}
     for name, digest in read(results).items():
-        stat = _stat(results / name)
+        stat = _stat(f"{results}/{name}")
         if stat is None:
             missing.append(name)
         elif known.get(name) == [*stat, digest]:
@@ -92,9 +93,9 @@ def record(results: Path, names: Iterable[str], known_file: Path) -> None:
     known, news = _read_known(known_file), {}
     with suppress(OSError):  # a finished study's folder may be read-only
         former = _read_what_is_whole(results)
-        records = {name: digest for name, digest in former.items() if (results / name).is_file()}
+        records = {name: digest for name, digest in former.items() if os.path.isfile(f"{results}/{name}")}
         for name in names:
-            if name in records or name in LEFT_OUT or (stat := _stat(results / name)) is None:
+            if name in records or name in LEFT_OUT or (stat := _stat(f"{results}/{name}")) is None:
                 continue
             entry = known.get(name)
             if entry is None or entry[:2] != stat:
@@ -201,9 +202,9 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _stat(path: Path) -> list[int] | None:
+def _stat(path: Path | str) -> list[int] | None:
     try:
-        stat = path.stat()
+        stat = os.stat(path)
     except OSError:
         return None
     return [stat.st_mtime_ns, stat.st_size]

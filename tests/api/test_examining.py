@@ -64,6 +64,7 @@ def test_a_metric_that_is_of_a_whole_model_is_not_examined():
     assert "GIPE, PMN" in repr(examined)
 
 
+@pytest.mark.slow
 def test_both_figures_are_drawn(rnd, tmp_path):
     for kind in ("properties", "counterexamples"):
         assert rnd.plot(kind, path=tmp_path / f"{kind}.png").get_axes()

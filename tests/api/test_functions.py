@@ -358,6 +358,7 @@ def answered(call):
     assert "\n" not in said
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     function=st.sampled_from(

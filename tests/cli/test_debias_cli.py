@@ -45,6 +45,7 @@ def test_a_transform_is_fitted_written_and_measured_under(folder, tmp_path):
     assert untouched["value"] == metrics.weat(query, model).value != under["value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.bin", "out.txt", "out.kv", "out"])
 def test_a_debiased_model_as_a_file_measures_the_same(folder, tmp_path, name):
     printed(

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from biasgrid.embeddings.language import blocks
 from biasgrid.files import hash_file
 from biasgrid.workflow import progress
 
@@ -66,6 +67,27 @@ def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, monkeypatch
     assert "table scores" in text
     assert "\n" not in text
     assert not text.split("\r")[-1].strip()
+
+
+def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, capsys):
+    log, out = tmp_path / "log.txt", io.StringIO()
+    shown = progress.Progress(tmp_path, stream=out)
+    shown.handle(record("run_info", stats={"sentence_scores": 1, "total": 1}))
+    shown.handle(record("job_started", jobs=[0]))
+    shown.handle(
+        record("job_info", jobid=0, rule_name="sentence_scores", wildcards={"model": "lm"}, log=[str(log)])
+    )
+    assert shown._state() == "sentence_scores lm"
+    # as the step writes it
+    monkeypatch.setattr(blocks, "BLOCK", 1200)
+    monkeypatch.setattr(blocks, "SAID_EVERY", 0)
+    saved = [len(block) for block in blocks.in_saved_blocks(list(range(3016)), "a: model", lambda: None)]
+    assert saved == [1200, 1200, 616]
+    log.write_text("biasgrid: warning: slow\n" * 100 + capsys.readouterr().err)
+    assert shown._state() == "sentence_scores lm (2,400 of 3,016, about 0 s left)"
+    log.write_text("biasgrid: warning: slow\n")
+    assert shown._state() == "sentence_scores lm"
+    shown.finish()
 
 
 def test_bytes_of_downloads_are_shown(tmp_path, monkeypatch):

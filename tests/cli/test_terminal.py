@@ -54,6 +54,7 @@ def measured(tmp_path, terminal):
     return of
 
 
+@pytest.mark.slow
 def test_the_topics_of_lists_are_listed(terminal):
     topics = [line.split()[0] for line in terminal("list") if line[:1].strip()][:-1]
     assert {"metrics", "models", "word-sets", "formats"} <= {*topics}
@@ -253,6 +254,7 @@ def is_message(node):
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_lines_and_a_pipe_json(here):
     """A process on a pseudo-terminal, as a shell starts it."""
 

@@ -22,6 +22,7 @@ def corpus(lines, **options):
     return bg.load([" ".join(line) for line in lines], kind="corpus", **options)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts)
 def test_words_and_places_are_those_of_the_text(lines):

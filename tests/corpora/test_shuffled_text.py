@@ -85,6 +85,7 @@ def values_of(study, row, models):
     return mine.set_index("model")["value"][models].to_numpy()
 
 
+@pytest.mark.slow
 def test_the_table_by_arithmetic(study):
     table = tables.read(study.paths.table_file("shuffled"))
     assert set(table["corpus"]) == {"letters"}

@@ -31,9 +31,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgrid import debias, load
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources, writers
-from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.sources import pypi
 from biasgrid.errors import BiasgridError
 from biasgrid.untrusted import read_npy, read_npz
@@ -625,7 +625,7 @@ def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
         import os, resource, signal
         os.chdir({str(tmp_path)!r})
         from gensim.models import KeyedVectors
-        from biasgrid.embeddings.saving import materialize
+        from biasgrid.debias.saving import materialize
         from biasgrid.debias.transform import Transform
         from biasgrid.embeddings import EmbeddingStore, convert
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -21,9 +21,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from biasgrid import debias, load
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore, convert, writers
-from biasgrid.embeddings.saving import materialize
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.errors import BiasgridError
 
@@ -429,7 +429,7 @@ def test_memory_does_not_grow_with_the_model(tmp_path):
     code = """
 import sys
 import numpy as np
-from biasgrid.embeddings.saving import materialize
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.embeddings import EmbeddingStore
 def peak():

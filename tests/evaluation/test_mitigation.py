@@ -266,6 +266,7 @@ def check(jobs, fits, evaluations=None):
     assert set(jobs) == {"study", *FOLLOWS}
 
 
+@pytest.mark.slow
 def test_editing_a_definitional_pair_refits_only_what_uses_it(folder):
     before = Study.of(debias_config())
     folder.word_sets.write_text(folder.word_sets.read_text().replace('["a2", "b2"]', '["a3", "b3"]'))
@@ -296,6 +297,7 @@ def test_a_methods_module_is_of_its_fits_alone_and_some_are_of_all_fits_and_eval
         assert both <= made_with(study, module), module
 
 
+@pytest.mark.slow
 def test_editing_a_querys_word_fits_nothing(folder):
     before = Study.of(debias_config())
     folder.word_sets.write_text(folder.word_sets.read_text().replace('"f5"', '"f6"'))
@@ -316,6 +318,7 @@ def test_editing_what_is_evaluated_measures_no_cell(folder):
     assert set(jobs) == {"evaluation", "mitigation", "figures", "report", "study"}
 
 
+@pytest.mark.slow
 def test_config_files_may_hold_models(folder):
     config, before = debias_config(), Study.of(debias_config())
     models = config["models"]

@@ -101,6 +101,7 @@ def test_models_that_are_left_out_are_named():
     assert f"frequencies of their words are not known: {LABELS['two']}." in " ".join(unwrapped(figure))
 
 
+@pytest.mark.slow
 def test_each_covariate_has_a_panel():
     metrics = ["weat", "mac"]
     figure = drawn(rows(metrics, UNITS, HEADS), metrics)

@@ -106,6 +106,7 @@ def test_damaged_values_are_measured_again(measured, damage):
     assert len(measured) == 3
 
 
+@pytest.mark.slow
 def test_a_damaged_pool_is_made_again(measured, tmp_path):
     study = study_of("e5")
     before = make(study)

@@ -349,6 +349,10 @@ def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
     debiased = word2vec.under(debias.hard(word2vec, definitional_pairs=[["she", "he"], ["woman", "man"]]))
     p_groups(debiased)
     assert asked[2:] == [debiased]
+    # the folder went with those who shared it: `measure_grid` in several processes
+    monkeypatch.setenv(RANDOM_GROUPS, str(tmp_path / "gone"))
+    assert p_groups(word2vec) == alone
+    assert not (tmp_path / "gone").exists()
 
 
 def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):

@@ -15,7 +15,7 @@ from biasgrid.inference.pool import pool_of
 from biasgrid.request import Request
 from validation.calibration.queries import Words
 
-SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 5
+SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 2
 QUERIES = GROUPS * ATTRIBUTES
 
 
@@ -75,7 +75,7 @@ def share_that_a_right_test_has(level):
 
 
 def test_few_groups_that_were_made_another_way_stand_out(word2vec, queries):
-    found = p_values(word2vec, queries, "random_groups", {"draws": 999})
+    found = p_values(word2vec, queries, "random_groups", {"draws": 499})
     for level in (0.05, 0.25, 0.5):
         low, high = share_that_a_right_test_has(level)
         assert low <= (found <= level).mean() <= high

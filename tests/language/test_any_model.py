@@ -22,6 +22,7 @@ one text at a time; so are functions, objects and tables of vectors."""
 import pickle
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import architectures as made_by_hand
@@ -454,6 +455,26 @@ def test_options_that_would_do_nothing_are_refused(tmp_path, option):
                 door(source, **option)
             expected = f"{name}: is not for {what}, but for a network that transformers reads; leave it out"
             assert str(error.value) == expected
+
+
+def test_a_model_of_a_study_computes_as_its_record_says(folder, tmp_path, monkeypatch):
+    source = {"type": "file", "path": str(saved(folder, "BERT") / "model.safetensors")}
+    entry = {"kind": "language_model", "format": "transformers", "source": source}
+    build_store("lm", entry | {"device": "cuda", "dtype": "bfloat16", "fast": True}, tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.warns(
+        UserWarning, match="lm: was to compute on a GPU, and torch sees none here: it computes"
+    ) as said:
+        model = bg.language_model(tmp_path / "lm")
+    assert len(said) == 1
+    expected = {"device": "cpu", "dtype": "bfloat16", "fast": True}
+    assert model.network.computed.items() >= expected.items()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = bg.language_model(tmp_path / "lm", device="cpu", dtype="float32", fast=False)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        assert bg.language_model(tmp_path / "lm").metadata["device"] == "cuda"
+    assert other.network.computed.items() >= {"device": "cpu", "dtype": "float32", "fast": False}.items()
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

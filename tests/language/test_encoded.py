@@ -332,7 +332,7 @@ def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypat
 
     undisturbed = make("undisturbed")
     monkeypatch.setattr(blocks, "BLOCK", 4)
-    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
+    monkeypatch.setattr(blocks, "SAID_EVERY", 0)
     asked = []
     encode = Encoder.encode
 
@@ -345,7 +345,7 @@ def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypat
     monkeypatch.setattr(Encoder, "encode", counted)
     with pytest.raises(KeyboardInterrupt):
         make("stopped")
-    assert "words: 4 of 10, about " in capsys.readouterr().err
+    assert "biasgrid: at work: words: 4 of 10, about " in capsys.readouterr().err
     made = make("stopped")
     # of 10 words in 2 templates each: 4 before it was stopped, and the other 6 afterwards
     assert [len(texts) for texts in asked] == [8, 8, 8, 4]
@@ -357,7 +357,6 @@ def test_encoding_that_was_stopped_goes_on_where_it_was(root, encoder, monkeypat
     np.testing.assert_array_equal(made.rows(entry["encodes"]), undisturbed.rows(entry["encodes"]))
     assert sorted(path.name for path in (root / "stopped").iterdir()) == ["words"]
     # what was encoded of another recipe is of no use
-    monkeypatch.setattr(blocks, "SAVED_EVERY", 30)
     (root / "other").mkdir()
     shutil.copytree(root / "stopped" / "words", root / "other" / ".words.unfinished")
     study["models"]["words"]["source"]["layer"] = 1

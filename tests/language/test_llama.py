@@ -462,7 +462,7 @@ def test_a_missing_package_is_asked_for_in_a_line(tmp_path, capsys, monkeypatch,
 @pytest.mark.network
 @pytest.mark.slow
 def test_smollm2_as_it_is_known(monkeypatch):
-    """Numbers of the project's specification, measured with other code; and 44 of our own network, which was."""
+    """Numbers of the project's specification, measured with other code; and 12 of our own network, which was."""
     monkeypatch.delenv(PLACE)
     model = bg.load("smollm2-135m")
     scores = model.score(

@@ -116,6 +116,7 @@ def test_what_is_cut_off_lies_beyond_open_quantiles():
         metric("mean_pair_difference").under({"trim": 0.5})
 
 
+@pytest.mark.slow
 def test_distributions_are_ranked_and_their_p_values_are_too_large():
     rng = np.random.default_rng(3)
     sample = stats.genextreme.rvs(0.6, -60, 40, size=400, random_state=rng)

@@ -148,6 +148,7 @@ def test_stereosets_file(folder):
         sentences(Entry(file="dev.json", sets=sets), "here")
 
 
+@pytest.mark.slow
 def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
     pytest.importorskip("accelerate")
     tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
@@ -208,7 +209,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
     make_inputs(first)
     step = steps.sentence_scores_step(first, "tiny", "file.pairs")
     monkeypatch.setattr(blocks, "BLOCK", 3)
-    monkeypatch.setattr(blocks, "SAVED_EVERY", 0)
+    monkeypatch.setattr(blocks, "SAVING", float("inf"))
     asked = []
 
     def score(self, sentences):

@@ -221,6 +221,7 @@ def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, c
         np.testing.assert_array_equal(store.take([word], store.rows([word])), expected.astype(np.float32))
 
 
+@pytest.mark.slow
 def test_a_run_says_what_to_do_where_answers_are_missing(folder, capsys):
     study = Study.read("study.json")
     with pytest.raises(

@@ -86,6 +86,7 @@ def test_wefes_classifier_as_an_estimator_is_the_solver_liblinear(random_model):
         assert solver.scalars.items() <= other.scalars.items()
 
 
+@pytest.mark.slow
 def test_a_class_an_object_and_a_name(random_model):
     model, given, params = random_model(2), KNeighborsClassifier(n_neighbors=3), {"n_neighbors": 3}
     by_object = metrics.rnsb(QUERY, model, estimator=given, n_iterations=2)

@@ -56,6 +56,7 @@ def test_each_panel_has_the_values_of_its_unit_the_mean_and_the_neutral_value():
     assert sum(f"n = {N})" in text for text in said) == 2
 
 
+@pytest.mark.slow
 def test_what_has_no_value_has_no_panel():
     units = list(itertools.product(["pmi", "db"], ["brown", "own", "a", "b", "c"], ["none"]))
     figure = histograms(scores(units), units)

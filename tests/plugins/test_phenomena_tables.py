@@ -68,6 +68,7 @@ def row(table, **keys):
     return table.iloc[0]
 
 
+@pytest.mark.slow
 def test_the_mean_over_phenomena_is_tested(study):
     table = tables.read(study.paths.table_file("phenomena"))
     scores = tables.read(study.paths.table_file("scores"))

@@ -104,6 +104,7 @@ assert not sources.REGISTRY.is_shipped("npm")
 """
 
 
+@pytest.mark.slow
 def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     where = (

@@ -108,6 +108,7 @@ def test_the_case_study_from_its_archives_to_the_page(tmp_path, word2vec):
     assert (results / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_what_is_no_longer_reproduced_is_named(tmp_path):
     listed = json.loads((ROOT / "data/published/reproduced.json").read_text())["embedded"]
     assert [len(numbers) for numbers in listed.values()] == [16, 16]

@@ -69,6 +69,7 @@ def test_the_same_study_twice():
     assert not any(records(frames).values())
 
 
+@pytest.mark.slow
 def test_twelve_digits_are_the_same_and_nine_are_rounding():
     assert sizes(compare(side(), side({SCORE: OK | {"value": 0.5000000000000001}}))) == {}
     assert sizes(compare(side(), side({SCORE: OK | {"p_adjusted": 0.02 * (1 + 1e-13)}}))) == {}

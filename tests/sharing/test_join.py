@@ -19,6 +19,8 @@ from biasgrid.api.study import find_study
 from biasgrid.cli import main
 from biasgrid.plan.study import Study
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
 MODELS = ("one", "two", "three", "four")
 

@@ -154,6 +154,7 @@ def test_noise_of_words_is_counted_once():
     assert np.mean(variances) == pytest.approx(2 * ((between + own) / count + shared), rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_largest_t_is_tukeys_range():
     """Of k units with one variance between queries, the largest t is a studentised range (Tukey 1953) over the square
     root of 2."""

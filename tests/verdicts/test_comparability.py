@@ -123,6 +123,7 @@ def texts(figure):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rankings", "rankings-by-criterion"])
 def test_the_figure_of_summed_ranks_says_what_does_not_compare_and_that_the_order_is_undecided(kind):
     models = {name: vectors(length) for name, length in {"short": 1.0, "long": 9.0}.items()}

@@ -111,7 +111,7 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     config["null_distributions"] = ["one/none/weat/q1", "three/none/weat/q1"]
     config["published"] = ["published.csv"]
     (served.folder / "published.csv").write_text(PUBLISHED)
-    some = config | {"figures": ["rankings", "scores"]}
+    some = config | {"figures": ["rankings"]}
     other = served.copy(tmp_path / "other")
     rest = copy.deepcopy(config)
     del rest["models"]["three"], rest["debias"], rest["evaluation"]

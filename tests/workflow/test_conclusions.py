@@ -7,7 +7,7 @@ from conftest import grid_config
 from biasgrid import open_study
 from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY
-from biasgrid.workflow.conclusions import conclusions, where
+from biasgrid.workflow.conclusions import conclusions, noted, where
 
 MODELS = {
     "glove": "GloVe 6B 50d (complete)",
@@ -100,6 +100,21 @@ def test_the_last_lines_are_the_summary_in_lines(root):
         "1 of a plugin), of 5 models."
     )
     assert all(len(f"biasgrid: {line}") <= 80 for line in lines)
+
+
+def test_the_lines_are_kept_until_a_table_or_the_study_changes(root, monkeypatch):
+    study, note = study_of(root), root / "note.json"
+    monkeypatch.setattr(Study, "tables", dict.fromkeys(("scores", "rankings")))
+    rank(study, RANKS)
+    score(study, ["ok"] * 3)
+    lines = noted(study, note)
+    assert lines == conclusions(study)
+    note.write_text(note.read_text().replace(lines[0], "as noted"))
+    assert noted(study, note)[0] == "as noted"
+    score(study, ["ok"] * 2 + ["degenerate"])
+    assert noted(study, note) == conclusions(study) != lines
+    note.write_text("[")
+    assert noted(study, note) == conclusions(study)
 
 
 def test_a_damaged_table_costs_these_lines_and_not_the_run(root):

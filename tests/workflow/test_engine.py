@@ -95,6 +95,7 @@ def test_what_is_known_before_the_plan(said):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_known_of_the_plan(said):
     asked = """
         say("jobs", lambda: [dict(wildcards) for wildcards in engine.jobs(workflow, "b")])
@@ -136,6 +137,7 @@ def test_why_a_job_is_made(said):
     assert answers["reasons"]["made/b.txt"]["other"] == ["it is forced"]
 
 
+@pytest.mark.slow
 def test_files_are_made_again_that_the_plan_would_keep(said):
     said()
     answers, _ = said(
@@ -162,6 +164,7 @@ def test_what_is_shown_is_taken_over(said):
     assert answers == {"progress": "NoneType"}, "--quiet all"
 
 
+@pytest.mark.slow
 def test_a_limit_that_limits_nothing_is_taken_off(said):
     asked = """
         limiter = lambda: getattr(workflow.scheduler.job_rate_limiter, "max_jobs", None)

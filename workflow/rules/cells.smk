@@ -27,23 +27,28 @@ rule cell:
         RUN.perform(cell_step(wildcards), log[0])
 
 
-use rule cell as cell_debiased with:
-    input:
-        query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{RESULTS}/models/{{model}}.json",
-        transform=f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
-    wildcard_constraints:
-        debias=one_of(STUDY.debias),
+# a rule that makes nothing in a study would be asked for each of its files
+if STUDY.debias:
+
+    use rule cell as cell_debiased with:
+        input:
+            query=f"{RESULTS}/queries/{{query}}.json",
+            model=f"{RESULTS}/models/{{model}}.json",
+            transform=f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
+        wildcard_constraints:
+            debias=one_of(STUDY.debias),
+
+    engine.same_group(workflow, "cell_debiased", "cell")
 
 
 # on a language model: its scores of the query's sentences
-use rule cell as cell_of_sentences with:
-    input:
-        query=f"{RESULTS}/queries/{{query}}.json",
-        model=lambda w: cell_step(w).by_role["model"],
-    wildcard_constraints:
-        model=one_of(SCORING),
+if SCORING:
 
+    use rule cell as cell_of_sentences with:
+        input:
+            query=f"{RESULTS}/queries/{{query}}.json",
+            model=lambda w: cell_step(w).by_role["model"],
+        wildcard_constraints:
+            model=one_of(SCORING),
 
-for kind in ("cell_debiased", "cell_of_sentences"):
-    engine.same_group(workflow, kind, "cell")
+    engine.same_group(workflow, "cell_of_sentences", "cell")

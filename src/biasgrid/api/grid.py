@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -164,23 +165,27 @@ def measure_grid(
     if not isinstance(null_distributions, bool):
         raise BiasgridError(not_allowed("null_distributions", null_distributions, "True, False"))
     states = {(name, UNTOUCHED): model for name, model in by_name.items()} | debiased
-    outcomes = measure_cells(
-        study,
-        states,
-        n_jobs=n_jobs,
-        progress=progress,
-        keep_null=null_distributions,
-    )
-    if sentence := _describe_lost_words(outcomes):
-        warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
-    measured_study = dataclasses.replace(study, outcomes=outcomes)
-    for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
-        warnings.warn(sentence, stacklevel=stacklevel())
-    cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
-    config = study.config.model_copy(update={"null_distributions": cells_with_null})
-    records = evaluate_models(study, states, progress=progress)
-    measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
-    aggregate_tests = infer_aggregates(measured_study, states, n_jobs=n_jobs, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="biasgrid-") as shared:
+        outcomes = measure_cells(
+            study,
+            states,
+            n_jobs=n_jobs,
+            shared=shared,
+            progress=progress,
+            keep_null=null_distributions,
+        )
+        if sentence := _describe_lost_words(outcomes):
+            warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
+        measured_study = dataclasses.replace(study, outcomes=outcomes)
+        for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
+            warnings.warn(sentence, stacklevel=stacklevel())
+        cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
+        config = study.config.model_copy(update={"null_distributions": cells_with_null})
+        records = evaluate_models(study, states, progress=progress)
+        measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
+        aggregate_tests = infer_aggregates(
+            measured_study, states, n_jobs=n_jobs, shared=shared, progress=progress
+        )
     return Grid(dataclasses.replace(measured_study, aggregate_tests=aggregate_tests))
 
 

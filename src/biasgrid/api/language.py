@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..callers import stacklevel
 from ..embeddings.language.architectures import ENCODER, MASKED
 from ..embeddings.language.formats import TRANSFORMERS
 from ..embeddings.language.functions import FunctionScores, Scores
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.network import scoring
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
+from ..embeddings.language.opening import (
+    DEFAULTS,
+    DEVICES,
+    DTYPES,
+    choice,
+    in_memory,
+    refuse_options,
+    sees_gpu,
+)
 from ..errors import InputError, quote
 from .load import load
 
@@ -27,9 +37,9 @@ def language_model(
     *,
     name: str | None = None,
     revision: str | None = None,
-    device: Literal["auto", "cpu", "cuda"] = "auto",
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32",
-    fast: bool = False,
+    device: Literal["auto", "cpu", "cuda"] | None = None,
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None,
+    fast: bool | None = None,
 ) -> LanguageModel:
     """A language model, which scores texts: masked or causal, of any architecture that transformers loads, or any
     function.
@@ -52,12 +62,14 @@ def language_model(
     revision
         Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
     device
-        Where a network computes that is read from files: "cpu", "cuda", or "auto" for a GPU where torch sees one. A
-        model in memory stays where it is.
+        Where a network computes that is read from files: "cpu", "cuda", or "auto" for a GPU where torch sees one.
+        None: as a study's model was to compute by its record, with a warning where that is a GPU and torch sees none;
+        "auto" without a record. A model in memory stays where it is.
     dtype
-        Of its weights. "bfloat16" changes verdicts.
+        Of its weights. "bfloat16" changes verdicts. None: the record's; "float32" without one.
     fast
-        Whether a network's score may depend, in its last digits, on the texts that are scored beside it. It saves
+        Whether a network's score may depend, in its last digits, on the texts that are scored beside it. None: the
+        record's; False without one. It saves
         what rows of a batch are filled up with: most of the cost of a single text, a third of that of twenty
         sentences, and nothing where they are hundreds.
 
@@ -83,9 +95,10 @@ def language_model(
     >>> model.score(["She is a nurse.", "Yes."]).tolist()
     [-8.0, -2.0]
     """
-    choice("device", device, DEVICES)
-    choice("dtype", dtype, DTYPES)
-    options = {"device": device, "dtype": dtype, "fast": fast}
+    said = {"device": device, "dtype": dtype, "fast": fast}
+    options, defaults = {o: v for o, v in said.items() if v is not None}, {o: DEFAULTS[o] for o in said}
+    for option, allowed in (("device", DEVICES), ("dtype", DTYPES)):
+        choice(option, (defaults | options)[option], allowed)
     if revision is not None and not is_hub_name(source):
         raise InputError("revision: is for a name on a hub, owner/name")
     if tokenizer is not None:
@@ -96,7 +109,7 @@ def language_model(
                 f"{pretrained.where}: predicts no words: it is an encoder, and no language model"
             )
         return LanguageModel.of(
-            scoring(pretrained, fast=fast), name=pretrained.where, masked=pretrained.kind == MASKED
+            scoring(pretrained, fast=bool(fast)), name=pretrained.where, masked=pretrained.kind == MASKED
         )
     if is_hub_name(source):
         from .hub import fetch_hub_model
@@ -109,7 +122,14 @@ def language_model(
         model = load(source, kind="language_model", name=name)
         if model.metadata["format"] != TRANSFORMERS:
             refuse_options(options, "scores in a file")
-        return replace(model, metadata={**model.metadata, **options})
+        elif "device" not in options and model.metadata.get("device") == "cuda" and not sees_gpu():
+            warnings.warn(
+                f"{model.name}: was to compute on a GPU, and torch sees none here: it computes on the CPU, and "
+                "scores may differ in their last digits",
+                stacklevel=stacklevel(),
+            )
+            options["device"] = "cpu"
+        return replace(model, metadata={**defaults, **model.metadata, **options})
     if hasattr(source, "base_model") and hasattr(source, "config"):
         raise InputError(
             f"{type(source).__name__}: a model in memory needs its tokenizer: language_model(model, tokenizer)"

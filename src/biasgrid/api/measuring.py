@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from ..callers import stacklevel
 from ..errors import BiasgridError, not_allowed
 from ..inference import significance
 from ..planned import Cell
+from ..processes import RANDOM_GROUPS
 from ..query import Query
 from ..registry import load_plugins, loaded_plugins
 from ..request import Request
@@ -23,7 +25,7 @@ from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process: what keeps all of them at work to the end
 Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it
-Session = tuple[list[Path], list[metrics.Metric]]
+Session = tuple[list[Path], list[metrics.Metric], str]
 
 
 def measure_cells(
@@ -31,10 +33,12 @@ def measure_cells(
     models: Mapping[tuple[str, str], Any],
     *,
     n_jobs: int,
+    shared: str,
     progress: bool,
     keep_null: bool,
 ) -> dict[str, Outcome]:
-    """What is measured of every cell of the study, by name. `models` by model and debias key."""
+    """What is measured of every cell of the study, by name. `models` by model and debias key; `shared`: a folder in
+    which several processes share the random groups that one of them drew."""
     from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
 
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
@@ -49,7 +53,7 @@ def measure_cells(
     outcomes: dict[str, Outcome] = {}
     with tqdm(total=len(study.grid.cells), desc="measuring", unit="cell", disable=not progress) as bar:
         for part in (
-            _in_parallel(models, by_model, n_jobs, keep_null)
+            _in_parallel(models, by_model, n_jobs, shared, keep_null)
             if n_jobs != 1
             else _in_turn(models, by_model, keep_null)
         ):
@@ -59,7 +63,12 @@ def measure_cells(
 
 
 def infer_aggregates(
-    study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, n_jobs: int, progress: bool
+    study: MeasuredStudy,
+    models: Mapping[tuple[str, str], Any],
+    *,
+    n_jobs: int,
+    shared: str,
+    progress: bool,
 ) -> dict[str, list[dict[str, Any]]]:
     """The tests of the aggregates that rank models, by group of inference, as `inference.aggregates` writes them. The
     study's cells are measured. Those of an aggregation that is a function are of no table, and are not tested."""
@@ -86,7 +95,7 @@ def infer_aggregates(
             pool,
             criteria,
             study.config.aggregation,
-            _session(),
+            _session(shared if n_jobs != 1 else ""),
         )
         tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -113,15 +122,18 @@ def _infer_aggregates_of_group(
     )
 
 
-def _session() -> Session:
-    """What this session has besides biasgrid itself: the places of plugins, and metrics that were made in it."""
-    return loaded_plugins(), metrics.REGISTRY.session_entries
+def _session(shared: str) -> Session:
+    """What this session has besides biasgrid itself: the places of plugins, metrics that were made in it, and the
+    folder of random groups, if any."""
+    return loaded_plugins(), metrics.REGISTRY.session_entries, shared
 
 
 def _join(session: Session) -> None:
     """Have in this process what the session has that started it."""
-    plugins, session_metrics = session
+    plugins, session_metrics, shared = session
     load_plugins(plugins)
+    if shared:
+        os.environ[RANDOM_GROUPS] = shared
     for metric in session_metrics:
         metrics.REGISTRY.add(metric)
 
@@ -138,13 +150,14 @@ def _in_parallel(
     models: Mapping[tuple[str, str], Any],
     by_model: Mapping[tuple[str, str], list[Work]],
     n_jobs: int,
+    shared: str,
     keep_null: bool,
 ) -> Iterator[dict[str, Outcome]]:
     import joblib
 
     processes = joblib.effective_n_jobs(n_jobs)
     chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks, session = [], _session()
+    tasks, session = [], _session(shared)
     for state, cells in by_model.items():
         pool = None
         if any(significance.needs_pool(inference or {}) for _, _, inference in cells):

@@ -137,7 +137,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     """
     from .. import debias as methods
     from ..configs import read_json
-    from ..embeddings.saving import materialize
+    from ..debias.saving import materialize
     from ..embeddings.writers import STORE, check_folder, format_of
 
     method = methods.method(args.method)

@@ -256,7 +256,7 @@ def draws_of(
 
 def _share(path: Path | None, make: Callable[[], T]) -> T:
     """What `make` gives, made once by all processes of a run that share a folder."""
-    if path is None:
+    if path is None or not path.parent.is_dir():  # or those that shared it have ended
         # BLAS of several threads rounds otherwise
         with threadpool_limits(1):
             return make()

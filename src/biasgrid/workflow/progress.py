@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
+from ..embeddings.language.blocks import AT_WORK, left_text
 from ..embeddings.readers.files import being_read
 from ..files import being_hashed
 from .stores import size_of
@@ -23,6 +24,9 @@ from .time_left import Conversion, time_left
 FIRST, LEAST = 10.0, 30.0  # seconds to a log's first line, and between lines at least
 SHARE = 0.05  # of the run so far, between lines of a log where that is longer
 LOOK = 0.5  # seconds between looks at a terminal's line
+TAIL = 1000  # bytes at the end of a log, in which its last line is
+# rules of processes that score or encode texts in blocks (`embeddings.language.blocks`)
+IN_BLOCKS = {"sentence_scores", "train"}
 RECENT = 60  # looks: the time whose bytes say how fast downloads are
 OF_ARCHIVES = {"archive", "store"}  # rules whose time goes by the size of what they work on
 # how Snakemake comments on a step that failed; the run's report says what failed
@@ -55,6 +59,7 @@ class Progress(logging.Handler):
         self._live = _has_lines(self._stream)
         self._bar: Any = None
         self._names: dict[int, tuple[str, str]] = {}  # of jobs: rule, and the rest of the name
+        self._logs: dict[int, str] = {}  # of those that are processes and say how far they are
         self._running: dict[int, float] = {}  # jobs -> when they were started
         self._took: dict[tuple[str, str], float] = {}  # of finished jobs
         self._seconds: dict[str, Any] = Counter()  # by rule, of finished jobs
@@ -123,6 +128,8 @@ class Progress(logging.Handler):
     def _job_info(self, record: Any) -> None:
         wildcards = record.wildcards or {}
         self._names[record.jobid] = (record.rule_name, "/".join(map(str, wildcards.values())))
+        if record.rule_name in IN_BLOCKS and record.log:
+            self._logs[record.jobid] = str(record.log[0])
 
     def _job_started(self, record: Any) -> None:
         self._count_busy()
@@ -181,19 +188,16 @@ class Progress(logging.Handler):
 
     def _state(self) -> str:
         """How long the rest may take, what was downloaded, and what is at work, the longest at work first."""
-        at_work = [
-            self._names[job]
-            for job in sorted(self._running, key=lambda job: self._running.get(job, 0.0))
-            if job in self._names
-        ]
+        jobs = sorted(self._running.keys() & self._names.keys(), key=lambda job: self._running.get(job, 0.0))
+        at_work = [self._names[job] for job in jobs]
         hashed = [
             path.removeprefix(f"{self._downloads}{os.sep}").split(os.sep)[0] for path in tuple(being_hashed)
         ]
         names = [
             f"checking {name}"
             if rule == "archive" and name in hashed
-            else " ".join(filter(None, (rule, name)))
-            for rule, name in at_work
+            else " ".join(filter(None, (rule, name, _texts_done(self._logs.get(job, "")))))
+            for job, (rule, name) in zip(jobs, at_work, strict=True)
         ]
         parts = [self._time_left()]
         if any(rule == "archive" for rule, _ in at_work):
@@ -231,7 +235,7 @@ class Progress(logging.Handler):
         )
         if not seconds:  # also 0: the jobs of a group on a cluster say no start
             return ""
-        return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+        return left_text(seconds)
 
     def _conversion(self, model: str) -> Conversion:
         archive, megabytes = self.archives[model]
@@ -282,6 +286,16 @@ class Progress(logging.Handler):
                 self._bar = None
         finally:
             self.release()
+
+
+def _texts_done(log: str) -> str:
+    """How many texts a step has scored or encoded, and how long the rest may take, as its log says."""
+    with suppress(OSError), open(log, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+        last = file.read().decode(errors="replace").rstrip().rpartition("\n")[2]
+        if last.startswith(AT_WORK):
+            return f"({last.rpartition(': ')[2]})"
+    return ""
 
 
 def _has_lines(stream: IO[str]) -> bool:

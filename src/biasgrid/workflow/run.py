@@ -15,6 +15,7 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
+from ..embeddings.language.blocks import AT_WORK
 from ..embeddings.sources import REGISTRY as SOURCES
 from ..errors import BiasgridError
 from ..files import write_text
@@ -239,7 +240,7 @@ class Run:
         absent = stores.absent_archives(study, asked) if isinstance(study, Study) else {}
         planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
-            for line in conclusions.conclusions(study):
+            for line in conclusions.noted(study, self.logs / ".conclusions.json"):
                 self.say(line)
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
         # of a run that made something: else the last run's warnings have them
@@ -284,7 +285,7 @@ class Run:
         """What failed in this run, from the jobs' logs: rule, the rest of the job's name, and why."""
         for rule, name, text in self._logs():
             last = text.rpartition("\n")[2]
-            if not last.startswith(WARNING):
+            if not last.startswith((WARNING, AT_WORK)):
                 yield rule, name, last.removeprefix("biasgrid: ")
 
     def report(self, workflow: Any, study: Folders) -> None:

@@ -1,4 +1,4 @@
-"""Scores and vectors of many texts are computed in blocks, and saved now and then: what a kill costs is little."""
+"""Scores and vectors of many texts are computed in blocks, and saved after each: what a kill costs is little."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 BLOCK = 256  # texts, or words, that are computed at a time
-SAVED_EVERY = 30  # seconds after which what is computed is saved
+SAVING = (
+    0.05  # of the time at most is spent on saving: where that takes long, several blocks are saved at once
+)
+SAID_EVERY = 5  # seconds after which a line says how far the step is
+AT_WORK = "biasgrid: at work: "  # begins such a line in the log of a step
 
 T = TypeVar("T")
 
@@ -20,18 +24,24 @@ def in_blocks(values: list[T]) -> Iterator[list[T]]:
 
 
 def in_saved_blocks(values: list[T], name: str, save: Callable[[], object]) -> Iterator[list[T]]:
-    """Blocks of values for a step that computes something of each. Between two, where it is a while since the last
-    time, `save` is called, and a line in the step's log says how far it is."""
-    began = saved = time.monotonic()
-    done = 0
+    """Blocks of values for a step that computes something of each. After each but the last `save` is called, unless
+    it takes long, and now and then a line in the step's log says how far it is."""
+    began = said = saved = time.monotonic()
+    done, took = 0, 0.0
     for block in in_blocks(values):
         yield block
         done += len(block)
         now = time.monotonic()
-        if done < len(values) and now - saved > SAVED_EVERY:
+        if done < len(values) and now - saved >= took / SAVING:
             save()
             saved = time.monotonic()
-            left = (now - began) / done * (len(values) - done)
-            print(
-                f"{name}: {done:,} of {len(values):,}, about {left:.0f} s left", file=sys.stderr, flush=True
-            )
+            took = saved - now
+        if done < len(values) and now - said >= SAID_EVERY:
+            said = now
+            left = left_text((now - began) / done * (len(values) - done))
+            print(f"{AT_WORK}{name}: {done:,} of {len(values):,}, {left}", file=sys.stderr, flush=True)
+
+
+def left_text(seconds: float) -> str:
+    """How long something may still take."""
+    return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"

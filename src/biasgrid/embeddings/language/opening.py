@@ -11,7 +11,7 @@ import logging
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -164,9 +164,18 @@ def choose_device(device: str) -> Any:
     import torch
 
     choice("device", device, DEVICES)
-    if device == "cuda" and not torch.cuda.is_available():
+    if device == "cuda" and not sees_gpu():
         raise InputError("device: torch sees no GPU here; allowed: auto, cpu")
-    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cuda" if device != "cpu" and sees_gpu() else "cpu")
+
+
+def sees_gpu() -> bool:
+    """Whether torch is there and sees a GPU."""
+    with suppress(ImportError):
+        import torch
+
+        return bool(torch.cuda.is_available())
+    return False
 
 
 def choice(name: str, value: Any, allowed: Sequence[str]) -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..embeddings import writers
+from ..embeddings.model import Model
+from ..embeddings.store import VECTORS, DebiasedModel, EmbeddingStore
+from ..embeddings.store_writer import StoreWriter
+from ..embeddings.subwords import SubwordModel
 from ..errors import BiasgridError, DiskError
 from ..files import readable
 from ..untrusted import read_npy
-from . import writers
-from .model import Model
-from .store import VECTORS, DebiasedModel, EmbeddingStore
-from .store_writer import StoreWriter
-from .subwords import SubwordModel
-
-if TYPE_CHECKING:
-    from ..debias.transform import Transform
+from .transform import Transform
 
 BLOCK = 1 << 18  # numbers that are worked on at a time
 
