@@ -178,6 +178,11 @@ def test_a_large_page_has_each_score_packed_by_metric(page_study, monkeypatch):
     unpacked = [zlib.decompress(base64.b64decode(block)).decode() for _, block in parts]
     assert not scores_in(text)
     assert len(scores_in("".join(unpacked))) == len(read)
+    # names with markup are text here, too
+    packed = Page("".join(unpacked))
+    assert packed.wrong == packed.open == []
+    assert "&lt;two&gt;" in unpacked[0]
+    assert not re.search(r"<(script|img|i )|<two>", "".join(unpacked))
     # which of them are of a question is where it stands
     for (questions, _), scores in zip(parts, unpacked, strict=True):
         places = re.findall(r"data-first=(\d+) data-scores=(\d+)", questions)
