@@ -261,7 +261,8 @@ def _remove_dead(owner: Path, left_over: Path) -> None:
 
 
 def _flock(file: int, wait: bool) -> None:
-    """Raises BlockingIOError. Where the file system has no locks, there are none: names are unique all the same."""
+    """Raises BlockingIOError. Where the file system has no locks, there are none: names of files are unique all the
+    same, and of two processes that want one scratch folder the later one empties it."""
     if fcntl is None:
         return
     try:
