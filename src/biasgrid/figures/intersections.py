@@ -68,8 +68,8 @@ def threshold_curves(
     page = Frame(
         title,
         "Across, the threshold, an effect size; up, the share of the words that are detected at it. By chance alone "
-        "some are: a curve alone says of no group that it stands out; where the study has tests, scores.csv has those "
-        "of the area under it. "
+        "some are: a curve alone says of no group that it stands out; where the study has tests, scores.csv has "
+        "those of the area under it. "
         f"Shades: {level * 100:g} % interval of a share (Wilson) {NAMES_STAY}. A set has "
         f"{count_range(counts)} words.",
     )
