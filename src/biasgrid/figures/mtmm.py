@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
-MOST_NUMBERS = 60  # methods by traits: narrower rows have no room for their names
+MOST_NUMBERS = 48  # methods by traits: narrower rows have no room for their names
 LINE, CHARACTER = 0.12, 0.063  # inches of a method's name
 SHADES = "RdBu_r"
 ROOM = 0.18  # inches of a cell with a number in it
