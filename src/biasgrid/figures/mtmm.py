@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from .frame import Frame, empty_page, styled
 from .palette import Look, in_order
 from .questions import AGREEMENT
 from .rows import from_tables
-from .text import LONGEST_HEAD, SMALL, shorten
+from .text import LONGEST_HEAD, SMALL, letters, shorten
 from .types.heat import heat, scale
 from .visuals import legend_area
 
@@ -90,7 +89,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     if cell < ROOM:
         texts[:] = ""
     axes = page.panel(cell * size)
-    names = [f"{k // len(traits) + 1}{ascii_uppercase[k % len(traits)]}" for k in range(size)]
+    names = [f"{k}{letter}" for k in range(1, len(drawn) + 1) for letter in letters(len(traits))]
     heat(
         axes,
         pd.DataFrame(matrix),
@@ -125,7 +124,7 @@ def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
     ]
     within = _number(_of_methods(other, True, True).abs().mean())
     reach = (known["ci_high"] - known["ci_low"]) / 2
-    listed = "; ".join(map(": ".join, zip(ascii_uppercase, traits, strict=False)))
+    listed = "; ".join(map(": ".join, zip(letters(len(traits)), traits, strict=True)))
     return (
         f"Traits: {listed}. Diagonal: how reliably the words are ordered; hatched, where that is not known.\n"
         "Campbell and Fiske: of the coefficients of one trait by two methods, "

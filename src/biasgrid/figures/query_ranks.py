@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from .text import (
     NORMAL,
     SMALL,
     fit_text,
+    letters,
     line_count,
     shared_half,
     shorten,
@@ -91,7 +91,6 @@ def query_ranks(
     means = table.groupby("query")["rank"].mean()
     order = sorted(means.index, key=lambda query: (means[query], query))
     keys: list[Column] = [(metric, model, debias) for metric, model, debias in columns]
-    letters = [ascii_uppercase[i % 26] * (i // 26 + 1) for i in range(len(keys))]
     page = Frame(title, _note(agreement, criterion, template, level))
     inches = NAMES * page.width
     half, names = shared_half(order)
@@ -103,11 +102,11 @@ def query_ranks(
     of_queries = dict(zip(order, names, strict=True))
     of_columns = {
         key: f"{letter}  {fit_text(_name(key, labels), inches - 0.15, SMALL)}"
-        for key, letter in zip(keys, letters, strict=True)
+        for key, letter in zip(keys, letters(len(keys)), strict=True)
     }
     wide = max(head_width, width(of_queries), width(of_columns))
     heads: dict[Any, str] = {
-        key: f"{letter}\n{_name(key, labels)}" for key, letter in zip(keys, letters, strict=True)
+        key: f"{letter}\n{_name(key, labels)}" for key, letter in zip(keys, letters(len(keys)), strict=True)
     }
     heights: dict[Any, float] = dict.fromkeys(keys, height(of_queries))
     if len(keys) > 1:
@@ -117,7 +116,7 @@ def query_ranks(
     panels = page.panels(heads, heights, labels=wide, least=STRIP, line=len(keys), bold=False)
     if len(keys) > 1:
         correlations = rows_of(correlations, "query_correlations", criterion)
-        _matrix(panels.pop(None), correlations, template, of_columns, letters, cell)
+        _matrix(panels.pop(None), correlations, template, of_columns, cell)
     looks, of_units = _looks(keys), dict(list(table.groupby(UNIT)))
     for key, axes in panels.items():
         _strip(axes, of_units.get(key, table.iloc[:0]), of_queries, looks[key], means)
@@ -149,7 +148,6 @@ def _matrix(
     table: pd.DataFrame,
     template: str,
     names: Mapping[Column, str],
-    letters: Sequence[str],
     cell: float,
 ) -> None:
     """Spearman's correlations, with intervals over words below the diagonal and over queries above, where cells of so
@@ -181,7 +179,7 @@ def _matrix(
         values,
         texts,
         ends=(-1, 1),
-        names=([*names.values()], letters),
+        names=([*names.values()], letters(len(names))),
         hidden=np.eye(len(keys), dtype=bool),
     )
     axes.xaxis.tick_top()

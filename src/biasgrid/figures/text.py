@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from string import ascii_uppercase
 from unicodedata import category, combining
 
 from ..labels import sic
@@ -17,6 +18,11 @@ SIGNS = (JOINER, "\N{ZERO WIDTH NON-JOINER}", "\N{THAI CHARACTER SARA AM}", "\N{
 DAGGER = "\N{DAGGER}"
 # characters of a label, of either half of a query's name, of what a row is called, and of what stands above a panel
 LONGEST, LONGEST_HALF, LONGEST_ROW, LONGEST_HEAD = 85, 120, 70, 32
+
+
+def letters(count: int) -> list[str]:
+    """So many letters that stand for names: A to Z, then AA, BB and so on."""
+    return [ascii_uppercase[i % 26] * (i // 26 + 1) for i in range(count)]
 
 
 def shorten(text: str, most: int = LONGEST) -> str:
