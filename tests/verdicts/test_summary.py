@@ -118,6 +118,12 @@ def test_full_marks_and_those_by_one_test():
     assert said(aggregates=aggregates) == [
         "2 of 6 aggregates have full marks (all tests of words are significant), all by one test."
     ]
+    # no score has the second test
+    untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
+    assert said(scores=untested)[0] == (
+        f"0 of 3 scores have full marks {SIGNIFICANT}; without the test against random groups (random_groups) half a "
+        "mark is the most."
+    )
     # older results
     assert (
         said(
