@@ -1,5 +1,6 @@
 """What a study says in at most six sentences: each by rule, from tables whose numbers are counted here."""
 
+from dataclasses import replace
 from math import ceil, nan
 
 import pandas as pd
@@ -82,6 +83,13 @@ LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
 def test_which_model_is_the_least_biased(p_values, more, sentence):
     values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac")}
     assert said(answered(values, p_values, **more)) == [sentence]
+
+
+def test_models_that_share_too_few_queries():
+    answers = [replace(answer, comparable=()) for answer in answered({"weat": {"a": 0.1, "b": 0.2}})]
+    assert said(answers) == [
+        "No model can be called least biased: the first one has too few queries in common with any other."
+    ]
 
 
 def test_one_model_is_no_answer_and_nothing_is_said_of_nothing():
