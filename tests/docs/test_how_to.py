@@ -79,20 +79,21 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
     assert re.search(r"<li>WEAT, A and B wrt C and D: [−\d.]+ \(One\)</li>", section)
 
 
-def test_queries_of_the_pages():
+def test_queries_of_the_pages(tmp_path):
     (query,) = blocks("use-your-own-vectors", "json")
     assert len(Query.from_dict(json.loads(query)).target_sets) == 2
     (sets,) = blocks("change-words", "json")
     assert json.loads(sets)["sets"]
     added, listed = map(yaml.safe_load, blocks("add-a-query", "yaml"))
     assert listed["criteria"][0] == "config/queries/case_study.yaml"
-    query = added["Gender"]["queries"]["home"]
+    (file := tmp_path / "my-queries.yaml").write_text(yaml.safe_dump(added))
     config = {
         "study": "s",
         "models": {"m": {"label": "M", "source": {"type": "file", "path": "m.txt"}}},
-        "criteria": added,
-        "metrics": {"weat": {}},
+        "criteria": [listed["criteria"][0], str(file)],
+        "metrics": {"weat": {}, "rnd": {}},  # rnd takes sub-queries, whose names must differ from the case study's
     }
+    query = added["Gender"]["queries"]["home"]
     assert len(Study.of(config).queries["home"].attribute_sets) == len(query["attributes"])
 
 

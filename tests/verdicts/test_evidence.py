@@ -7,6 +7,7 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, measure_grid, metrics
+from biasgrid.metrics import REGISTRY
 from biasgrid.verdicts import evidence
 from biasgrid.verdicts.evidence import MARKS, MEANINGS, VERDICTS
 
@@ -151,6 +152,9 @@ def test_a_single_result_is_not_adjusted_and_says_so(model):
     # of two words a side there are 6 permutations
     few = metrics.weat(query("a", "b", "c", "d", size=2), model, permutation=True)
     assert few.evidence == "out_of_reach"
+    assert evidence.reading(few, REGISTRY["weat"])[0].endswith(
+        "and with these words and draws no score could be."
+    )
     plain = metrics.weat(query("a", "b", "c", "d"), model)
     assert plain.evidence == "untested"
     assert "evidence" not in repr(plain) + plain._repr_html_()

@@ -1,5 +1,6 @@
 """What a study says in at most six sentences: each by rule, from tables whose numbers are counted here."""
 
+from dataclasses import replace
 from math import ceil, nan
 
 import pandas as pd
@@ -84,6 +85,13 @@ def test_which_model_is_the_least_biased(p_values, more, sentence):
     assert said(answered(values, p_values, **more)) == [sentence]
 
 
+def test_models_that_share_too_few_queries():
+    answers = [replace(answer, comparable=()) for answer in answered({"weat": {"a": 0.1, "b": 0.2}})]
+    assert said(answers) == [
+        "No model can be called least biased: the first one has too few queries in common with any other."
+    ]
+
+
 def test_one_model_is_no_answer_and_nothing_is_said_of_nothing():
     assert said(answered({"weat": {"a": 0.1}})) == []
     assert said() == []
@@ -118,6 +126,12 @@ def test_full_marks_and_those_by_one_test():
     assert said(aggregates=aggregates) == [
         "2 of 6 aggregates have full marks (all tests of words are significant), all by one test."
     ]
+    # no score has the second test
+    untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
+    assert said(scores=untested)[0] == (
+        f"0 of 3 scores have full marks {SIGNIFICANT}; without the test against random groups (random_groups) half a "
+        "mark is the most."
+    )
     # older results
     assert (
         said(

@@ -72,3 +72,9 @@ def test_results_without_a_record_are_taken(finished, copied):
     (finished.folder / RECORD).unlink()
     assert copied("--until", "study").returncode == 0
     assert (finished.folder / RECORD).read_text() == "../../mine.yaml\n"
+    # copied without the engine's records, and edited
+    shutil.rmtree(finished.folder / ".snakemake")
+    assert copied("--dry-run").returncode == 0
+    write(finished, "mine.yaml", seed=6)
+    assert "results/small is of another config, and what is out of date cannot be told" in copied().stderr
+    assert copied("--dry-run", "--forceall").returncode == 0

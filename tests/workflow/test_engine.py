@@ -106,16 +106,19 @@ def test_what_is_known_of_the_plan(said):
         say("asked", lambda: sorted(engine.asked_rules(workflow)))
         say("keeps", lambda: [engine.keeps(workflow, log) for log in ("logs/b.txt", "logs/gone.txt")])
         say("forced", lambda: engine.forced_logs(workflow, []))
+        say("record", lambda: engine.has_record(workflow, "a.txt"))
     """
     answers, done = said(start=asked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert answers == {
         "jobs": [{"name": "b"}], "outputs": ["a.txt", "made/b.txt"], "to make": ["a.txt", "made/b.txt"],
         "rule": [True, False], "all": True, "asked": ["all"], "keeps": [False, False], "forced": [],
+        "record": False,
     }  # fmt: skip
     answers, _ = said("--forcerun", "b", start=asked)
     assert answers["to make"] == ["made/b.txt"]
     assert answers["forced"] == ["logs/b.txt"]
+    assert answers["record"]
 
 
 @pytest.mark.slow

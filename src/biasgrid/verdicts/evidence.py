@@ -31,12 +31,13 @@ TESTS = tuple(COUNTING)
 LEVEL = 0.95  # of a study without a bootstrap
 # verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
 MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
+IN_A_FAMILY = ", among so many tests"
 MEANINGS = {
     ALL: "every test of words that the metric has is significant",
     PERMUTATION: "the permutation test alone is significant",
     GROUPS: "the test against random groups alone is significant",
     NONE: "no test is significant",
-    OUT_OF_REACH: "not significant, and with these words and draws no score could be, among so many tests",
+    OUT_OF_REACH: f"not significant, and with these words and draws no score could be{IN_A_FAMILY}",
     UNTESTED: "no test of words was made",
 }
 
@@ -100,7 +101,7 @@ def reading(result: Result, metric: Metric) -> list[str]:
     if result.evidence == UNTESTED:
         return []
     untested = [name for name in tests_of(metric) if COUNTING[name].name not in (result.inference or {})]
-    meaning = MEANINGS[result.evidence]
+    meaning = MEANINGS[result.evidence].removesuffix(IN_A_FAMILY)
     sentences = [f"Evidence, {UNADJUSTED} for other tests that you make: {meaning}."]
     if untested and result.evidence in TESTS:
         return [

@@ -40,7 +40,16 @@ def of_full_marks(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -
         )
     verb = "has" if len(counts) == 1 and len(*full.values()) == 1 else "have"
     marks = f"{verb} full marks (all tests of words are significant)"
-    return f"{join_names(counts)} {marks}{note}{_out_of_reach(marked, spec)}."
+    return f"{join_names(counts)} {marks}{note}{_untested(marked)}{_out_of_reach(marked, spec)}."
+
+
+def _untested(marked: Mapping[str, pd.DataFrame]) -> str:
+    """Why no score of two tests can have a full mark, where the study asks for one of them alone."""
+    scores = marked.get("scores")
+    if scores is None or not (scores["tests"] > 1).any():
+        return ""
+    lacks = "p_groups" in scores and scores["p_groups"].isna().all()
+    return "; without the test against random groups (random_groups) half a mark is the most" if lacks else ""
 
 
 def _out_of_reach(marked: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:

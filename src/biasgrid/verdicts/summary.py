@@ -110,6 +110,10 @@ def _least_biased(
     comparable = [answer for answer in of_all if not _by_length(answer, lengths)]
     if not comparable:
         return "No model can be called least biased: no metric compares the models"
+    if all(answer.models and not answer.comparable for answer in comparable):
+        return (
+            "No model can be called least biased: the first one has too few queries in common with any other"
+        )
     metrics = (
         "one metric that compares"
         if len(comparable) == 1

@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from . import command_line, config_file
 from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
+RECORDS = Path(".snakemake/metadata")
 
 
 def config_files(workflow: Any) -> list[str]:
@@ -139,6 +141,13 @@ def outputs_to_make(workflow: Any) -> list[str]:
 def has_rule_for(workflow: Any, file: str) -> bool:
     """Whether some rule makes a file."""
     return any(rule.is_producer(file) for rule in workflow.rules)
+
+
+def has_record(workflow: Any, file: str) -> bool:
+    """Whether the engine knows what a file was made of: only then it sees what an edit makes out of date."""
+    if "db" in str(getattr(workflow.workflow_settings, "persistence_backend", "")).lower():
+        return True  # not in files, and not looked for
+    return (RECORDS / urlsafe_b64encode(file.encode()).decode()).is_file()
 
 
 def only_plans(workflow: Any) -> bool:

@@ -22,11 +22,14 @@ class Recorded:
         Their folder.
     logs
         Where the run's lock lies, and what is known of the files of this machine.
+    config
+        The resolved config of a study, as its study.json has it.
     """
 
-    def __init__(self, results: Path, logs: Path):
+    def __init__(self, results: Path, logs: Path, config: str = ""):
         self.forced: set[str] = set()  # files that are made again
-        self._results, self._lock_file, self._known = results, logs / ".lock", logs / ".checksums.json"
+        self._config, self._results = config, results
+        self._lock_file, self._known = logs / ".lock", logs / ".checksums.json"
 
     def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
         """Have this run make again what a step makes and is not as recorded, or missing if the run makes all. A dry
@@ -41,6 +44,8 @@ class Recorded:
         study = self._results / "study.json"  # of results without records, too
         if study.is_file() and study.name not in damaged and not _is_mapping(study):
             damaged.append(study.name)
+        if study.name not in damaged:
+            self._check_record(workflow, study)
 
         def made(names: list[str]) -> list[str]:
             files = [str(self._results / name) for name in names]
@@ -54,6 +59,17 @@ class Recorded:
         if files:
             was, will = ("was", "it is") if len(files) == 1 else ("were", "they are")
             say(f"{join_names(files)} {was} damaged or changed by hand; {will} made again")
+
+    def _check_record(self, workflow: Any, study: Path) -> None:
+        """End the run where results of another config were copied without what the engine knows of them: all that is
+        there would pass for up to date."""
+        if not self._config or not study.is_file() or workflow.dag_settings.forceall:
+            return
+        if study.read_text(encoding="utf-8") != self._config and not engine.has_record(workflow, str(study)):
+            engine.stop(
+                f"{self._results} is of another config, and what is out of date cannot be told without .snakemake of "
+                "the folder where it was made: copy that, too, or make all again with --forceall"
+            )
 
     def begin(self, workflow: Any) -> None:
         """Take off the records of what this run is about to write."""

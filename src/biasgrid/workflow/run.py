@@ -72,7 +72,7 @@ class Run:
         self.study_file = self.logs / ".study.json"
         self._workers, self._made = Workers(plugins, cores), Made(self.logs)
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
-        self._recorded = Recorded(results, self.logs)
+        self._recorded = Recorded(results, self.logs, study)
 
     def plan(self, workflow: Any) -> None:
         """Have what is damaged of the results planned to be made again."""
