@@ -91,7 +91,10 @@ def test_queries_of_the_pages(tmp_path):
         "study": "s",
         "models": {"m": {"label": "M", "source": {"type": "file", "path": "m.txt"}}},
         "criteria": [listed["criteria"][0], str(file)],
-        "metrics": {"weat": {}, "rnd": {}},  # rnd takes sub-queries, whose names must differ from the case study's
+        "metrics": {
+            "weat": {},
+            "rnd": {},
+        },  # rnd takes sub-queries, whose names must differ from the case study's
     }
     query = added["Gender"]["queries"]["home"]
     assert len(Study.of(config).queries["home"].attribute_sets) == len(query["attributes"])

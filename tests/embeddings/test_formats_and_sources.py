@@ -201,7 +201,13 @@ TAKES = {
     "transformers": {"path": TEXTS, "name": ["a/b"], "revision": NAMES, "base": [ADDRESS]},
     "sentence-transformers": {"path": TEXTS, "name": ["a/b"], "revision": NAMES, "base": [ADDRESS]},
     "pypi": {"package": NAMES, "version": NAMES, "sha256": [SHA256], "members": FILES, "sdist": [True]},
-    "url": {"url": [ADDRESS, [ADDRESS, ADDRESS]], "sha256": [SHA256], "md5": [MD5], "filename": NAMES},
+    "url": {
+        "url": [ADDRESS, [ADDRESS, ADDRESS]],
+        "sha256": [SHA256],
+        "md5": [MD5],
+        "filename": NAMES,
+        "keep": [True, False],
+    },
 }
 WRONG = ["", 3, None, [], ["a"], ["a", "a"], {}, {"a": 3}, {"a": "b"}, {"": None}]
 

@@ -34,6 +34,7 @@ from .progress import Progress
 
 NO_LIMIT = 100_000  # jobs in any time span
 RECORDS = Path(".snakemake/metadata")
+LONGEST_NAME = 255  # of a file: longer ones are parted, and not looked for
 
 
 def config_files(workflow: Any) -> list[str]:
@@ -147,7 +148,8 @@ def has_record(workflow: Any, file: str) -> bool:
     """Whether the engine knows what a file was made of: only then it sees what an edit makes out of date."""
     if "db" in str(getattr(workflow.workflow_settings, "persistence_backend", "")).lower():
         return True  # not in files, and not looked for
-    return (RECORDS / urlsafe_b64encode(file.encode()).decode()).is_file()
+    name = urlsafe_b64encode(file.encode()).decode()
+    return len(name) > LONGEST_NAME or (RECORDS / name).is_file()
 
 
 def only_plans(workflow: Any) -> bool:
