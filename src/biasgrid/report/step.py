@@ -219,5 +219,5 @@ def _question(scores: Any, spec: Mapping[str, Any]) -> str:
     criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
     return (
         f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
-        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
+        f"({'; '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
     )
