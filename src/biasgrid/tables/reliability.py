@@ -106,10 +106,11 @@ def _of_metrics(numbers: Numbers) -> Iterator[Row]:
     for (criterion, query, model, debias, name), by_metric in by_place.items():
         for pair in combinations(sorted(by_metric), 2):
             both = _table([by_metric[metric] for metric in pair])
+            agreement = _agreement(both)
             for metric, beside in (pair, pair[::-1]):
                 place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
                 place |= {"question": METRICS, "set": name, "beside": beside, "words": len(both), "items": 2}
-                yield from (place | row for row in _agreement(both))
+                yield from (place | row for row in agreement)
 
 
 def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]:
