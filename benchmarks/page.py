@@ -41,7 +41,7 @@ def main() -> None:
         if not folder.exists():
             multiply(args.results, folder, args.times, args.plain)
         begin = time.perf_counter()
-        command = [sys.executable, "-m", "biasgrid", "report", str(folder)]
+        command = [sys.executable, "-m", "biasgrid", "report", str(folder.resolve())]
         child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - begin

@@ -31,6 +31,8 @@ def test_as_many_words_as_tell_models_apart_and_what_the_file_is():
         ),
         (["CBOW, Brown, seed 1", "skip-gram, Brown, seed 1"], ["CBOW", "skip-gram"]),
         (["BERT", "BERT large"], ["BERT", "BERT large"]),
+        (["GloVe (whole, 9)", "GloVe (whole, 9) copy 2"], ["GloVe (whole)", "GloVe (whole) copy 2"]),
+        (["GloVe (not closed", "fastText (a (b))"], ["GloVe", "fastText (a (b))"]),
         # alike when cut: whole
         (["fastText (a, 1)", "fastText (a, 2)"], ["fastText (a, 1)", "fastText (a, 2)"]),
         (["Model <one>", "Model <two>"], ["Model <one>", "Model <two>"]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .errors import quote
@@ -18,6 +20,18 @@ ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ 
 ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"
 PARTS = ("scalars", "detail", "found", "lost")  # of a result, mappings
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for circular garbage, which takes longer than all else while thousands of files are decoded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def results(files: Iterable[File]) -> Iterable[tuple[tuple, str, dict]]:

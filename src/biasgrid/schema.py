@@ -58,12 +58,22 @@ def read(path: File, what: str) -> dict[str, Any]:
     if isinstance(path, InMemory):
         return path.content
     try:
-        content = _DECODER.decode(Path(path).read_text(encoding="utf-8"))
+        content = _decode(Path(path).read_bytes())
         if not isinstance(content, dict):
             raise ValueError(f"{quote(content)} is not a mapping")
     except (OSError, ValueError, RecursionError) as error:
         raise not_whole(path, what, error) from None
     return without_version(content, path)
+
+
+def _decode(content: bytes) -> Any:
+    # imported late: a plan reads no results
+    from pydantic_core import from_json
+
+    try:
+        return from_json(content, allow_inf_nan=False)  # twice as fast as json
+    except ValueError:
+        return _DECODER.decode(content.decode("utf-8"))  # says what is wrong
 
 
 def not_whole(path: File, what: str, reason: object) -> BiasgridError:

@@ -112,7 +112,7 @@ def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study
     )
     assert f"{states}; A corpus; A table of scores" in head
     scores = len(tables.read(page_study.paths.table_file("scores")))
-    assert f"6 queries (First 3, Second 1, Text 1, Sentences 1) by 7 metrics: {scores} scores" in head
+    assert f"6 queries (First 3; Second 1; Text 1; Sentences 1) by 7 metrics: {scores} scores" in head
     # then the verdict, and the grid with all criteria but the first folded
     grid = text[text.index('<section id="grid"') :].partition("</section>")[0]
     assert re.findall(r'<details class="panel" id="[^"]*"( open)?', grid) == [" open", "", ""]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import gc
 import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +25,7 @@ from ..labels import MISSPELLED, sic
 from ..printable import without_hidden
 from ..query import Query
 from ..records import read_model
+from ..results import without_collection
 from ..schema import read
 from ..verdicts.text import join_names, pluralize
 from . import cell_html, cells
@@ -67,18 +66,6 @@ def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
     with without_collection():
         return _render(inputs, spec)
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """No search for circular garbage, which takes longer than all else while thousands of files are decoded."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
@@ -240,5 +227,5 @@ def _question(scores: Any, spec: Mapping[str, Any]) -> str:
     criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
     return (
         f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
-        f"({', '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
+        f"({'; '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
     )

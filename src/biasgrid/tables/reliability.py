@@ -48,7 +48,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     orders = dict(_orders(scores, samples, neutral))
     inferred: dict[tuple, Row] = {}
     for key, _, result in results(inputs["inferences"]):
-        inferred.setdefault(key, result)
+        parts = {name: result[name] for name in ("bootstrap", "reliability") if name in result}
+        inferred.setdefault(key, parts)
     rows: list[Row] = []
     for *names, words in scores[[*KEYS, "words_used"]].itertuples(index=False, name=None):
         key = tuple(names)
@@ -73,18 +74,17 @@ def _orders(
     distance from the neutral value, as by the words themselves; and how many models there are."""
     for (criterion, _, metric, _), part in scores.groupby(ACROSS_MODELS, sort=False):
         part = part[part["value"].notna()]
-        rows, center = part.index.to_numpy(), neutral[criterion, metric]
-        distances = np.abs(samples[rows] - center)
+        center = neutral[criterion, metric]
+        distances = np.abs(samples[part.index] - center)
         observed = np.abs(part["value"].to_numpy() - center)
-        shares = np.full((len(rows), len(rows)), math.nan)
-        for i, j in combinations(range(len(rows)), 2):
-            both = np.isfinite(distances[i]) & np.isfinite(distances[j])
-            if both.any():
-                is_first = np.sign(distances[i] - distances[j])[both] == np.sign(observed[i] - observed[j])
-                shares[i, j] = shares[j, i] = is_first.mean()
-        for key, row in zip(part[KEYS].itertuples(index=False, name=None), shares, strict=True):
-            known = row[np.isfinite(row)]
-            yield key, (float(known.mean()) if len(known) else math.nan, len(known) + 1)
+        for i, key in enumerate(part[KEYS].itertuples(index=False, name=None)):
+            differences = np.delete(distances, i, axis=0) - distances[i]
+            orders = np.sign(np.delete(observed, i) - observed[i])
+            counts = np.isfinite(differences).sum(axis=1)
+            is_known = counts > 0
+            alike = (np.sign(differences) == orders[:, None]).sum(axis=1)
+            shares = alike[is_known] / counts[is_known]
+            yield key, (float(shares.mean()) if len(shares) else math.nan, len(shares) + 1)
 
 
 def _numbers_of_words(files: Any, spec: list[list[Any]], inferred: Mapping[tuple, Row]) -> Numbers:
@@ -106,10 +106,11 @@ def _of_metrics(numbers: Numbers) -> Iterator[Row]:
     for (criterion, query, model, debias, name), by_metric in by_place.items():
         for pair in combinations(sorted(by_metric), 2):
             both = _table([by_metric[metric] for metric in pair])
+            agreement = _agreement(both)
             for metric, beside in (pair, pair[::-1]):
                 place = dict(zip(KEYS, (criterion, query, metric, model, debias), strict=True))
                 place |= {"question": METRICS, "set": name, "beside": beside, "words": len(both), "items": 2}
-                yield from (place | row for row in _agreement(both))
+                yield from (place | row for row in agreement)
 
 
 def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]:
@@ -136,8 +137,9 @@ def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]
 
 def _table(by_rater: Sequence[Mapping[str, float]]) -> np.ndarray:
     """Words by raters, of the words that all of them have."""
-    words = [word for word in by_rater[0] if all(word in numbers for numbers in by_rater)]
-    return np.array([[numbers[word] for numbers in by_rater] for word in words]).reshape(-1, len(by_rater))
+    common = set(by_rater[0]).intersection(*by_rater[1:])
+    words = [word for word in by_rater[0] if word in common]
+    return np.array([[*map(numbers.__getitem__, words)] for numbers in by_rater], dtype=float).T.copy()
 
 
 def _agreement(numbers: np.ndarray) -> list[Row]:

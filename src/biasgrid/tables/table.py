@@ -15,6 +15,7 @@ from ..absence import STATUS
 from ..errors import BiasgridError, join_names
 from ..files import write_text
 from ..in_memory import File, InMemory
+from ..results import without_collection
 from . import ends
 from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds
@@ -140,7 +141,8 @@ class Table:
     def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if not inputs and STATUS in spec:  # all that it would be of could not be downloaded
             return self._absent_rows(spec[STATUS])
-        table = self.make(inputs, spec)
+        with without_collection():
+            table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
         table = ends.with_ends(table, self.ends, spec)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..planned import Planned
+
+TAKEN: dict[str, Callable[[list[float]], float]] = {
+    "mean": lambda values: sum(values) / len(values),
+    "difference": lambda values: values[0] - values[1],
+}
 
 
 def spec_of(study: Planned) -> list[list[Any]]:
@@ -26,16 +31,15 @@ def spec_of(study: Planned) -> list[list[Any]]:
 def word_scores(result: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Set -> vocabulary entry -> its number (`Metric.scored_by`) less the neutral one, turned so that more is nearer
     to the first group."""
+    take = TAKEN.get(entry["taken"], lambda values: values[0])
+    sign, neutral = entry["sign"], entry["neutral"]
+
+    def number_of(cell: Any) -> float:
+        if isinstance(cell, dict):
+            cell = take([math.nan if x is None else x for x in cell.values()])
+        return sign * ((math.nan if cell is None else cell) - neutral)
+
     return {
-        name: {word: _number(cell, entry) for word, cell in by_word.items()}
+        name: {word: number_of(cell) for word, cell in by_word.items()}
         for name, by_word in result["detail"].get(entry["detail"], {}).items()
     }
-
-
-def _number(cell: Any, entry: Mapping[str, Any]) -> float:
-    values = [math.nan if x is None else x for x in (cell.values() if isinstance(cell, dict) else [cell])]
-    number = {
-        "mean": lambda: sum(values) / len(values),
-        "difference": lambda: values[0] - values[1],
-    }.get(entry["taken"], lambda: values[0])()
-    return entry["sign"] * (number - entry["neutral"])

@@ -158,12 +158,12 @@ def judge(
     p_together = adjust(together, method)
     adjusted = np.reshape([adjust(test, method) for test in tests.values()], p_values.shape)
     verdict = np.where(made_count > 0, NONE, UNTESTED).astype(object)
-    for row in np.flatnonzero((made_count > 0) & ~((p_values > limit) & (lowest <= limit)).any(axis=0)):
-        own_tests = (
-            [together] if is_complete[row] else [t for t in tests.values() if not np.isnan(t.p_value[row])]
-        )
-        if all(_lowest_adjusted(test, int(row), method) > limit for test in own_tests):
-            verdict[row] = OUT_OF_REACH
+    is_asked = (made_count > 0) & ~((p_values > limit) & (lowest <= limit)).any(axis=0)
+    lowest_adjusted = np.full(number, np.inf)
+    for test, is_own in ((together, is_complete), *zip(tests.values(), is_made & ~is_complete, strict=True)):
+        rows = np.flatnonzero(is_asked & is_own)
+        lowest_adjusted[rows] = np.minimum(lowest_adjusted[rows], _lowest_adjusted(test, rows, method))
+    verdict[is_asked & (lowest_adjusted > limit)] = OUT_OF_REACH
     for row in np.flatnonzero((adjusted <= limit).any(axis=0)):
         verdict[row] = list(tests)[int(np.nanargmin(adjusted[:, row]))]
     verdict[p_together <= limit] = ALL
@@ -190,21 +190,24 @@ def adjust(test: Test, method: str) -> np.ndarray:
     return values
 
 
-def _lowest_adjusted(test: Test, row: int, method: str) -> float:
-    """The adjusted p-value of a score if its own were as small as it can be."""
-    family = _families(test, test.family[row])[test.family[row]]
-    p_values = np.array([test.p_value[rows].max() for rows in family.values()])
-    place = list(family).index(test.name[row])
-    p_values[place] = test.lowest[family[test.name[row]]].max()
-    return float(METHODS[method](p_values)[place])
+def _lowest_adjusted(test: Test, rows: np.ndarray, method: str) -> np.ndarray:
+    """The adjusted p-value of each of some scores if its own were as small as it can be."""
+    asked, values = set(rows.tolist()), np.full(len(test.p_value), np.nan)
+    for rows_of_names in _families(test).values():
+        p_values = np.array([test.p_value[places].max() for places in rows_of_names.values()])
+        for place, rows_of_name in enumerate(rows_of_names.values()):
+            if not asked.isdisjoint(rows_of_name):
+                if_lowest = p_values.copy()
+                if_lowest[place] = test.lowest[rows_of_name].max()
+                values[rows_of_name] = METHODS[method](if_lowest)[place]
+    return values[rows]
 
 
-def _families(test: Test, only: Hashable = None) -> dict[Hashable, dict[Hashable, list[int]]]:
-    """Family -> test's name -> the places of its p-values; of one family alone, or of all."""
+def _families(test: Test) -> dict[Hashable, dict[Hashable, list[int]]]:
+    """Family -> test's name -> the places of its p-values."""
     places: dict[Hashable, dict[Hashable, list[int]]] = {}
     for row in np.flatnonzero(~np.isnan(test.p_value)).tolist():
-        if only is None or test.family[row] == only:
-            places.setdefault(test.family[row], {}).setdefault(test.name[row], []).append(row)
+        places.setdefault(test.family[row], {}).setdefault(test.name[row], []).append(row)
     return places
 
 

@@ -233,7 +233,11 @@ def _forests(
         ranked = [rows[m] for m, _ in panel["states"] if m in rows and not isnan(rows[m].rank)]
         if len(ranked) > 1:
             metrics.append((answer.metric, ranked))
-    return {"resampled": resampled, "metrics": metrics} if metrics else None
+    if not metrics:
+        return None
+    longest = max(len(material.names.short(row.model)) for _, rows in metrics for row in rows)
+    # what the longest name needs more than 142 units lies to the left of 0
+    return {"resampled": resampled, "metrics": metrics, "left": min(142 - 6 * longest, 0)}
 
 
 def at(rank: float, last: float) -> float:
