@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+import biasgrid as bg
 from biasgrid.in_memory import InMemory
 from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import correlation_matrix
@@ -83,6 +84,25 @@ def test_traits_of_a_set_share_no_word():
         "Christianity terms – Islam terms",
     ]
     assert "Career" not in traits  # one pair of groups alone
+
+
+def test_the_figure_of_a_set_is_asked_for_by_its_name():
+    sets = {
+        name: [f"{name}{i}" for i in range(10)] for name in ("jobs", "arts", "men", "women", "old", "young")
+    }
+    model = bg.load({word: RNG.normal(size=9) for words in sets.values() for word in words}, name="made")
+    queries = [
+        bg.Query([sets["jobs"], sets["arts"]], [sets[a], sets[b]], ["Jobs", "Arts"], [a, b])
+        for a, b in (("men", "women"), ("old", "young"))
+    ]
+    grid = bg.measure_grid(
+        ["weat", "rnd"], queries, [model], bootstrap={"draws": 20}, reliability=True, progress=False
+    )
+    with pytest.warns(UserWarning, match="the figure of words='Jobs'; others: words='Arts'"):
+        grid.plot("mtmm")
+    assert "apart? Arts" in grid.plot("mtmm", words="Arts").texts[0].get_text()
+    with pytest.raises(bg.BiasgridError, match="has words='Men'; there are words='Jobs' and words='Arts'"):
+        grid.plot("mtmm", words="Men")
 
 
 @pytest.mark.parametrize(("draw", "least"), [("normal", 0.93), ("standard_t", 0.89)])

@@ -153,10 +153,10 @@ def _with_published(
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
-    """The criterion, query, metric, model and debias method of a figure, those of which it shows one."""
+    """The criterion, query, metric, model, debias method and words of a figure, those of which it shows one."""
     cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
-    return {name: fields[name] for name in KEYS if isinstance(fields.get(name), str)}
+    return {name: fields[name] for name in (*KEYS, "words") if isinstance(fields.get(name), str)}
 
 
 def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:

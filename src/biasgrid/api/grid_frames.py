@@ -397,6 +397,7 @@ class Grid:
         metric: str | Sequence[str] | None = None,
         model: str | None = None,
         debias: str | None = None,
+        words: str | None = None,
     ) -> Figure:
         """A figure of the grid.
 
@@ -412,10 +413,10 @@ class Grid:
             text is 7 points high at least.
         published
             Of kinds that compare with published numbers: as in `compare`.
-        criterion, query, metric, model, debias
-            Which figure, where there are several of the kind; `query` is a query's id. Left out: the first, and a
-            warning says what others there are. A figure of several metrics is drawn of those in `metric` alone;
-            "rank-intervals" is drawn of all criteria together, or of `criterion`.
+        criterion, query, metric, model, debias, words
+            Which figure, where there are several of the kind; `query` is a query's id, `words` a set's name. If left
+            out, the first, and a warning says what others there are. A figure of several metrics is drawn of those in
+            `metric` alone; "rank-intervals" is drawn of all criteria together, or of `criterion`.
 
         Returns
         -------
@@ -432,7 +433,14 @@ class Grid:
 
         for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
             self._check("metric", key, self.metrics)
-        which = {"criterion": criterion, "query": query, "metric": metric, "model": model, "debias": debias}
+        which = {
+            "criterion": criterion,
+            "query": query,
+            "metric": metric,
+            "model": model,
+            "debias": debias,
+            "words": words,
+        }
         conditions = {name: value for name, value in which.items() if value is not None}
         with as_wide_as(width):
             return plot_study(self.study, kind, conditions, path, published)
