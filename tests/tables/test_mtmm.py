@@ -13,7 +13,8 @@ from biasgrid.tables.mtmm import traits_of
 
 RNG = np.random.default_rng(2)
 WORDS = [f"w{i}" for i in range(40)]
-TRAITS = RNG.normal(size=(2, 40))
+# so alike that some numbers of one trait go with the other as much
+TRAITS = np.linalg.cholesky([[1, 0.8], [0.8, 1]]) @ RNG.normal(size=(2, 40))
 # trait, then method; same scores as rnd does
 SCORES = {
     (t, metric, model): TRAITS[t] + 0.7 * RNG.normal(size=40)
@@ -64,7 +65,9 @@ def test_a_validity_is_compared_with_other_traits_of_its_methods(table):
     def size(*keys):
         return abs(np.corrcoef(*(SCORES[key] for key in keys))[0, 1])
 
-    for row in table[table["block"] == "same trait"].itertuples():
+    validities = table[table["block"] == "same trait"]
+    assert all(validities[column].nunique() > 1 for column in ("above_other_methods", "above_same_method"))
+    for row in validities.itertuples():
         t, a, b = int(row.trait[-1]), (row.metric, row.model), (row.other_metric, row.other_model)
         across = [size((t, *a), (1 - t, *b)), size((1 - t, *a), (t, *b))]
         within = [size((t, *a), (1 - t, *a)), size((t, *b), (1 - t, *b))]
@@ -103,6 +106,16 @@ def test_the_figure_of_a_set_is_asked_for_by_its_name():
     assert "apart? Arts" in grid.plot("mtmm", words="Arts").texts[0].get_text()
     with pytest.raises(bg.BiasgridError, match="has words='Men'; there are words='Jobs', words='Arts'"):
         grid.plot("mtmm", words="Men")
+
+
+def test_an_interval_is_as_wide_as_the_influence_of_words_varies():
+    rows = RNG.standard_t(3, size=(2, 25))
+    r, low, high = (ends[0, 1] for ends in correlation_matrix(rows))
+    a, b = ((row - row.mean()) / row.std() for row in rows)
+    error = (a * b - r / 2 * (a**2 + b**2)).std() / (1 - r**2)
+    reach = 1.959964 * max(error, 1) / np.sqrt(22)
+    assert error > 1
+    assert (low, high) == pytest.approx(tuple(np.tanh(np.arctanh(r) + side * reach) for side in (-1, 1)))
 
 
 @pytest.mark.parametrize(("draw", "least"), [("normal", 0.93), ("standard_t", 0.89)])
