@@ -17,7 +17,7 @@ WORDS = [f"w{i}" for i in range(40)]
 TRAITS = np.linalg.cholesky([[1, 0.8], [0.8, 1]]) @ RNG.normal(size=(2, 40))
 # trait, then method; same scores as rnd does
 SCORES = {
-    (t, metric, model): TRAITS[t] + 0.7 * RNG.normal(size=40)
+    (t, metric, model): TRAITS[t] + 1.5 * RNG.normal(size=40)
     for t in (0, 1)
     for metric in ("ect", "rnd")
     for model in ("m", "n")
