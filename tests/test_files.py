@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from conftest import GRID_WORDS, make_store, write_text_model
 from loopback import refused
 
-from biasgrid import EmbeddingStore, processes
+from biasgrid import EmbeddingStore, files, processes
 from biasgrid.cli import main
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform, fitted
@@ -303,3 +304,16 @@ def test_a_process_of_a_step_has_the_users_own_python_path_after_the_code(monkey
     assert processes.environment(Path("/code"))["PYTHONPATH"] == "/code:/mine:/other"
     monkeypatch.delenv("PYTHONPATH")
     assert processes.environment(Path("/code"))["PYTHONPATH"] == "/code"
+
+
+@pytest.mark.parametrize(
+    ("number", "writes"), [(errno.ENOLCK, True), (errno.EOPNOTSUPP, True), (errno.EACCES, False)]
+)
+def test_where_there_are_no_locks_files_are_written_without(tmp_path, monkeypatch, number, writes):
+    def refuse(file, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with nullcontext() if writes else pytest.raises(OSError, match=os.strerror(number)):
+        write_text(tmp_path / "file", "text")
+    assert (tmp_path / "file").is_file() == writes
