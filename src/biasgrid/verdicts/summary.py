@@ -61,6 +61,8 @@ def summary(
         _least_biased(answers, spec["criteria"], lengths, labels),
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
+    published = reproduced(tables.get("comparison"))
+    last = "; ".join(filter(None, [published, _lengthy(answers, spec["criteria"], lengths, labels)]))
     sentences = {
         "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
@@ -68,7 +70,8 @@ def summary(
         "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
         "Debiasing": of_debias_methods(answers, lengths, spec),
-        "Published": _print(tables.get("comparison"), answers, spec["criteria"], lengths, labels),
+        # without published numbers, the clause on lengths is alone
+        "Published" if published else "Lengths": f"{last}." if last else "",
     }
     return {topic: sentence for topic, sentence in sentences.items() if sentence}
 
@@ -220,19 +223,6 @@ def _possessive(label: str) -> str:
     """ "GloVe 840B's (filtered)"."""
     head, bracket, rest = label.partition(" (")
     return f"{head}'s{bracket}{rest}"
-
-
-def _print(
-    comparison: pd.DataFrame | None,
-    answers: Iterable[Answer],
-    criteria: Sequence[str],
-    lengths: Lengths,
-    labels: Mapping[str, str],
-) -> str:
-    """How many published numbers are reproduced, and what does not compare."""
-    parts = [reproduced(comparison), _lengthy(answers, criteria, lengths, labels)]
-    text = "; ".join(part for part in parts if part)
-    return f"{text}." if text else ""
 
 
 def reproduced(comparison: pd.DataFrame | None) -> str:
