@@ -353,6 +353,12 @@ def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):
     monkeypatch.setenv(RANDOM_GROUPS, str(tmp_path / "gone"))
     assert p_groups(word2vec) == alone
     assert not (tmp_path / "gone").exists()
+    # and its name was taken by another user
+    (tmp_path / "taken").mkdir()
+    monkeypatch.setenv(RANDOM_GROUPS, str(tmp_path / "taken"))
+    monkeypatch.setattr(group_draws.os, "geteuid", lambda: -1)
+    assert p_groups(word2vec) == alone
+    assert not [*(tmp_path / "taken").iterdir()]
 
 
 def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):

@@ -256,7 +256,7 @@ def draws_of(
 
 def _share(path: Path | None, make: Callable[[], T]) -> T:
     """What `make` gives, made once by all processes of a run that share a folder."""
-    if path is None or not path.parent.is_dir():  # or those that shared it have ended
+    if path is None or not _is_own(path.parent):  # or those that shared it have ended
         # BLAS of several threads rounds otherwise
         with threadpool_limits(1):
             return make()
@@ -265,6 +265,15 @@ def _share(path: Path | None, make: Callable[[], T]) -> T:
             with threadpool_limits(1):
                 write_bytes(path, pickle.dumps(make()))
     return pickle.loads(path.read_bytes())
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is there and this user's: what is in it is unpickled, and the name of one that is gone may be
+    taken by another user."""
+    try:
+        return folder.stat().st_uid == getattr(os, "geteuid", int)()
+    except OSError:
+        return False
 
 
 @remember(8)
