@@ -52,7 +52,8 @@ class Result:
     lost
         Set -> its distinct words that the model does not have.
     forms
-        Set -> word -> the form in which it was found, where that is not the first of `preprocessors`.
+        Set -> word -> the form in which it was found, where that is not the first of `preprocessors`, or its vector
+        is made of n-grams.
     why_lost
         Set -> lost word -> why, where there is more to say than that it is not in the vocabulary.
     same_vector

@@ -12,11 +12,12 @@ import numpy as np
 from .embeddings.in_parts import InParts, parts_of, rows_in_parts
 from .embeddings.model import DebiasedModel, Model
 from .embeddings.remember import remember
+from .embeddings.subwords import SubwordModel
 from .errors import BiasgridError, not_allowed, unknown_name
 from .geometry import unit
 from .preprocessing import FUNCTION, Preprocessor, check_preprocessor, form_of, in_parts, variant
 
-NOT_FOUND, EMPTY = "not in the vocabulary", "nothing is left of it"
+NOT_FOUND, EMPTY, NGRAMS = "not in the vocabulary", "nothing is left of it", "n-grams"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class LookUp(NamedTuple):
     entries   word -> the keys that it was found as
     first     word -> the first of these, with its row
     forms     word -> the places of the variants that it was found as
+    ngrams    the words that are in the vocabulary as no variant, and were made of n-grams
     why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
     """
 
@@ -81,6 +83,7 @@ class LookUp(NamedTuple):
     entries: dict[str, tuple[str, ...]]
     first: dict[str, tuple[str, int]]
     forms: dict[str, tuple[int, ...]]
+    ngrams: frozenset[str]
     why_lost: dict[str, str]
 
 
@@ -95,7 +98,8 @@ class FoundSet:
     rows      of the keys in the model's vocabulary
     found     word -> the vocabulary entries it was found as, also where another word had the same entry before
     lost      distinct words of which no variant was found
-    forms     word -> the variant that it was found as, in words, where that is not the first
+    forms     word -> the variant that it was found as, in words, where that is not the first; and n-grams, where
+              its vector is made of them
     why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
     """
 
@@ -146,6 +150,8 @@ def _why_lost(keys: Sequence[str], store: Model) -> str:
         if (parts := parts_of(form))
     ]
     fewest = min(missing, key=len, default=[])
+    if not fewest and isinstance(store, SubwordModel):
+        return "not in the vocabulary, and too short for n-grams"
     return f"parts missing: {', '.join(fewest)}" if fewest else NOT_FOUND
 
 
@@ -177,12 +183,20 @@ def find(
         found=dict(zip(found.entries, map(list, found.entries.values()), strict=True)),
         lost=tuple(word for word in dict.fromkeys(words) if word not in found.entries),
         forms={
-            word: "; ".join(form_of(options.preprocessors[place]) for place in of_word)
+            word: _form(of_word, word in found.ngrams, options)
             for word, of_word in found.forms.items()
-            if of_word != (0,)
+            if of_word != (0,) or word in found.ngrams
         },
         why_lost=found.why_lost,
     )
+
+
+def _form(of_word: tuple[int, ...], from_ngrams: bool, options: WordOptions) -> str:
+    """The variants that a word was found as, in words."""
+    form = "; ".join(form_of(options.preprocessors[place]) for place in of_word)
+    if not from_ngrams:
+        return form
+    return NGRAMS if of_word == (0,) else f"{form}, {NGRAMS}"
 
 
 def entries_and_rows(
@@ -229,9 +243,22 @@ def _find_entries(
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]
     if fold := getattr(store, "fold", None):
         keys = list(map(fold, keys))
-    rows = rows_in_parts(store, keys) if in_parts(variants) else store.rows(keys)
+    vocabulary = store.base if isinstance(store, SubwordModel) else store
+    rows = rows_in_parts(vocabulary, keys) if in_parts(variants) else vocabulary.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
-    hits = ((rows >= 0) & np.array([key != store.vocab_prefix for key in keys], dtype=bool)).tolist()
+    is_word = np.array([key != store.vocab_prefix for key in keys], dtype=bool)
+    hits = ((rows >= 0) & is_word).tolist()
+    ngrams = set()
+    if vocabulary is not store:
+        # of what is in the vocabulary in no form the first one is made of n-grams; of several words their parts
+        for place in np.flatnonzero(~np.reshape(hits, (-1, width)).any(axis=1)).tolist():
+            first_slot = place * width
+            its_slots = range(first_slot, first_slot + width)
+            slot = next((slot for slot in its_slots if parts_of(keys[slot])), first_slot)
+            rows[slot] = rows_in_parts(store, [keys[slot]])[0]
+            if rows[slot] >= 0 and is_word[slot]:
+                hits[slot] = True
+                ngrams.add(words[place])
     used_slots: list[int] = []
     entries_by_word: dict[str, tuple[str, ...]] = {}
     first: dict[str, tuple[str, int]] = {}
@@ -259,7 +286,7 @@ def _find_entries(
     slots.setflags(write=False)
     rows.setflags(write=False)
     taken = tuple(keys[slot] for slot in used_slots)
-    return LookUp(slots, taken, rows, entries_by_word, first, forms, why_lost)
+    return LookUp(slots, taken, rows, entries_by_word, first, forms, frozenset(ngrams), why_lost)
 
 
 def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:

@@ -690,6 +690,26 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
     assert {cell.spec["params"].get("one_word") for cell in of_one_word} <= {"keep"}
 
 
+def test_planned_languages_would_ask_what_was_published():
+    config = yaml.safe_load((ROOT / "config/languages.yaml").read_text(encoding="utf-8"))
+    languages = [entry for entry in config["languages"] if entry["language"] in ("mr", "vi")]
+    for entry in languages:
+        del entry["planned"]
+
+    def study(**options):
+        return Study.of(config | {"languages": [entry | options for entry in languages]}, root=ROOT)
+
+    rows = comparison.read(study().config.published)
+    rows = rows[rows["model"].isin(study().models) & rows["query"].isin(study().queries)]
+    asked = {key: comparison.words_digest(query) for key, query in study().queries.items()}
+    assert [{row.query: asked[row.query]} for row in rows.itertuples()] == rows["queries"].tolist()
+    assert len(rows) == 26
+    assert rows["note"].str.startswith("with n-grams: ").all()
+    assert tables.REGISTRY["comparison"].spec_of(study())["with_ngrams"] == list(study().models)
+    once = study(repetitions="once").queries
+    assert sum(comparison.words_digest(query) != asked[key] for key, query in once.items()) > 13
+
+
 def test_a_query_more_is_another_criterion():
     config = yaml.safe_load((ROOT / "config/embedded.yaml").read_text(encoding="utf-8"))
     query = {"targets": {"Men": ["he"], "Women": ["she"]}, "attributes": {"A": ["job"], "B": ["home"]}}

@@ -258,7 +258,7 @@ def test_languages_are_asked_the_same_and_planned_ones_nothing(root):
         "criteria": {
             "Gender, {name}": {
                 "language": "{language}",
-                "repetitions": "count",
+                "repetitions": "{repetitions}",
                 "queries": {
                     "{language}_one": {
                         "targets": {"A": ["a0"], "B": ["b0", "b0"]},
@@ -271,15 +271,13 @@ def test_languages_are_asked_the_same_and_planned_ones_nothing(root):
     }
     config["languages"] = [
         {"language": "fr", "name": "French", **of_language},
-        {"language": "ja", "name": 'Japanese "kana"', **of_language},
+        {"language": "ja", "name": 'Japanese "kana"', "repetitions": "count", **of_language},
         {"language": "bn", "name": "Bengali", "planned": "needs vectors", **of_language},
     ]
     study = Study.of(config, root=root)
     assert list(study.models) == ["one", "two", "vectors-fr", "vectors-ja"]
     assert list(study.config.criteria)[-2:] == ["Gender, French", 'Gender, Japanese "kana"']
-    assert {key: study.queries[key].repetitions for key in ("fr_one", "ja_one")} == dict.fromkeys(
-        ("fr_one", "ja_one"), "count"
-    )
+    assert [study.queries[key].repetitions for key in ("fr_one", "ja_one")] == ["once", "count"]
     assert study.config.beside == {"vectors-fr": "printed-fr", "vectors-ja": "printed-ja"}
     assert [(entry.language, entry.planned) for entry in study.config.languages][1:] == [
         ("ja", None),

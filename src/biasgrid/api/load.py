@@ -107,8 +107,8 @@ def load(
     vocab_prefix
         What stands before every word in the vocabulary, such as "/c/en/".
     subwords
-        Give words that are not in the vocabulary a vector made of their n-grams, as fastText does. For fastText .bin
-        files, gensim's FastText files and objects.
+        Give words that are not in the vocabulary a vector made of their n-grams, as fastText does; words of queries
+        only where none of their forms is there. For fastText .bin files, gensim's FastText files and objects.
     words
         Of a torch.nn.Embedding, or an array: the word of each row, in order.
 

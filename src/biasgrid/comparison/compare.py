@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .published import ERROR, HALVED, MEASURE, RATED, TESTED
+from .published import ERROR, HALVED, MEASURE, NGRAMS, RATED, TESTED
 from .queries import Queries, difference
 from .study_values import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
 from .verdict import (
@@ -49,6 +49,7 @@ def compare(
     rating_correlations: Mapping[tuple, float] | None = None,
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
     queries: Mapping[tuple[str, str], Queries] | None = None,
+    with_ngrams: Collection[str] = (),
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
@@ -57,7 +58,8 @@ def compare(
     - "not asked": the study leaves the number out (no such metric, cell, test or measure);
     - "no value": it has no value for it, and the note says why;
     - "published with an error": the number is known to be wrong: its note begins with "error: ";
-    - "other vectors": the number was printed for vectors that ours does not claim to be;
+    - "other vectors": the number was printed for vectors that ours does not claim to be, or with those of n-grams
+      (its note begins with "with n-grams: "), which ours has not;
     - "other queries": it was printed for other queries, or for other words of the query (where that is known);
     - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
       whole ranking or matrix (`wholes`).
@@ -91,6 +93,8 @@ def compare(
         and how many runs the study's number is the mean of.
     queries : mapping
         Criterion (and "Overall") and metric -> the study's queries (`comparison.queries`). Left out: not compared.
+    with_ngrams : collection of str
+        The models that make vectors of n-grams (`subwords: true`).
     """
     import pandas as pd
 
@@ -159,6 +163,7 @@ def compare(
                             study_value.value, study_value.reason, run_sd=chance[0], runs=chance[1]
                         )
                 other_vectors = debias == UNTOUCHED and row.model in other_models.get(model, ())
+                lacks_ngrams = not other_vectors and row.note.startswith(NGRAMS) and model not in with_ngrams
                 over = overall if row.criterion == OVERALL else row.queries
                 if row.query:
                     ours: list[Queries] = [{row.query: words[row.query]}] if row.query in words else []
@@ -171,7 +176,9 @@ def compare(
                 other_queries = (
                     "" if over is None else next(filter(None, (difference(q, over) for q in ours)), "")
                 )
-                rows.append(_comparison_row(row, name, study_value, other_vectors, other_queries))
+                rows.append(
+                    _comparison_row(row, name, study_value, other_vectors, lacks_ngrams, other_queries)
+                )
     table = judge_wholes(pd.DataFrame(rows, columns=COMPARISON)).sort_values(
         COMPARISON[:7], ignore_index=True
     )
@@ -192,7 +199,12 @@ def _of_all_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] |
 
 
 def _comparison_row(
-    row: Any, model: str, study_value: StudyValue, other_vectors: bool, other_queries: str
+    row: Any,
+    model: str,
+    study_value: StudyValue,
+    other_vectors: bool,
+    lacks_ngrams: bool,
+    other_queries: str,
 ) -> tuple:
     """The row of the comparison."""
     notes, sd = [study_value.reason], math.nan
@@ -202,8 +214,9 @@ def _comparison_row(
         outcome = NO_VALUE
     elif row.note.startswith(ERROR):
         outcome = WITH_AN_ERROR
-    elif other_vectors:
+    elif other_vectors or lacks_ngrams:
         outcome = OTHER_VECTORS
+        notes.append("ours has no n-grams (subwords: true)" if lacks_ngrams else "")
     elif other_queries:
         outcome = OTHER_QUERIES
         notes.append(other_queries)

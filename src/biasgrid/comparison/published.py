@@ -29,6 +29,8 @@ TEST = re.compile(r"tests/test_[a-z0-9_]+\.py::test_[a-z0-9_]+")
 MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
 # what a note begins with of a number that is known to be wrong; what is wrong follows
 ERROR = "error: "
+# what a note begins with of a number on fastText's vectors with those that it makes of n-grams
+NGRAMS = "with n-grams: "
 # in the column `digits`: the number is printed as a power of ten
 POWER = "log10"
 # of a cell's inference: of its permutation test, and how far half the words move the value

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..configs import read_json
 from ..errors import BiasgridError
@@ -18,11 +19,13 @@ Queries = Mapping[str, str]  # key of a query -> `words_digest`
 
 
 def words_digest(query: Query) -> str:
-    """Changes exactly when a word of the query does, the order of words, or the order of sets."""
-    sides = [
+    """Changes exactly when a word of the query does, how often it counts, or the order of words or of sets."""
+    sides: list[Any] = [
         [list(word_set.words) for word_set in side] for side in (query.target_sets, query.attribute_sets)
     ]
-    return hashlib.sha256(json.dumps(sides).encode()).hexdigest()[:16]
+    is_repeated = any(len(set(words)) < len(words) for side in sides for words in side)
+    counted = [query.repetitions] if is_repeated and query.repetitions == "count" else []
+    return hashlib.sha256(json.dumps(sides + counted).encode()).hexdigest()[:16]
 
 
 def read_queries(numbers: Path) -> dict[str, dict[str, str]]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
+from ..query import Repetitions
 from ..validation import Line, Strict, field, validate
 from .common import INCLUDES, Language, Params, Prose
 from .criteria import Criteria
@@ -16,7 +17,7 @@ PARTS = ("models", "criteria")
 
 class OfLanguage(Strict):
     """A language of a study. In its models, criteria and `beside`, also in files that they name, `{language}` stands
-    for its tag and `{name}` for its name."""
+    for its tag, `{name}` for its name and `{repetitions}` for its `repetitions`."""
 
     language: Language = field("its tag, such as `fr`")
     name: Line = field("its name in English")
@@ -28,6 +29,9 @@ class OfLanguage(Strict):
     models: Annotated[Models, INCLUDES] = field("models, as the study's own, which they join", None)
     criteria: Annotated[Criteria, INCLUDES] = field("criteria, likewise", None)
     beside: Params = field("likewise", None)
+    repetitions: Repetitions = field(
+        "how often a repeated word counts in criteria that say `{repetitions}`", "once"
+    )
     planned: Prose = field("what it lacks, in a sentence: nothing of it is measured; left out: nothing", None)
 
 
@@ -65,7 +69,9 @@ def with_languages(
         for key, value in each.items()
     }
     own = {part: _as_list(config.get(part)) for part in PARTS}
-    facts = [entry.model_dump(exclude={*PARTS, "beside"}, exclude_none=True) for entry in languages]
+    facts = [
+        entry.model_dump(exclude={*PARTS, "beside", "repetitions"}, exclude_none=True) for entry in languages
+    ]
     return {
         **config,
         **{part: own[part] + added[part] for part in PARTS},
@@ -79,7 +85,7 @@ def _filled(entry: OfLanguage, part: str, read_file: Callable[[str], Any]) -> It
         if isinstance(content, str) and content.endswith((".yaml", ".yml")):
             content = read_file(content)
         text = json.dumps(content, ensure_ascii=False)
-        for key in ("language", "name"):
+        for key in ("language", "name", "repetitions"):
             text = text.replace(f"{{{key}}}", json.dumps(getattr(entry, key), ensure_ascii=False)[1:-1])
         yield json.loads(text)
 

@@ -196,8 +196,9 @@ class Model(Strict):
 
     @model_validator(mode="after")
     def _of_a_file(self):
-        if isinstance(self.source, (Trained, Encoded)) and (self.format or self.vocab_prefix):
-            key = "format" if self.format else "vocab_prefix"
+        of_files = [key for key in ("format", "vocab_prefix", "subwords") if getattr(self, key, None)]
+        if isinstance(self.source, (Trained, Encoded)) and of_files:
+            key = of_files[0]
             raise BiasgridError(f"{key}: is for files; a model that is {self.source.type} here has none")
         if isinstance(self.source, Encoded) and self.sorted is not None:
             raise BiasgridError("sorted: the words of an encoded model are in no order; leave it out")

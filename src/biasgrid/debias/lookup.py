@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..embeddings.extended import BEHIND, OF_NGRAMS
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names, quote
 from ..preprocessing import Preprocessor
@@ -169,6 +170,11 @@ def subspace(vectors: Sequence[np.ndarray] | np.ndarray, n_components: int | Non
 
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:
+    if (is_mean := (rows >= BEHIND) & (rows < OF_NGRAMS)).any():
+        raise BiasgridError(
+            f"{name}: {quote(words[int(is_mean.argmax())])} is the mean of its parts, and debias methods take words: "
+            "leave the word, or parts in preprocessors, out"
+        )
     vectors = model.take(words, rows)
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():

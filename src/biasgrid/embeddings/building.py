@@ -149,9 +149,10 @@ def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf
 
 def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
     """What a store must have been made from, and how, as entries of its model.json."""
+    form = model.get("format")
     origin = {
         "source": model["source"],
-        "converted_as": model.get("format"),
+        "converted_as": {"format": form, "subwords": True} if model.get("subwords") else form,
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }

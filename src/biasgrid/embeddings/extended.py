@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .model import Model
+
+# rows that are of no vocabulary: of entries of several parts from here on, and of words made of n-grams
+BEHIND, OF_NGRAMS = 1 << 40, 2 << 40
+
+
+def row_behind(key: str, first: int) -> int:
+    """A row of no vocabulary, from `first` on: the same wherever its key is looked up."""
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+    return first + int.from_bytes(digest[:5], "big")
 
 
 class ExtendedModel(Model):

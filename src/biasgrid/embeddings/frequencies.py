@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import BiasgridError, unknown_name
 from ..extras import require
-from .in_parts import BEHIND
+from .extended import BEHIND
 
 COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
 ENGLISH = "en"  # the language of a model whose config names none
@@ -91,21 +91,26 @@ class Frequency:
 
     def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
         """The rank of each row: 1 plus the number of more frequent words; by the order of rows from 1. NaN
-        where neither counts nor the order are known."""
+        where neither counts nor the order are known, and of a word that is not in the vocabulary."""
+        ranks = np.full(len(rows), np.nan)
+        is_known = rows < BEHIND
         if self.language:
-            return np.full(len(rows), np.nan)
+            return ranks
         if self.counts is None:
-            return rows + 1.0
-        sorted_counts = np.sort(self.counts)
-        return 1.0 + len(sorted_counts) - np.searchsorted(sorted_counts, self.counts[rows], side="right")
+            ranks[is_known] = rows[is_known] + 1.0
+        else:
+            counts, sorted_counts = self.counts[rows[is_known]], np.sort(self.counts)
+            ranks[is_known] = 1.0 + len(sorted_counts) - np.searchsorted(sorted_counts, counts, side="right")
+        return ranks
 
     def of_set(
         self, rows: NDArray[np.int64], ranks: NDArray[np.float64], logs: NDArray[np.float64]
     ) -> dict[str, Any]:
         """A set's entries of the frequency table; NaN where no word has a known number."""
         missing = np.array([np.nan])
-        counts = missing if self.counts is None or not len(rows) else self.counts[rows]
-        ranks = ranks if len(ranks) else missing
+        is_known = rows < BEHIND
+        counts = missing if self.counts is None or not is_known.any() else self.counts[rows[is_known]]
+        ranks = ranks[is_known] if is_known.any() else missing
         known_logs = logs[~np.isnan(logs)]
         return {
             "words": len(rows),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry import unit
-from .extended import ExtendedModel
+from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 from .model import Model
 
 RAW, UNIT = "raw", "unit"
 WAYS = {RAW: " + ", UNIT: " ⊕ "}  # whose vectors the mean is of -> what stands between the parts in a key
-BEHIND = 1 << 40  # rows from here on are of no vocabulary
 
 
 def parts_of(key: str) -> list[str]:
@@ -27,10 +25,9 @@ def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
     """The row of each key as the model has it, and of several parts, all of which the model has, one behind all
     others; -1 of what it lacks."""
     rows = model.rows(keys)
-    for place in np.flatnonzero(rows < 0).tolist():
+    for place in np.flatnonzero((rows < 0) | (rows >= BEHIND)).tolist():
         if (parts := _keys(model, keys[place])) and (model.rows(parts) >= 0).all():
-            digest = hashlib.sha256(keys[place].encode()).digest()
-            rows[place] = BEHIND + int.from_bytes(digest[:5], "big")  # the same wherever it is asked for
+            rows[place] = row_behind(keys[place], BEHIND)
     return rows
 
 
@@ -56,9 +53,10 @@ class InParts(ExtendedModel):
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         vectors = np.empty((len(rows), self.dimensions))
-        whole = np.flatnonzero(rows < BEHIND)
+        is_whole = (rows < BEHIND) | (rows >= OF_NGRAMS)
+        whole = np.flatnonzero(is_whole)
         vectors[whole] = self.base.take([words[place] for place in whole.tolist()], rows[whole])
-        for place in np.flatnonzero(rows >= BEHIND).tolist():
+        for place in np.flatnonzero(~is_whole).tolist():
             parts = _keys(self.base, words[place])
             of_parts = self.base.take(parts, self.base.rows(parts))
             vectors[place] = (unit(of_parts) if WAYS[UNIT] in words[place] else of_parts).mean(axis=0)

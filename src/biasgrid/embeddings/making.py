@@ -40,6 +40,7 @@ def make_vectors(
         trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
         vocab_prefix=metadata["vocab_prefix"],
         metadata=metadata,
+        subwords=bool(model.get("subwords")),
     )
 
 

@@ -17,7 +17,7 @@ from ..errors import BiasgridError
 from ..files import hash_file, to_disk
 from .folder import finish_folder, write_folder
 from .store import COUNTS, VECTORS
-from .subwords import write_subwords
+from .subwords import NGRAMS, SIZES, write_subwords
 from .vocabulary import VOCABULARY, write_vocabulary
 
 LONGEST_WORD = 1 << 16  # characters
@@ -231,6 +231,7 @@ class StoreWriter(Rows):
                     np.save(file, counts)
                     to_disk(file)
             files = [VOCABULARY, *([] if counts is None else [COUNTS])]
+            files += [NGRAMS, SIZES] if self._has_subwords else []
             hashes = {name: hash_file(self._scratch / name) for name in files}
             hashes[VECTORS] = vectors_hash.result()
         record = {
@@ -243,8 +244,8 @@ class StoreWriter(Rows):
             "sha256": hashes,
         }
         finish_folder(self._scratch, record)
-        if counts is None:
-            (self.output / COUNTS).unlink(missing_ok=True)  # of a former store
+        for name in {COUNTS, NGRAMS, SIZES} - set(files):  # of a former store
+            (self.output / name).unlink(missing_ok=True)
 
     def _write_vocabulary(self) -> None:
         path = self._scratch / VOCABULARY

@@ -9,7 +9,6 @@ float32 in the order of the n-grams, as in fastText and gensim, so that values a
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import BiasgridError
 from ..untrusted import read_npy
-from .extended import ExtendedModel
+from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
 BLOCK = 4 << 20  # bytes
@@ -243,20 +242,21 @@ def write_subwords(folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n:
 
 class SubwordModel(ExtendedModel):
     """A fastText model that has a vector for nearly every word: words that are not in its vocabulary have that of
-    their n-grams.
-
-    A word that is not in the vocabulary gets a row behind the others when it is first looked up.
+    their n-grams, and a row behind the others.
     """
 
     def __init__(self, base: Any, subwords: Subwords):
         super().__init__(base)
         self.subwords = subwords
-        self._rows: dict[str, int] = {}
-        self._words: list[str] = []
-        self._lock = threading.Lock()
+        self._words: dict[int, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SubwordModel, (self.base, self.subwords)
+
+    @property
+    def path(self) -> Path:
+        """The store's folder, where the vectors are those of a store."""
+        return Path(self.base.path)
 
     @property
     def array(self) -> NDArray[np.float32]:
@@ -269,32 +269,27 @@ class SubwordModel(ExtendedModel):
         rows: NDArray[np.int64] = self.base.rows(words)
         lost = np.flatnonzero(rows < 0)
         lost = lost[self.subwords.have_ngrams([words[place] for place in lost.tolist()])]
-        with self._lock:
-            for place in lost.tolist():
-                word = words[place]
-                if word not in self._rows:
-                    self._rows[word] = len(self.array) + len(self._words)
-                    self._words.append(word)
-                rows[place] = self._rows[word]
+        for place in lost.tolist():
+            rows[place] = row_behind(words[place], OF_NGRAMS)
+            self._words[int(rows[place])] = words[place]
         return rows
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of rows: float32 (n, dimensions)."""
+        """The vectors of rows, also of words that were looked up: float32 (n, dimensions)."""
         if isinstance(rows, slice):
-            block: NDArray[np.float32] = self.base.read(rows)
-            return block
-        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        is_known = rows < len(self.array)
-        vectors[is_known] = self.base.read(rows[is_known])
-        numbers = rows[~is_known] - len(self.array)
-        vectors[~is_known] = self.subwords.vectors([self._words[place] for place in numbers])
-        return vectors
+            return super().read(rows)
+        return self.matrix([self._words.get(row, "") for row in rows.tolist()], rows)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.read(rows).astype(np.float64)
+        return self.matrix(words, rows).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        return self.read(rows)
+        vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
+        is_known = rows < BEHIND
+        vectors[is_known] = self.base.read(rows[is_known])
+        others = np.flatnonzero(~is_known).tolist()
+        vectors[~is_known] = self.subwords.vectors([words[place] for place in others])
+        return vectors
 
     def _facts(self) -> dict[str, str]:
         sizes = f"{self.subwords.min_n} to {self.subwords.max_n} characters"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embeddings.extended import BEHIND
 from ..embeddings.frequencies import Frequency
 from ..files import write_text
 from ..schema import as_finite, dumps, with_version
@@ -74,7 +75,7 @@ def _words(
     """Vocabulary entry -> how often it occurs, its rank and the logarithm of its frequency; None: not known."""
     return {
         entry: {
-            "count": None if counts is None else int(counts[row]),
+            "count": None if counts is None or row >= BEHIND else int(counts[row]),
             "rank": int(ranks[entry]) if ranks[entry] == ranks[entry] else None,
             "log_frequency": float(logs[entry]),
         }

@@ -52,6 +52,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         else None,
         run_sds=run_deviations(random_cells, spec["ranked"]),
         queries=_queries(spec),
+        with_ngrams=spec.get("with_ngrams", ()),
     )
     # their published numbers are in the table, which says why they are compared with nothing
     table.loc[table["model"].isin(spec.get("absent", [])), ["verdict", "note"]] = [NO_VALUE, MEANING]
@@ -127,7 +128,9 @@ def _spec(study: Planned) -> dict[str, Any]:
     measured: dict[tuple[str, str], dict[str, None]] = {}
     for cell in study.grid.cells.values():
         measured.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
+    with_ngrams = [key for key, model in study.models.items() if model.get("subwords")]
     return {
+        **({"with_ngrams": with_ngrams} if with_ngrams else {}),
         "labels": labels,
         "queries": {key: words_digest(query) for key, query in study.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],

@@ -138,6 +138,8 @@ def source_spec(study: Folders, name: str, *keys: str) -> str:
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
     of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
     values = {key: entry.get(key) for key in (*keys, *of_kind)}
+    if "format" in keys and entry.get("subwords"):
+        values["subwords"] = True
     return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
 
 

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from ...validation import Strict, field
+from ..model import Model
 from ..store import EmbeddingStore
+from ..subwords import NGRAMS, SubwordModel, Subwords
 from .kind import VECTORS, Kind
+
+
+class Section(Strict):
+    """What only a model of vectors has."""
+
+    subwords: bool = field(
+        "of fastText's .bin and gensim's FastText: a word that is in the vocabulary in none of its forms has the "
+        "vector of its n-grams, as fastText gives it",
+        None,
+    )
+
+
+def open_vectors(folder: Path, name: str | None = None) -> Model:
+    """A store, with n-grams where it was made with them. Raises BiasgridError for a folder that is none."""
+    store = EmbeddingStore.open(folder, name)
+    return SubwordModel(store, Subwords.open(folder)) if NGRAMS in store.metadata["sha256"] else store
+
 
 KINDS = (
     Kind(
         VECTORS,
         "A vector of each word, from a file of vectors or trained here.",
-        open=EmbeddingStore.open,
+        open=open_vectors,
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.loading:load",
         algorithms=("word2vec", "fasttext", "glove", "ppmi"),
+        section=Section,
         encoded=True,
         is_model=True,
         random_groups=True,
