@@ -121,6 +121,10 @@ SIZES = {
         for language in ("de", "fr", "it", "es")
         for gender in ("masculine", "feminine")
     },
+    "genders": {
+        **{"de_masculine": 3, "de_feminine": 26, "es_masculine": 5, "es_feminine": 16},
+        **{"fr_masculine": 5, "fr_feminine": 16, "it_masculine": 3, "it_feminine": 18},
+    },
     "japanese": dict.fromkeys(
         ("male_terms", "female_terms", "career", "family", "science", "maths", "arts"), 8
     ),

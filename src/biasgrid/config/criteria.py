@@ -160,6 +160,11 @@ class Criterion(Strict):
     subsamples: Subsamples = field(
         "how WEAT's effect size varies over random subsets of the target words (subsamples.csv)", None
     )
+    genders: Sets = field(
+        "gender -> words of it, as its queries' target sets list them: WEAT's effect size within genders "
+        "(within_gender.csv)",
+        None,
+    )
     measures: Annotated[dict[Name, Measure], Field(min_length=1)] = field(
         "measures of words from outside, by name (validity.csv)", None
     )

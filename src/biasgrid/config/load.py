@@ -92,7 +92,9 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfi
                 for criterion, entry in as_written.evaluation.items()
             },
             "quality": Quality(**(quality and NO_BENCHMARKS | quality)),
-            "criteria": _with_phenomena(as_written.criteria, sets, f"{where}: criteria"),
+            "criteria": _with_genders(
+                _with_phenomena(as_written.criteria, sets, f"{where}: criteria"), sets, f"{where}: criteria"
+            ),
         }
     )
     queries = {
@@ -205,6 +207,23 @@ def _with_phenomena(criteria: Mapping[str, Criterion], sets: WordSets, where: st
                     )
             complete_criteria[name] = entry.model_copy(update={"queries": queries})
     return complete_criteria
+
+
+def _with_genders(criteria: Mapping[str, Criterion], sets: WordSets, where: str) -> dict[str, Criterion]:
+    """Criteria with the words of genders that they give by the names of word sets."""
+    return {
+        name: entry
+        if entry.genders is None
+        else entry.model_copy(
+            update={
+                "genders": {
+                    gender: sets.words(words, f"{where}: {name}: genders: {gender}")
+                    for gender, words in entry.genders.items()
+                }
+            }
+        )
+        for name, entry in criteria.items()
+    }
 
 
 def copy_config(config: Any, where: str) -> Any:

@@ -110,7 +110,7 @@ def intervals(
     ends = {
         "percentile": np.quantile(finite, [tail, 1 - tail]).tolist(),
         "bca": np.quantile(finite, shares).tolist() if np.isfinite(shares).all() else [math.nan, math.nan],
-        "jackknife": _jackknife(observed, leave_one_out, tail),
+        "jackknife": jackknife(observed, leave_one_out, tail),
     }
     reasons = {}
     for name, (low, high) in ends.items():
@@ -154,7 +154,9 @@ def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
     return ""
 
 
-def _jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
+def jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
+    """The jackknife's interval, of the values without each word of each set; `tail` of the distribution lies on either
+    side of it."""
     from scipy.special import stdtrit
 
     words = np.array([len(values) for values in leave_one_out])
